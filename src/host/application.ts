@@ -4,6 +4,7 @@ import { systemRandom } from '../http/failed-attempts.ts';
 import type { Log } from '../contracts/log.ts';
 import type { WaitingFor } from '../contracts/waiting.ts';
 import { openLog, type ClosableLog } from '../defaults/log.ts';
+import { dialectOf } from '../sql/dialects.ts';
 import { migrationStatus } from '../sql/migrations.ts';
 import { printMigrations } from '../sql/print-migrations.ts';
 import type { Migration } from '../sql/schema.ts';
@@ -131,7 +132,7 @@ function describeApplication(
   const { definition, config, database } = kit;
   const { config: all, env, mode, storageDirectory } = kit.configuration;
   const { routes } = registration;
-  const isServersPool = definition.database === undefined && database.dialect !== 'sqlite';
+  const isServersPool = definition.database === undefined && !dialectOf(database).isEmbedded;
   return {
     directory: kit.directory,
     storageDirectory,

@@ -1,4 +1,5 @@
 import type { Database, SqlParameter } from './contract.ts';
+import { dialectOf } from './dialects.ts';
 
 /**
  * Inserts `row`, such as `t (k, v) VALUES (?, ?)`, unless there is one with the same `key`, such as `(k)`; whether it did. Where the
@@ -10,9 +11,6 @@ export async function insertIfNone(
   key: string,
   values: readonly SqlParameter[],
 ): Promise<boolean> {
-  const statement =
-    database.dialect === 'mysql'
-      ? `INSERT IGNORE INTO ${row}`
-      : `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`;
+  const statement = dialectOf(database).insertIfNone(row, key);
   return (await database.execute(statement, values)).affected === 1;
 }

@@ -1,4 +1,5 @@
-import type { SqlConnection, SqlDialect } from './contract.ts';
+import type { SqlConnection } from './contract.ts';
+import type { Dialect } from './dialect.ts';
 import type { ColumnTypes, Migration } from './schema.ts';
 
 /** Where the steps that are applied are kept. */
@@ -7,21 +8,12 @@ export const MIGRATIONS_TABLE = 'portico_migrations';
 /** `applied_at` of a step that was begun and not finished. */
 export const BEGUN = 0;
 
-/** Asks for the table where it would be created; a SELECT from it would fail the transaction that it is in, on PostgreSQL. */
-const IS_THERE: Readonly<Record<SqlDialect, string>> = {
-  sqlite: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?",
-  postgres:
-    'SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ?',
-  mysql:
-    'SELECT 1 AS found FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?',
-};
-
 /** The steps that were begun or applied, and when each was applied; empty where nothing was migrated. Changes nothing. */
 export async function knownMigrations(
-  dialect: SqlDialect,
+  dialect: Dialect,
   connection: SqlConnection,
 ): Promise<ReadonlyMap<string, number>> {
-  const { rows: tables } = await connection.execute(IS_THERE[dialect], [MIGRATIONS_TABLE]);
+  const { rows: tables } = await connection.execute(dialect.findTable, [MIGRATIONS_TABLE]);
   if (tables.length === 0) return new Map();
   const { rows } = await connection.execute<{ name: string; applied_at: number }>(
     `SELECT name, applied_at FROM ${MIGRATIONS_TABLE}`,

@@ -1,7 +1,8 @@
-import { findColumnTypes } from './column-types.ts';
-import type { Database, SqlConnection, SqlDialect, SqlParameter } from './contract.ts';
+import type { Database, SqlConnection, SqlParameter } from './contract.ts';
+import type { Dialect } from './dialect.ts';
+import { dialectOf } from './dialects.ts';
 import { createTable, knownMigrations, MIGRATIONS_TABLE, missingOf, sorted } from './known-migrations.ts';
-import { quotedSchema, type ColumnTypes, type Migration } from './schema.ts';
+import type { ColumnTypes, Migration } from './schema.ts';
 
 /**
  * The SQL of the steps that are missing, for a tool that applies it elsewhere, and with it the rows by which Portico knows
@@ -11,7 +12,7 @@ import { quotedSchema, type ColumnTypes, type Migration } from './schema.ts';
  * Rejects when a step was begun and not finished, or when one reads what its next statements are made of.
  */
 export async function printMigrations(database: Database, migrations: readonly Migration[]): Promise<string> {
-  const { dialect, schema = null } = database;
+  const dialect = dialectOf(database);
   const known = await knownMigrations(dialect, database);
   const missing = missingOf(sorted(migrations), known);
   const begun = missing.find(({ name }) => known.has(name));
@@ -20,19 +21,22 @@ export async function printMigrations(database: Database, migrations: readonly M
       `The step ${begun.name} was begun and not finished: run db:migrate up, which finishes it`,
     );
   if (missing.length === 0) return '';
-  const types = await findColumnTypes(dialect, database);
+  const types = await dialect.columnTypes(database);
   const parts = [createTable(types)];
   for (const migration of missing) {
     parts.push(
       `-- ${migration.name}`,
       ...(await statementsOf(migration, dialect, types)),
-      `INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES (${literal(migration.name, dialect)}, ${NOW[dialect]})`,
+      `INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES (${literal(migration.name, dialect)}, ${dialect.now})`,
     );
   }
-  const [before, after] = around(schema);
+  const { schema = null } = database;
+  const [before, after] = schema === null ? NOTHING : (dialect.schemas?.around(schema) ?? NOTHING);
   const text = [...before, ...parts, ...after].map((part) => (part.startsWith('--') ? part : `${part};`));
   return `${[HEAD, ...text].join('\n')}\n`;
 }
+
+const NOTHING = [[], []] as const;
 
 const HEAD =
   '-- What Portico needs of this database. Run it once, as one transaction where the engine has those for a schema.';
@@ -40,7 +44,7 @@ const HEAD =
 /** The statements of a step, which runs here on a connection that writes them down. */
 async function statementsOf(
   migration: Migration,
-  dialect: SqlDialect,
+  dialect: Dialect,
   types: ColumnTypes,
 ): Promise<readonly string[]> {
   const statements: string[] = [];
@@ -57,7 +61,7 @@ async function statementsOf(
   const connection: SqlConnection = { execute: async (sql, parameters) => execute(sql, parameters) };
   await migration.up({
     ...connection,
-    dialect,
+    dialect: dialect.name,
     types,
     change: async (statement) => void (await execute(statement)),
   });
@@ -68,7 +72,7 @@ async function statementsOf(
 const READS = /^\s*(?:SELECT|VALUES|WITH|TABLE|SHOW|PRAGMA|EXPLAIN|DESC(?:RIBE)?)\b|\bRETURNING\b/i;
 
 /** Each `?` outside of quotes replaced by its value. */
-function inlined(sql: string, parameters: readonly SqlParameter[], dialect: SqlDialect): string {
+function inlined(sql: string, parameters: readonly SqlParameter[], dialect: Dialect): string {
   const values = parameters.values();
   return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\?/g, (found) => {
     if (found !== '?') return found;
@@ -78,30 +82,8 @@ function inlined(sql: string, parameters: readonly SqlParameter[], dialect: SqlD
   });
 }
 
-function literal(value: SqlParameter, dialect: SqlDialect): string {
+function literal(value: SqlParameter, dialect: Dialect): string {
   if (value === null) return 'NULL';
   if (typeof value !== 'string') return String(value);
-  const text = value.replaceAll("'", "''");
-  return `'${dialect === 'mysql' ? text.replaceAll('\\', '\\\\') : text}'`;
-}
-
-/** The time in milliseconds, when the SQL runs. */
-const NOW: Readonly<Record<SqlDialect, string>> = {
-  sqlite: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
-  postgres: 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)',
-  mysql: 'CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)',
-};
-
-/** What stands before and after the statements, so that they find their schema and the session stays as it was. */
-function around(schema: string | null): readonly [readonly string[], readonly string[]] {
-  if (schema === null) return [[], []];
-  const name = quotedSchema(schema);
-  return [
-    [
-      `CREATE SCHEMA IF NOT EXISTS ${name}`,
-      "SELECT set_config('portico.search_path', current_setting('search_path'), false)",
-      `SET search_path TO ${name}`,
-    ],
-    ["SELECT set_config('search_path', current_setting('portico.search_path'), false)"],
-  ];
+  return dialect.quoted(value);
 }

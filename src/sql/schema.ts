@@ -59,8 +59,3 @@ export interface MigrationState {
   /** ISO 8601; null for one that is still to be applied. */
   readonly appliedAt: string | null;
 }
-
-/** A schema's name as PostgreSQL takes it literally. */
-export function quotedSchema(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}

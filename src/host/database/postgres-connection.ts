@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Connection, PoolClient } from 'pg';
-import { quotedSchema } from '../../sql/schema.ts';
+import { quotedSchema } from '../../sql/postgres/dialect.ts';
 import type { StatementResult } from './engine.ts';
 import { isAboutName, isOutdatedPlan, isUnknown, rolledBack } from './failures.ts';
 import type { PooledConnection, PoolLimits } from './pool.ts';

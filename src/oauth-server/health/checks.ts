@@ -1,4 +1,5 @@
 import type { Database } from '../../sql/contract.ts';
+import { dialectOf } from '../../sql/dialects.ts';
 import { BEGUN, MIGRATIONS_TABLE } from '../../sql/known-migrations.ts';
 import { pendingSteps } from '../../sql/migrations.ts';
 import type { MigrationState } from '../../sql/schema.ts';
@@ -21,11 +22,11 @@ const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE clie
 type WrittenStore = Pick<Database, 'dialect' | 'execute'> & Partial<Pick<Database, 'transaction'>>;
 
 /**
- * Rejects where the store cannot be written to; its own tables have to be there. SQLite's own writes are the only ones that tell that its disk is full, so a page is committed: with a row that is gone again. A
- * server answers for its disk itself, and would have to wait for its standbys.
+ * Rejects where the store cannot be written to; its own tables have to be there. Of an embedded engine only a write tells that its disk is
+ * full, so a page is committed: with a row that is gone again. A server answers for its disk itself, and would have to wait for its standbys.
  */
 export function writeNothing(database: WrittenStore): Promise<unknown> {
-  if (database.dialect !== 'sqlite' || database.transaction === undefined)
+  if (!dialectOf(database).isEmbedded || database.transaction === undefined)
     return database.execute(WRITE_NOTHING);
   return database.transaction(async (connection) => {
     await connection.execute(`INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES ('', ${BEGUN})`);

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { AddCommands, Application, ConsoleContext } from '../../contracts.ts';
+import { dialectOf } from '../../../sql/dialects.ts';
+import type { AddCommands, ConsoleContext } from '../../contracts.ts';
 
 /** `db:backup <file>`: a copy of a SQLite database as it is at one moment, also while processes write to it. */
 export const addDbBackup: AddCommands = (program, context) => {
@@ -13,13 +14,17 @@ export const addDbBackup: AddCommands = (program, context) => {
     .argument('<file>', 'where to; there must be none of this name')
     .action(async (file: string) => {
       const { database } = await context.application();
-      if (database.dialect !== 'sqlite') context.fail(OF_SERVERS[database.dialect]);
+      const { copying } = dialectOf(database);
+      const statement =
+        'advice' in copying
+          ? context.fail(`This database is on a server: ${copying.advice}`)
+          : copying.statement;
       const target = path.resolve(file);
       if (existsSync(target)) context.fail(`${file} is there already, and nothing was written`);
       const part = `${target}.part`;
       await makeOwn(context, part, `${file}.part`);
       try {
-        await copy(context, database, part);
+        await copy(context, () => database.execute(statement, [part]), part);
         await rename(part, target);
       } finally {
         await rm(part, { force: true });
@@ -44,13 +49,9 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
   }
 }
 
-/** SQLite does not wait until what `VACUUM INTO` writes is on the disk. */
-async function copy(
-  context: ConsoleContext,
-  database: Application['database'],
-  target: string,
-): Promise<void> {
-  await context.progress('Copying the database', () => database.execute('VACUUM INTO ?', [target]));
+/** The engine does not wait until what it writes is on the disk. */
+async function copy(context: ConsoleContext, write: () => Promise<unknown>, target: string): Promise<void> {
+  await context.progress('Copying the database', write);
   await toDisk(target);
 }
 
@@ -62,8 +63,3 @@ async function toDisk(file: string): Promise<void> {
     await handle.close();
   }
 }
-
-const OF_SERVERS = {
-  postgres: 'This database is on a server: use pg_dump, or a base backup with its log (docs/backup.md)',
-  mysql: 'This database is on a server: use mariadb-dump --single-transaction (docs/backup.md)',
-} as const;

@@ -1,3 +1,4 @@
+import { dialectOf } from '../../../sql/dialects.ts';
 import type { Migration, SchemaConnection } from '../../../sql/schema.ts';
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
@@ -5,10 +6,8 @@ import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
   async up(schema) {
-    for (const statement of [...tables(schema), ...indexes(schema)]) await schema.change(statement);
-    // Room on each page for the next version of a row: then no index is written with it.
-    if (schema.dialect === 'postgres')
-      await schema.change('ALTER TABLE oauth_families SET (fillfactor = 80)');
+    const room = dialectOf(schema).roomForUpdates('oauth_families');
+    for (const statement of [...tables(schema), ...indexes(schema), ...room]) await schema.change(statement);
     await insertLockedRows(schema);
   },
 };
@@ -152,8 +151,9 @@ function tables({ types }: SchemaConnection): readonly string[] {
   ];
 }
 
-/** Lists are read from the newest row on. SQLite and MySQL end each entry of an index with the row's key; PostgreSQL does not. */
-function indexes({ dialect }: SchemaConnection): readonly string[] {
+/** Lists are read from the newest row on. */
+function indexes(schema: SchemaConnection): readonly string[] {
+  const dialect = dialectOf(schema);
   const person = 'oauth_families (user_provider, user_id';
   return [
     'CREATE INDEX oauth_clients_registered_by ON oauth_clients (registered_by, used_at)',
@@ -162,9 +162,9 @@ function indexes({ dialect }: SchemaConnection): readonly string[] {
     'CREATE INDEX oauth_waiting_requests_expiry ON oauth_waiting_requests (expires_at)',
     'CREATE INDEX oauth_waiting_requests_share ON oauth_waiting_requests (network, expires_at, byte_count)',
     'CREATE INDEX oauth_families_client ON oauth_families (client_id, id)',
-    dialect === 'postgres'
-      ? `CREATE INDEX oauth_families_person_id ON ${person}, id)`
-      : `CREATE INDEX oauth_families_person ON ${person})`,
+    dialect.indexesEndWithKey
+      ? `CREATE INDEX oauth_families_person ON ${person})`
+      : `CREATE INDEX oauth_families_person_id ON ${person}, id)`,
     'CREATE INDEX oauth_families_pruning ON oauth_families (prune_after)',
     'CREATE UNIQUE INDEX oauth_initial_access_tokens_hash ON oauth_initial_access_tokens (token_hash)',
     'CREATE INDEX oauth_initial_access_tokens_expiry ON oauth_initial_access_tokens (expires_at)',
@@ -172,8 +172,8 @@ function indexes({ dialect }: SchemaConnection): readonly string[] {
     'CREATE INDEX oauth_audit_client ON oauth_audit (client_id, id)',
     'CREATE INDEX oauth_audit_user ON oauth_audit (user_provider, user_id, id)',
     'CREATE INDEX oauth_audit_type ON oauth_audit (type, id)',
-    // Few rows name an administrator. MySQL has no partial indexes.
-    `CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, id)${dialect === 'mysql' ? '' : ' WHERE by_id IS NOT NULL'}`,
+    // Few rows name an administrator.
+    `CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, id)${dialect.partialIndex('by_id IS NOT NULL')}`,
     'CREATE INDEX oauth_audit_authorization ON oauth_audit (family_id, id)',
   ];
 }

@@ -1,5 +1,7 @@
 import type { PersonReference } from '../../../contracts/person.ts';
-import type { Database, SqlDialect, SqlParameter } from '../../../sql/contract.ts';
+import type { Database, SqlParameter } from '../../../sql/contract.ts';
+import type { Dialect } from '../../../sql/dialect.ts';
+import { dialectOf } from '../../../sql/dialects.ts';
 import type { AuditStore } from '../../auditing/keeping.ts';
 import type { AuditTable, Axis, IdRange, RecordKey } from '../../auditing/kept-audit.ts';
 import type { AuditRecord } from '../../auditing/record.ts';
@@ -57,7 +59,7 @@ export class AuditRecords implements AuditStore, AuditTable {
   }
 
   async #select<T>(columns: string, axis: Axis | null, range: IdRange, limit: string): Promise<readonly T[]> {
-    const { where, order, parameters } = rangeOf(this.#database.dialect, axis, range);
+    const { where, order, parameters } = rangeOf(dialectOf(this.#database), axis, range);
     const { rows } = await this.#database.execute<T>(
       `SELECT ${columns} FROM oauth_audit WHERE ${where} ORDER BY ${order} ${limit}`,
       parameters,
@@ -92,15 +94,13 @@ const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, reque
 const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
 
 /** The rows of this between two ids, newest first. */
-function rangeOf(dialect: SqlDialect, axis: Axis | null, { from, before }: IdRange) {
+function rangeOf(dialect: Dialect, axis: Axis | null, { from, before }: IdRange) {
   const [columns, values] = axis === null ? [[], []] : columnsOf(axis);
   const [first] = columns;
-  // PostgreSQL plans a statement without its values: of a few types it takes each for frequent, and would read the whole table backwards
-  // by its key for one that is not there. What is one of a list of one need not be the same in each row, so an order by it too is one
-  // that only the index of these columns has.
-  const ordered = dialect === 'postgres' && first !== undefined ? `${first} DESC, ` : '';
-  const is = (column: string) =>
-    dialect === 'postgres' && column === first ? `${column} = ANY(ARRAY[?])` : `${column} = ?`;
+  // Planned without its values, a statement takes each of a few types for frequent, and would read the whole table backwards by its key
+  // for one that is not there. An order by the type too is one that only the index of these columns has.
+  const ordered = dialect.plansWithoutValues && first !== undefined ? `${first} DESC, ` : '';
+  const is = (column: string) => (column === first ? dialect.isValue(column) : `${column} = ?`);
   return {
     where: [...columns.map(is), 'id >= ?', 'id < ?'].join(' AND '),
     order: `${ordered}id DESC`,

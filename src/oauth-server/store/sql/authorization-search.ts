@@ -1,4 +1,6 @@
-import type { Database, SqlDialect } from '../../../sql/contract.ts';
+import type { Database } from '../../../sql/contract.ts';
+import type { Dialect } from '../../../sql/dialect.ts';
+import { dialectOf } from '../../../sql/dialects.ts';
 import type {
   AuthorizationFilter,
   CountedHeld,
@@ -21,13 +23,13 @@ export class AuthorizationSearch {
 
   /** The authorizations that live, fit and are in the range, newest first. Looks at as many rows as the range says, and no more. */
   async findHeld(filter: AuthorizationFilter, range: HeldRange, now: number): Promise<FoundHeld> {
-    const { dialect } = this.#database;
+    const dialect = dialectOf(this.#database);
     const { below, limit, examine } = range;
     const index = familyIndex(filter, below, dialect);
     const bounds = await this.#boundsOf(index, range);
     if (bounds === null) return { items: [], next: null };
     // Where the comparison of the ids is no end of the part of an index that is read, their number is.
-    const isEnded = dialect !== 'postgres';
+    const isEnded = !dialect.plansWithoutValues;
     const inner = `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} LIMIT ${examine}`;
     const looked = isEnded ? 'oauth_families f' : `(${inner}) f`;
     const where = conjunction([
@@ -48,7 +50,7 @@ export class AuthorizationSearch {
 
   /** How many of the newest `limit` authorizations live, and of how many people they are. */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
-    const living = livingAt(now, this.#database.dialect);
+    const living = livingAt(now, dialectOf(this.#database));
     const { rows } = await this.#database.execute<CountRow>(
       `SELECT COUNT(*) AS seen, SUM(s.lives) AS living, COUNT(DISTINCT CASE WHEN s.lives = 1 THEN s.person END) AS people FROM (
           SELECT CASE WHEN ${living.sql} THEN 1 ELSE 0 END AS lives,
@@ -100,24 +102,17 @@ interface Bounds {
   readonly isAll: boolean;
 }
 
-/** Whether a list of words has this one, which is given with a space on each side. Byte by byte, which LIKE is not on every engine. */
-const HAS_WORD: Readonly<Record<SqlDialect, (list: string) => string>> = {
-  sqlite: (list) => `INSTR(CONCAT(' ', ${list}, ' '), ?) > 0`,
-  postgres: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
-  mysql: (list) => `LOCATE(?, CONCAT(' ', ${list}, ' ')) > 0`,
-};
-
 /** What no index has. */
 function conditionsOf(
   { person, clientId, scope, unusedSince }: AuthorizationFilter,
-  dialect: SqlDialect,
+  dialect: Dialect,
 ): readonly Where[] {
   const parts: Where[] = [];
   if (person !== undefined && clientId !== undefined) {
     parts.push({ sql: 'f.client_id = ?', parameters: [clientId] });
   }
   if (scope !== undefined) {
-    parts.push({ sql: HAS_WORD[dialect]('f.scope'), parameters: [` ${scope} `] });
+    parts.push({ sql: dialect.hasWord('f.scope'), parameters: [` ${scope} `] });
   }
   if (unusedSince !== undefined) {
     parts.push({ sql: 'COALESCE(f.used_at, f.created_at) < ?', parameters: [unusedSince] });
@@ -129,9 +124,9 @@ function conditionsOf(
  * Of what its client no longer has the grant for nothing is taken, as of what is revoked. The client is looked up for each row: as a join
  * an engine may begin with all clients.
  */
-function livingAt(now: number, dialect: SqlDialect): Where {
+function livingAt(now: number, dialect: Dialect): Where {
   const client = `SELECT 1 FROM oauth_clients c WHERE c.client_id = f.client_id AND c.revoked_at IS NULL
-    AND ${HAS_WORD[dialect]('c.grants')}`;
+    AND ${dialect.hasWord('c.grants')}`;
   return {
     sql: `f.revoked_at IS NULL AND f.expires_at > ? AND (${client}) = 1`,
     parameters: [now, ' authorization_code '],

@@ -1,5 +1,6 @@
 import type { PersonReference } from '../../../contracts/person.ts';
 import type { Database } from '../../../sql/contract.ts';
+import { dialectOf } from '../../../sql/dialects.ts';
 import type { Authorization, StoredGrant } from '../grant.ts';
 import { AUTHORIZATION_COLUMNS, toAuthorization, type AuthorizationRow } from './family-rows.ts';
 import { conditionOfPerson, familyIndex } from './family-index.ts';
@@ -94,7 +95,7 @@ export class AuthorizationRecords {
     now: number,
     limit: number,
   ): Promise<{ readonly found: number; readonly revoked: number; readonly last: string | null }> {
-    const index = familyIndex({ person }, below, this.#database.dialect);
+    const index = familyIndex({ person }, below, dialectOf(this.#database));
     const { rows } = await this.#database.execute<{ id: string; revoked_at: number | null }>(
       `SELECT f.id, f.revoked_at FROM oauth_families f
         WHERE ${index.sql} ORDER BY ${index.order} LIMIT ${limit}`,
@@ -127,7 +128,7 @@ export class AuthorizationRecords {
     person: PersonReference,
     limit: number,
   ): Promise<{ readonly removed: number; readonly more: boolean }> {
-    return removeFamilies(this.#database, conditionOfPerson(person, this.#database.dialect), limit);
+    return removeFamilies(this.#database, conditionOfPerson(person, dialectOf(this.#database)), limit);
   }
 
   /** False, once it is for good that there was nothing to revoke. */

@@ -1,25 +1,24 @@
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
+import { dialectOf } from '../../../sql/dialects.ts';
 import { insertInto } from './statements.ts';
 
 /** An UPDATE that claims one row, and an INSERT that takes place only if it did. */
 export interface ClaimAndInsert {
   readonly claim: string;
   readonly insert: string;
-  /** Both as one statement of PostgreSQL. */
-  readonly together: string;
+  /** Both as one statement; null where it takes a transaction. */
+  readonly together: string | null;
 }
 
 /** `columns` are those of the new row, such as `id, expires_at`; those of times end in `_at` or `_after`. */
-export function claimAndInsert(claim: string, table: string, columns: string): ClaimAndInsert {
-  // In a SELECT, PostgreSQL takes a parameter for text.
-  const values = columns.replaceAll(/\w+/g, (name) =>
-    /_(?:at|after)$/.test(name) ? 'CAST(? AS BIGINT)' : '?',
-  );
-  return {
-    claim,
-    insert: insertInto(table, columns),
-    together: `WITH claimed AS (${claim} RETURNING 1) INSERT INTO ${table} (${columns}) SELECT ${values} FROM claimed`,
-  };
+export function claimAndInsert(
+  database: Database,
+  claim: string,
+  table: string,
+  columns: string,
+): ClaimAndInsert {
+  const together = dialectOf(database).claimAndInsert(claim, table, columns);
+  return { claim, insert: insertInto(table, columns), together };
 }
 
 export interface ClaimParameters {
@@ -39,7 +38,7 @@ export async function claimThenInsert(
   parameters: ClaimParameters,
 ): Promise<boolean> {
   const { tookEffect } = parameters;
-  if (database.dialect === 'postgres') {
+  if (together !== null) {
     const all = [...parameters.claim, ...parameters.insert];
     return (await database.execute(together, all, tookEffect)).affected === 1;
   }

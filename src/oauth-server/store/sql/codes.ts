@@ -11,18 +11,19 @@ import type {
   OfferedToken,
   StoredGrant,
 } from '../grant.ts';
-import { ACCESS_TOKEN_COLUMNS } from './access-tokens.ts';
-import { claimAndInsert } from './claim.ts';
+import type { ClaimAndInsert } from './claim.ts';
 import { findGrantRow, refreshState, SET_REFRESH_STATE, toCode } from './family-rows.ts';
-import { issueTokens } from './issue-tokens.ts';
+import { issueTokens, usingGrant } from './issue-tokens.ts';
 import { confirmRevocation } from './statements.ts';
 
 /** Authorization codes: columns of `oauth_families`. A new one is inserted with its authorization (`answerConsent`). */
 export class CodeRecords {
   readonly #database: Database;
+  readonly #spend: ClaimAndInsert;
 
   constructor(database: Database) {
     this.#database = database;
+    this.#spend = usingGrant(database, SPEND_CODE);
   }
 
   /** The code, spent or not; null when it is unknown. */
@@ -35,7 +36,7 @@ export class CodeRecords {
   /** Spends the code and issues the tokens, both or neither. A code that was spent before revokes the family. */
   spendCode(code: StoredGrant, tokens: NewTokens, now: number): Promise<GrantOutcome> {
     const use = {
-      statements: SPEND_CODE,
+      statements: this.#spend,
       claim: [now, ...refreshState(tokens, now), code.family.id, code.hash],
       otherwise: () => this.#revokeUnlessReplaced(code, now),
     };
@@ -92,12 +93,8 @@ export class CodeRecords {
 type ReplacedFamily = Pick<Family, 'id' | 'clientId' | 'person' | 'scopes'>;
 type ReplacingCode = Pick<NewCode, 'hash' | 'expiresAt'>;
 
-const SPEND_CODE = claimAndInsert(
-  `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL, ${SET_REFRESH_STATE}
-  WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL AND revoked_at IS NULL`,
-  'oauth_access_tokens',
-  ACCESS_TOKEN_COLUMNS,
-);
+const SPEND_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL, ${SET_REFRESH_STATE}
+  WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL AND revoked_at IS NULL`;
 
 const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL
   WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;

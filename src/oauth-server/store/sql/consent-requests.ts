@@ -3,16 +3,18 @@ import type { Database } from '../../../sql/contract.ts';
 import type { Family, NewCode } from '../grant.ts';
 import type { ConsentAnswer, ConsentOutcome, ConsentRequest } from '../requests.ts';
 import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.ts';
-import { claimAndInsert, claimThenInsert } from './claim.ts';
+import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
 import { settleInsert } from './lost-insert.ts';
 import { exists, insertInto, placeholders, words } from './statements.ts';
 
 /** Authorization requests that a person was shown: `oauth_consent_requests`. */
 export class ConsentRequestRecords {
   readonly #database: Database;
+  readonly #allow: ClaimAndInsert;
 
   constructor(database: Database) {
     this.#database = database;
+    this.#allow = claimAndInsert(database, ANSWER, 'oauth_families', NEW_FAMILY_COLUMNS);
   }
 
   /** False when there is a request of this id already. */
@@ -91,7 +93,7 @@ export class ConsentRequestRecords {
     }
     const { family, code } = allowed;
     const added = { id: family.id, hash: code.hash };
-    return claimThenInsert(this.#database, ALLOW, {
+    return claimThenInsert(this.#database, this.#allow, {
       claim: answered('allowed'),
       insert: familyValues(family, code, now),
       tookEffect: () => settleInsert(this.#database, FAMILY_BLOCKER, added, now),
@@ -170,8 +172,6 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
 /** For the values of `ANSWER`: denies what is not answered yet, or was denied by a statement that was lost. */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;
-
-const ALLOW = claimAndInsert(ANSWER, 'oauth_families', NEW_FAMILY_COLUMNS);
 
 /** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
 function consentParameters(request: ConsentParameters): string {

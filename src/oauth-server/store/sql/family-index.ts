@@ -1,5 +1,6 @@
 import type { PersonReference } from '../../../contracts/person.ts';
-import type { SqlDialect, SqlParameter } from '../../../sql/contract.ts';
+import type { SqlParameter } from '../../../sql/contract.ts';
+import type { Dialect } from '../../../sql/dialect.ts';
 import type { AuthorizationFilter } from '../authorization-search.ts';
 import type { Condition } from './statements.ts';
 
@@ -24,37 +25,32 @@ export interface FamilyIndex extends Where {
 /** Above every id: those are hexadecimal. */
 const ABOVE_ALL = '~';
 
-/**
- * PostgreSQL prepares a statement without its values, takes any client for the usual one, and reads the table by its key until it has met
- * enough rows of it. An order that begins with the client, and is not said to be of one alone, leaves it the index.
- */
+/** By the person, else by the client, else by the key. */
 export function familyIndex(
   { person, clientId }: AuthorizationFilter,
   below: string | null,
-  dialect: SqlDialect,
+  dialect: Dialect,
 ): FamilyIndex {
   const id = below ?? ABOVE_ALL;
-  const by =
-    person !== undefined
-      ? (['f.user_id', person.id] as const)
-      : clientId !== undefined
-        ? (['f.client_id', clientId] as const)
-        : null;
-  const provider =
-    person === undefined ? [] : [{ sql: 'f.user_provider = ?', parameters: [person.provider] }];
-  if (by === null) return { sql: 'f.id < ?', parameters: [id], order: 'f.id DESC' };
-  const [column, value] = by;
-  if (dialect === 'postgres') {
-    const row = { sql: `${column} >= ? AND (${column}, f.id) < (?, ?)`, parameters: [value, value, id] };
-    return { ...conjunction([...provider, row]), order: `${column} DESC, f.id DESC` };
+  if (person !== undefined) {
+    const provider = { sql: 'f.user_provider = ?', parameters: [person.provider] };
+    const { order, ...range } = rangeOf(dialect, 'f.user_id', person.id, id);
+    return { ...conjunction([provider, range]), order };
   }
-  const equal = { sql: `${column} = ? AND f.id < ?`, parameters: [value, id] };
-  return { ...conjunction([...provider, equal]), order: 'f.id DESC' };
+  if (clientId !== undefined) {
+    const { order, ...range } = rangeOf(dialect, 'f.client_id', clientId, id);
+    return { ...conjunction([range]), order };
+  }
+  return { sql: 'f.id < ?', parameters: [id], order: 'f.id DESC' };
 }
 
-/** For the same reason: PostgreSQL would leave out an order by what is one value, and read the whole table for each batch. */
-export function conditionOfPerson({ provider, id }: PersonReference, dialect: SqlDialect): Condition {
-  return dialect === 'postgres'
-    ? ['user_id', '>= ? AND (user_id, id) < (?, ?) AND user_provider = ?', [id, id, ABOVE_ALL, provider]]
-    : ['user_id', '= ? AND user_provider = ?', [id, provider]];
+function rangeOf(dialect: Dialect, column: string, value: string, below: string): FamilyIndex {
+  const range = dialect.belowInIndex(column, 'f.id');
+  return { sql: range.sql, order: range.order, parameters: range.parameters(value, below) };
+}
+
+/** A planner without values would leave out an order by what is one value, and read the whole table for each batch. */
+export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
+  if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];
+  return ['user_id', '>= ? AND (user_id, id) < (?, ?) AND user_provider = ?', [id, id, ABOVE_ALL, provider]];
 }

@@ -1,7 +1,7 @@
 import type { Database, SqlParameter } from '../../../sql/contract.ts';
 import type { GrantOutcome, GrantRefusal, NewTokens, StoredGrant } from '../grant.ts';
-import { ACCESS_TOKEN_BLOCKER, accessTokenValues } from './access-tokens.ts';
-import { claimThenInsert, type ClaimAndInsert } from './claim.ts';
+import { ACCESS_TOKEN_BLOCKER, ACCESS_TOKEN_COLUMNS, accessTokenValues } from './access-tokens.ts';
+import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
 import { settleInsert } from './lost-insert.ts';
 
 /** The use of a code or a refresh token: it claims the family's row, so that a second use finds the row changed. */
@@ -11,6 +11,11 @@ export interface GrantUse {
   readonly claim: readonly SqlParameter[];
   /** Why nothing was issued, when the row was not as the grant needs it. It never will be again. */
   readonly otherwise: () => Promise<GrantRefusal>;
+}
+
+/** The statements that use a code or refresh token, by this UPDATE, and insert its access token. */
+export function usingGrant(database: Database, claim: string): ClaimAndInsert {
+  return claimAndInsert(database, claim, 'oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 }
 
 /** The one way from a code or refresh token to tokens: its use and the access token, both or neither. */

@@ -1,4 +1,5 @@
-import type { Database, SqlDialect } from '../../../sql/contract.ts';
+import type { Database } from '../../../sql/contract.ts';
+import { dialectOf } from '../../../sql/dialects.ts';
 
 /**
  * Settles whether a row was inserted by a statement whose answer was lost (decision 9). A blocking row takes the key, unless the row is
@@ -24,32 +25,23 @@ export function blockingRow(table: string, columns: string, hashColumn: string):
 }
 
 /**
- * On every engine the insert waits for whoever holds the key and has not ended. It writes also where the row is there already: so a
- * yes is never a standby's, and PostgreSQL answers it once its standbys have what it rests on.
+ * Returns whether the row with this key and hash was inserted. If it was not, inserts a blocking row, so that it never will be.
+ *
+ * On every engine the insert waits until every other holder of the key has ended. It writes also where the row is there already: so a
+ * yes is never a standby's, and PostgreSQL answers it once its standbys have what it rests on. It waits briefly, is asked again, and
+ * leaves the connection to others in between.
  */
-const UNLESS_THERE: Readonly<Record<SqlDialect, string>> = {
-  sqlite: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
-  postgres: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
-  mysql: 'ON DUPLICATE KEY UPDATE id = id',
-};
-
-/**
- * How long one question waits on PostgreSQL, where a commit without its standby holds the key for as long as that is gone. It is asked
- * again, and leaves the connection to others in between.
- */
-const WAIT_BRIEFLY = "SET LOCAL lock_timeout = '250ms'";
-
-/** Returns whether the row with this key and hash was inserted. If it was not, inserts a blocking row, so that it never will be. */
 export function settleInsert(
   database: Database,
   { insert, times, find }: BlockingRow,
   { id, hash }: { readonly id: string; readonly hash: string },
   now: number,
 ): Promise<boolean> {
+  const { waitBriefly, unlessThere } = dialectOf(database);
   return database.transaction(async (connection) => {
-    if (database.dialect === 'postgres') await connection.execute(WAIT_BRIEFLY);
+    if (waitBriefly !== null) await connection.execute(waitBriefly);
     const values = [id, ...Array.from({ length: times }, () => now)];
-    await connection.execute(`${insert} ${UNLESS_THERE[database.dialect]}`, values);
+    await connection.execute(`${insert} ${unlessThere}`, values);
     return (await connection.execute(find, [id, hash])).rows.length > 0;
   });
 }

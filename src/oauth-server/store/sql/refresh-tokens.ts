@@ -1,4 +1,5 @@
-import type { Database, SqlDialect } from '../../../sql/contract.ts';
+import type { Database } from '../../../sql/contract.ts';
+import { dialectOf } from '../../../sql/dialects.ts';
 import type {
   GrantOutcome,
   KeptAnswer,
@@ -7,20 +8,23 @@ import type {
   RefreshToken,
   StoredGrant,
 } from '../grant.ts';
-import { ACCESS_TOKEN_COLUMNS } from './access-tokens.ts';
 import type { AuthorizationRecords } from './authorizations.ts';
-import { claimAndInsert } from './claim.ts';
+import type { ClaimAndInsert } from './claim.ts';
 import { findGrantRow, hasMark, refreshState, SET_REFRESH_STATE, toRefreshToken } from './family-rows.ts';
-import { issueTokens, type GrantUse } from './issue-tokens.ts';
+import { issueTokens, usingGrant, type GrantUse } from './issue-tokens.ts';
 
 /** The current refresh token of each authorization: columns of `oauth_families`. */
 export class RefreshTokenRecords {
   readonly #database: Database;
   readonly #authorizations: AuthorizationRecords;
+  readonly #use: ClaimAndInsert;
+  readonly #useAndKeep: ClaimAndInsert;
 
   constructor(database: Database, authorizations: AuthorizationRecords) {
     this.#database = database;
     this.#authorizations = authorizations;
+    this.#use = usingGrant(database, USE_REFRESH_TOKEN);
+    this.#useAndKeep = usingGrant(database, USE_AND_KEEP);
   }
 
   /**
@@ -47,12 +51,12 @@ export class RefreshTokenRecords {
     const use: GrantUse =
       sealed === null
         ? {
-            statements: USE_REFRESH_TOKEN,
+            statements: this.#use,
             claim: [...state, id, token.hash],
             otherwise: async () => ((await this.#authorizations.revokeFamily(id, now)) ? 'used' : 'revoked'),
           }
         : {
-            statements: USE_AND_KEEP,
+            statements: this.#useAndKeep,
             claim: [...state, sealed, now, id, token.hash],
             otherwise: () => Promise.resolve('taken'),
           };
@@ -64,40 +68,25 @@ export class RefreshTokenRecords {
    * revoked (decision 37).
    */
   async findKeptAnswer(familyId: string): Promise<KeptAnswer | null> {
-    const statement = FIND_ANSWER[this.#database.dialect];
+    const statement = dialectOf(this.#database).readsAreForGood ? READ_ANSWER : READ_ANSWER_BY_WRITING;
     const { rows } = await this.#database.execute<AnswerRow>(statement, [familyId]);
     const [row] = rows;
     return row === undefined || row.refresh_answer === null ? null : toKeptAnswer(row, row.refresh_answer);
   }
 }
 
-const USE_REFRESH_TOKEN = claimAndInsert(
-  `UPDATE oauth_families SET ${SET_REFRESH_STATE} WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`,
-  'oauth_access_tokens',
-  ACCESS_TOKEN_COLUMNS,
-);
+const USE_REFRESH_TOKEN = `UPDATE oauth_families SET ${SET_REFRESH_STATE} WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`;
 
-const USE_AND_KEEP = claimAndInsert(
-  `UPDATE oauth_families SET ${SET_REFRESH_STATE}, refresh_answer = ?, refresh_used_at = ?
-  WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`,
-  'oauth_access_tokens',
-  ACCESS_TOKEN_COLUMNS,
-);
+const USE_AND_KEEP = `UPDATE oauth_families SET ${SET_REFRESH_STATE}, refresh_answer = ?, refresh_used_at = ?
+  WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`;
 
 const ANSWER_COLUMNS =
   'refresh_answer, refresh_used_at, refresh_generation, refresh_hash, refresh_expires_at';
 
 const READ_ANSWER = `SELECT ${ANSWER_COLUMNS} FROM oauth_families WHERE id = ? AND revoked_at IS NULL`;
 
-/**
- * On PostgreSQL by writing, which waits for its standbys: a primary that was restarted shows also what none of them has, and an
- * answer of that would be lost with it. Elsewhere what is read is for good as far as the engine knows.
- */
-const FIND_ANSWER: Readonly<Record<SqlDialect, string>> = {
-  sqlite: READ_ANSWER,
-  postgres: `UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL RETURNING ${ANSWER_COLUMNS}`,
-  mysql: READ_ANSWER,
-};
+/** A write waits for the standbys: an answer that none of them has would be lost with the primary. */
+const READ_ANSWER_BY_WRITING = `UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL RETURNING ${ANSWER_COLUMNS}`;
 
 interface AnswerRow {
   readonly refresh_answer: string | null;

@@ -1,4 +1,5 @@
 import type { Database, SqlConnection, SqlParameter } from '../../../sql/contract.ts';
+import { dialectOf } from '../../../sql/dialects.ts';
 
 /** What the tables' files share. */
 
@@ -31,8 +32,8 @@ export function words(text: string): string[] {
 }
 
 /**
- * Writes a revocation once more as it is, and with that waits for PostgreSQL's standbys: a restarted primary shows also what none of them
- * has, and one of them may take over from it. Only then is it for good that there is nothing to revoke.
+ * Resolves once it is for good that there is nothing to revoke: where a read may show what is lost later, the revocation is written
+ * once more as it is.
  */
 export async function confirmRevocation(
   database: Database,
@@ -40,7 +41,7 @@ export async function confirmRevocation(
   where: string,
   parameters: readonly SqlParameter[],
 ): Promise<void> {
-  if (database.dialect !== 'postgres') return;
+  if (dialectOf(database).readsAreForGood) return;
   await database.execute(`UPDATE ${table} SET revoked_at = revoked_at WHERE ${where}`, parameters);
 }
 

@@ -1,0 +1,93 @@
+import type { SqlConnection } from '../contract.ts';
+import type { Dialect, Schemas } from '../dialect.ts';
+import { quotedText } from '../quoting.ts';
+
+const COLUMN_TYPES = {
+  identifier: 'TEXT COLLATE "C"',
+  text: 'TEXT COLLATE "C"',
+  time: 'BIGINT',
+  flag: 'SMALLINT',
+  counter: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+  tableOptions: '',
+};
+
+/** An arbitrary number that all processes of Portico agree on. */
+const ADVISORY_LOCK = 1_347_375_956;
+
+export const POSTGRES: Dialect = {
+  name: 'postgres',
+  isEmbedded: false,
+  copying: { advice: 'use pg_dump, or a base backup with its log (docs/backup.md)' },
+
+  insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
+  unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
+  // A commit without its standby holds a key for as long as that is gone.
+  waitBriefly: "SET LOCAL lock_timeout = '250ms'",
+  hasWord: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
+  claimAndInsert,
+  readsAreForGood: false,
+  plansWithoutValues: true,
+  // What is one of a list of one need not be the same in each row.
+  isValue: (column) => `${column} = ANY(ARRAY[?])`,
+  belowInIndex: (column, key) => ({
+    sql: `${column} >= ? AND (${column}, ${key}) < (?, ?)`,
+    order: `${column} DESC, ${key} DESC`,
+    parameters: (value, below) => [value, value, below],
+  }),
+
+  columnTypes: async () => COLUMN_TYPES,
+  indexesEndWithKey: false,
+  partialIndex: (condition) => ` WHERE ${condition}`,
+  roomForUpdates: (table) => [`ALTER TABLE ${table} SET (fillfactor = 80)`],
+  findTable:
+    'SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ?',
+  // It ends with the transaction.
+  async lock(connection) {
+    await connection.execute(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
+  },
+  unlock: async () => {},
+  isDoneBefore: () => false,
+  schemas: schemas(),
+  quoted: quotedText,
+  now: 'CAST(EXTRACT(EPOCH FROM now()) * 1000 AS BIGINT)',
+};
+
+function claimAndInsert(claim: string, table: string, columns: string): string {
+  // In a SELECT, PostgreSQL takes a parameter for text.
+  const values = columns.replaceAll(/\w+/g, (name) =>
+    /_(?:at|after)$/.test(name) ? 'CAST(? AS BIGINT)' : '?',
+  );
+  return `WITH claimed AS (${claim} RETURNING 1) INSERT INTO ${table} (${columns}) SELECT ${values} FROM claimed`;
+}
+
+/** What PostgreSQL takes as a name that its own schemas do not have; longer ones it would cut off. */
+const SCHEMA_NAME = /^(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+
+function schemas(): Schemas {
+  return {
+    problem: (name) =>
+      SCHEMA_NAME.test(name) ? null : 'must be a name of letters, digits and underscores, 63 at most',
+    create: createSchema,
+    around: (name) => [
+      [
+        `CREATE SCHEMA IF NOT EXISTS ${quotedSchema(name)}`,
+        "SELECT set_config('portico.search_path', current_setting('search_path'), false)",
+        `SET search_path TO ${quotedSchema(name)}`,
+      ],
+      ["SELECT set_config('search_path', current_setting('portico.search_path'), false)"],
+    ],
+  };
+}
+
+/** Looked for first: an account that may not create schemas may still use one that another has made. */
+async function createSchema(connection: SqlConnection, name: string): Promise<void> {
+  const { rows } = await connection.execute('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?', [
+    name,
+  ]);
+  if (rows.length === 0) await connection.execute(`CREATE SCHEMA ${quotedSchema(name)}`);
+}
+
+/** A schema's name as PostgreSQL takes it literally. */
+export function quotedSchema(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,44 @@
+import type { Dialect } from '../dialect.ts';
+import { quotedText } from '../quoting.ts';
+
+const COLUMN_TYPES = {
+  identifier: 'TEXT',
+  text: 'TEXT',
+  time: 'INTEGER',
+  flag: 'INTEGER',
+  counter: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  tableOptions: 'WITHOUT ROWID',
+};
+
+export const SQLITE: Dialect = {
+  name: 'sqlite',
+  isEmbedded: true,
+  copying: { statement: 'VACUUM INTO ?' },
+
+  insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
+  unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
+  waitBriefly: null,
+  hasWord: (list) => `INSTR(CONCAT(' ', ${list}, ' '), ?) > 0`,
+  claimAndInsert: () => null,
+  readsAreForGood: true,
+  plansWithoutValues: false,
+  isValue: (column) => `${column} = ?`,
+  belowInIndex: (column, key) => ({
+    sql: `${column} = ? AND ${key} < ?`,
+    order: `${key} DESC`,
+    parameters: (value, below) => [value, below],
+  }),
+
+  columnTypes: async () => COLUMN_TYPES,
+  indexesEndWithKey: true,
+  partialIndex: (condition) => ` WHERE ${condition}`,
+  roomForUpdates: () => [],
+  findTable: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?",
+  // The immediate transaction is the lock.
+  lock: async () => {},
+  unlock: async () => {},
+  isDoneBefore: () => false,
+  schemas: null,
+  quoted: quotedText,
+  now: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+};
