@@ -121,6 +121,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'keys/',
     'store/',
     'errors',
+    'form-token',
     'accounts',
     'host',
     'auditing/',

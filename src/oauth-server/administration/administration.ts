@@ -7,124 +7,145 @@ import { formParameters, queryParameters, type Parameters } from '../parameters.
 import { quoted } from '../quoting.ts';
 import { ownPageReply, redirectReply } from '../replies/pages.ts';
 import type { Reply } from '../replies/responses.ts';
-import { createForms } from './forms.ts';
+import { Forms } from './forms.ts';
 import { layout } from './layout.ts';
-import { pageLinks } from './links.ts';
-import { createNotices } from './notices.ts';
+import { pageLinks, type PageLinks } from './links.ts';
+import { Notices } from './notices.ts';
 import { alert } from './formatting.ts';
-import type { AdministrationParts, AnswerAdministration, Asked, Sent, Shown } from './page.ts';
+import type { AdministrationParts, Asked, Sent, Shown } from './page.ts';
 import { PAGES } from './pages/index.ts';
-import { createRefusedPeople } from './refused-people.ts';
+import { RefusedPeople } from './refused-people.ts';
 
 /** For how long a page waits for the host to say who may see it, in milliseconds. */
 const PATIENCE = 3000;
 
-export function createAdministration(parts: AdministrationParts): AnswerAdministration {
-  const { server, accounts, permission } = parts;
-  const { host } = server;
-  const forms = createForms({ singleUses: parts.singleUses, clock: server.clock });
-  const links = pageLinks(server.basePath);
-  const notices = createNotices(server.clock);
-  const refusedPeople = createRefusedPeople(server.clock);
+/** Answers requests for the administrator's pages. */
+export class Administration {
+  readonly #parts: AdministrationParts;
+  readonly #forms: Forms;
+  readonly #links: PageLinks;
+  readonly #notices: Notices;
+  readonly #refusedPeople: RefusedPeople;
 
-  /** Refuses, and leaves an event with who it was, once in a while; the endpoint leaves the line in the log. */
-  async function refuse(
-    { user }: Visitor,
-    route: AdministrationPageName,
-    reason: 'permission' | 'origin' | 'form',
-    error: AuthorizationPageError,
-  ): Promise<never> {
-    const person = user.reference;
-    const refusals = refusedPeople.count(person, reason);
-    if (refusals !== null) await server.audit({ type: 'admin_refused', person, route, reason, refusals });
-    throw error;
+  constructor(parts: AdministrationParts) {
+    const { basePath, clock } = parts.server;
+    this.#parts = parts;
+    this.#forms = new Forms(parts.singleUses, clock);
+    this.#links = pageLinks(basePath);
+    this.#notices = new Notices(clock);
+    this.#refusedPeople = new RefusedPeople(clock);
   }
 
-  function asked(name: AdministrationPageName, visitor: Visitor, request: Request): Asked {
-    return {
-      parts,
-      links,
-      query: queryParameters(request),
-      done: notices.in(visitor, name, new URL(request.url)),
-      person: visitor.user.reference,
-      fields: (subject) => forms.fields(visitor, subject),
-    };
-  }
-
-  function reply(
-    { title, body, status = 200 }: Shown,
-    name: AdministrationPageName,
-    visitor: Visitor,
-  ): Reply {
-    return ownPageReply({ status, formLeadsTo: server.issuer }, (nonce) =>
-      layout({ title, body, nonce, links, current: name, visitor, parts }),
+  /** The page of this name, for whoever holds the permission. */
+  async answer(name: AdministrationPageName, request: Request): Promise<Reply> {
+    const { accounts, permission, server } = this.#parts;
+    const form = request.method === 'POST' ? await formParameters(request) : null;
+    const visitor = await accounts.visitor(request);
+    if (visitor === null) {
+      return redirectReply(server.host.loginUrl(this.#address(name, request)), form === null ? 302 : 303);
+    }
+    // Whatever else a host answers, such as rows or a text, is no yes.
+    const isHeld: unknown = await inTime(
+      Promise.resolve(server.host.holdsPermission(visitor.user.reference, permission)),
+      PATIENCE,
+      () => new HostTimeoutError('holdsPermission', PATIENCE),
     );
+    if (isHeld !== true) return this.#refuse(visitor, name, 'permission', notAllowed(this.#parts));
+    if (form !== null) return this.#post(name, request, form, visitor);
+    return this.#reply(await this.#show(name, visitor, request), name, visitor);
   }
 
-  /** What nobody can ask for is said on a page of these, too. */
-  async function shown(name: AdministrationPageName, visitor: Visitor, request: Request): Promise<Shown> {
+  /** What cannot be asked for is said on a page of these, too. */
+  async #show(name: AdministrationPageName, visitor: Visitor, request: Request): Promise<Shown> {
     try {
-      return await PAGES[name].show(asked(name, visitor, request));
+      return await PAGES[name].show(this.#asked(name, visitor, request));
     } catch (error) {
       if (!(error instanceof AccessError || error instanceof RegistrationError)) throw error;
       return { title: 'There is no such page', body: alert({ reason: error.message }), status: 400 };
     }
   }
 
-  async function post(name: AdministrationPageName, request: Request, form: Parameters, visitor: Visitor) {
-    const page = PAGES[name];
-    const back = `${pathOf(name, server.basePath)}${new URL(request.url).search}`;
-    if (!comesFromHere(request, server.origin)) return refuse(visitor, name, 'origin', otherOrigin(back));
+  async #post(
+    name: AdministrationPageName,
+    request: Request,
+    form: Parameters,
+    visitor: Visitor,
+  ): Promise<Reply> {
+    const { server } = this.#parts;
+    const back = this.#address(name, request);
+    const refuse = (detail: string) => this.#refuse(visitor, name, 'form', formRefused(detail, back));
+    if (!comesFromHere(request, server.origin))
+      return this.#refuse(visitor, name, 'origin', otherOrigin(back));
     const sent: Sent = {
-      ...asked(name, visitor, request),
+      ...this.#asked(name, visitor, request),
       form,
-      async accept(subject) {
-        const refusal = await forms.refusal(visitor, form, subject);
-        if (refusal !== null) await refuse(visitor, name, 'form', formRefused(refusal, back));
+      accept: async (subject) => {
+        const refusal = await this.#forms.refusal(visitor, form, subject);
+        if (refusal !== null) await refuse(refusal);
       },
     };
     try {
-      const done = (await page.act?.(sent)) ?? null;
-      if (done === null)
-        return refuse(visitor, name, 'form', formRefused('no form of the page does this', back));
-      if (!('goTo' in done)) return reply(done, name, visitor);
-      return redirectReply(notices.sign(visitor, name, new URL(done.goTo, server.origin)), 303);
+      const done = (await PAGES[name].act?.(sent)) ?? null;
+      if (done === null) return refuse('no form of the page does this');
+      if (!('goTo' in done)) return this.#reply(done, name, visitor);
+      return redirectReply(this.#notices.sign(visitor, name, new URL(done.goTo, server.origin)), 303);
     } catch (error) {
       if (!(error instanceof RegistrationError || error instanceof AccessError)) throw error;
-      const shown = await page.show(sent, { reason: error.message, form });
-      const about = { code: 'invalid_input' };
-      const refused = new AuthorizationPageError(
-        { title: shown.title, message: error.message },
-        quoted(error.message),
-        about,
-      );
-      return { ...reply({ ...shown, status: 400 }, name, visitor), refused };
+      return this.#showAgain(sent, error.message, name, visitor);
     }
   }
 
-  return async (name, request) => {
-    const form = request.method === 'POST' ? await formParameters(request) : null;
-    const visitor = await accounts.visitor(request);
-    if (visitor === null) {
-      const here = `${pathOf(name, server.basePath)}${new URL(request.url).search}`;
-      return redirectReply(host.loginUrl(here), form === null ? 302 : 303);
-    }
-    // Whatever else a host answers, such as rows or a text, is no yes.
-    const isHeld: unknown = await inTime(
-      Promise.resolve(host.holdsPermission(visitor.user.reference, permission)),
-      PATIENCE,
-      () => new HostTimeoutError('holdsPermission', PATIENCE),
-    );
-    if (isHeld !== true) {
-      return refuse(visitor, name, 'permission', notAllowed(parts));
-    }
-    if (form !== null) return post(name, request, form, visitor);
-    return reply(await shown(name, visitor, request), name, visitor);
-  };
-}
+  /** The page with what was sent, and what is wrong with it. */
+  async #showAgain(
+    sent: Sent,
+    reason: string,
+    name: AdministrationPageName,
+    visitor: Visitor,
+  ): Promise<Reply> {
+    const shown = await PAGES[name].show(sent, { reason, form: sent.form });
+    const text = { title: shown.title, message: reason };
+    const refused = new AuthorizationPageError(text, quoted(reason), { code: 'invalid_input' });
+    return { ...this.#reply({ ...shown, status: 400 }, name, visitor), refused };
+  }
 
-function pathOf(name: AdministrationPageName, basePath: string): string {
-  return `${basePath}${ADMINISTRATION_TABLE.find((each) => each.name === name)?.path ?? ''}`;
+  #asked(name: AdministrationPageName, visitor: Visitor, request: Request): Asked {
+    return {
+      parts: this.#parts,
+      links: this.#links,
+      query: queryParameters(request),
+      done: this.#notices.in(visitor, name, new URL(request.url)),
+      person: visitor.user.reference,
+      fields: (subject) => this.#forms.fields(visitor, subject),
+    };
+  }
+
+  #reply({ title, body, status = 200 }: Shown, name: AdministrationPageName, visitor: Visitor): Reply {
+    const parts = this.#parts;
+    const links = this.#links;
+    return ownPageReply({ status, formLeadsTo: parts.server.issuer }, (nonce) =>
+      layout({ title, body, nonce, links, current: name, visitor, parts }),
+    );
+  }
+
+  /** Refuses, and leaves an event with who it was, once in a while; the endpoint leaves the line in the log. */
+  async #refuse(
+    { user }: Visitor,
+    route: AdministrationPageName,
+    reason: 'permission' | 'origin' | 'form',
+    error: AuthorizationPageError,
+  ): Promise<never> {
+    const person = user.reference;
+    const refusals = this.#refusedPeople.count(person, reason);
+    if (refusals !== null)
+      await this.#parts.server.audit({ type: 'admin_refused', person, route, reason, refusals });
+    throw error;
+  }
+
+  /** Where the page is that a request is for. */
+  #address(name: AdministrationPageName, request: Request): string {
+    const path = ADMINISTRATION_TABLE.find((each) => each.name === name)?.path ?? '';
+    return `${this.#parts.server.basePath}${path}${new URL(request.url).search}`;
+  }
 }
 
 function notAllowed({ server, home, permission }: AdministrationParts): AuthorizationPageError {

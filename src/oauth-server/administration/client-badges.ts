@@ -1,9 +1,9 @@
 import { authenticationMetadata } from '../clients/client-metadata.ts';
 import type { Client } from '../store/client.ts';
-import { markup, type Content } from './markup.ts';
+import { markup, type HtmlContent } from './html.ts';
 
 /** What kind of client it is, in a word each. */
-export function badges({ public: isPublic, applicationType, registeredBy, revokedAt }: Client): Content {
+export function badges({ public: isPublic, applicationType, registeredBy, revokedAt }: Client): HtmlContent {
   const kinds = [
     isPublic ? 'public' : 'confidential',
     ...(applicationType === 'native' ? ['native'] : []),

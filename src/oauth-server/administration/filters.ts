@@ -1,6 +1,6 @@
 import type { PersonReference } from '../../contracts/person.ts';
 import { AccessError } from '../errors.ts';
-import { markup, type Markup } from './markup.ts';
+import { markup, type Html } from './html.ts';
 import type { Asked } from './page.ts';
 
 /** A field that a list is asked for by: the name of its parameter, and what people read. */
@@ -13,14 +13,14 @@ export interface Filter {
 }
 
 /** The form that asks for a list, as it is asked for now. */
-export function filterForm({ query }: Asked, action: string, filters: readonly Filter[]): Markup {
+export function filterForm({ query }: Asked, action: string, filters: readonly Filter[]): Html {
   return markup`
       <form method="get" action="${action}" class="filters">${filters.map((filter) => field(filter, query.get(filter.name) ?? ''))}
         <div><button type="submit">Show these</button></div>
       </form>`;
 }
 
-function field({ name, text, type, options }: Filter, value: string): Markup {
+function field({ name, text, type, options }: Filter, value: string): Html {
   const label = markup`<label for="${name}">${text}</label>`;
   if (options === undefined) {
     return markup`

@@ -1,9 +1,9 @@
-import { equalInConstantTime } from '../../http/constant-time.ts';
 import type { Visitor } from '../accounts.ts';
 import { keyedHash, randomToken } from '../crypto.ts';
+import { formToken, isFormToken } from '../form-token.ts';
 import type { Parameters } from '../parameters.ts';
 import type { SingleUses } from '../store/single-uses.ts';
-import { markup, type Markup } from './markup.ts';
+import { markup, type Html } from './html.ts';
 
 /** What a form of an administrator's page does. */
 export interface FormSubject {
@@ -15,53 +15,49 @@ export interface FormSubject {
   readonly state: unknown;
 }
 
-/** The forms of the pages: each is good once, for half an hour, for the person and the browser that it was shown to. */
-export interface Forms {
-  /** The hidden fields of a form. */
-  fields(visitor: Visitor, subject: FormSubject): Markup;
-  /**
-   * Takes the form, once in all processes; what it does follows at once. Null when it was taken, otherwise why it was not, for the log:
-   * nothing may be done then.
-   */
-  refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null>;
-}
-
 /** In milliseconds. */
 const LIFETIME = 1_800_000;
 /** Clocks of two machines differ, in milliseconds. */
 const TOLERANCE = 60_000;
 
-export function createForms({
-  singleUses,
-  clock,
-}: {
-  readonly singleUses: SingleUses;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}): Forms {
-  return {
-    fields(visitor, subject) {
-      const [id, shownAt] = [randomToken(), String(clock())];
-      const state = stateOf(visitor, subject);
-      const token = tokenOf(visitor, subject, [id, shownAt, state]);
-      const fields = { do: subject.action, form_id: id, shown_at: shownAt, state, csrf_token: token };
-      return markup`${Object.entries(fields).map(
-        ([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`,
-      )}`;
-    },
-    async refusal(visitor, form, subject) {
-      const sent = (name: string) => form.get(name) ?? '';
-      const [id, shownAt, state] = [sent('form_id'), sent('shown_at'), sent('state')];
-      if (!equalInConstantTime(sent('csrf_token'), tokenOf(visitor, subject, [id, shownAt, state]))) {
-        return 'the csrf_token is not that of this form, person and browser session';
-      }
-      const age = clock() - Number(shownAt);
-      if (age > LIFETIME || age < -TOLERANCE) return 'the form was shown more than half an hour ago';
-      if (state !== stateOf(visitor, subject)) return 'what it is about has changed since it was shown';
-      const until = Number(shownAt) + LIFETIME + TOLERANCE;
-      return (await singleUses.claim('form', [id], until)) ? null : 'the form was sent before';
-    },
-  };
+/** The forms of the pages: each is good once, for half an hour, for the person and the browser that it was shown to. */
+export class Forms {
+  readonly #singleUses: SingleUses;
+  readonly #clock: () => number;
+
+  /** `clock`: milliseconds since 1970. */
+  constructor(singleUses: SingleUses, clock: () => number) {
+    this.#singleUses = singleUses;
+    this.#clock = clock;
+  }
+
+  /** The hidden fields of a form. */
+  fields(visitor: Visitor, subject: FormSubject): Html {
+    const [id, shownAt] = [randomToken(), String(this.#clock())];
+    const state = stateOf(visitor, subject);
+    const token = formToken(visitor, ...formOf(visitor, subject, [id, shownAt, state]));
+    const fields = { do: subject.action, form_id: id, shown_at: shownAt, state, csrf_token: token };
+    return markup`${Object.entries(fields).map(
+      ([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`,
+    )}`;
+  }
+
+  /**
+   * Takes the form, once in all processes; what it does follows at once. Null when it was taken, otherwise why it was not, for the log:
+   * nothing may be done then.
+   */
+  async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
+    const sent = (name: string) => form.get(name) ?? '';
+    const [id, shownAt, state] = [sent('form_id'), sent('shown_at'), sent('state')];
+    if (!isFormToken(sent('csrf_token'), visitor, ...formOf(visitor, subject, [id, shownAt, state]))) {
+      return 'the csrf_token is not that of this form, person and browser session';
+    }
+    const age = this.#clock() - Number(shownAt);
+    if (age > LIFETIME || age < -TOLERANCE) return 'the form was shown more than half an hour ago';
+    if (state !== stateOf(visitor, subject)) return 'what it is about has changed since it was shown';
+    const until = Number(shownAt) + LIFETIME + TOLERANCE;
+    return (await this.#singleUses.claim('form', [id], until)) ? null : 'the form was sent before';
+  }
 }
 
 /** By the session's secret: what is known of a client, its secret's hash too, is not told by it. */
@@ -69,11 +65,11 @@ function stateOf({ browserSecret }: Visitor, { action, target, state }: FormSubj
   return keyedHash(browserSecret, 'oauth/admin state', action, target, JSON.stringify(state));
 }
 
-function tokenOf(
-  { user, browserSecret }: Visitor,
+function formOf(
+  { user }: Visitor,
   { action, target }: FormSubject,
   sent: readonly string[],
-): string {
+): readonly string[] {
   const { provider, id } = user.reference;
-  return keyedHash(browserSecret, 'oauth/admin', provider, id, action, target, ...sent);
+  return ['oauth/admin', provider, id, action, target, ...sent];
 }

@@ -26,7 +26,7 @@ const SHOWN = 50;
  * where that is not all of them, those of each row are looked up.
  */
 export async function heldGroups(
-  access: Pick<Access, 'list'>,
+  access: Access,
   filter: AuthorizationFilter,
   after: string | undefined,
 ): Promise<HeldGroups> {
@@ -49,7 +49,7 @@ export async function heldGroups(
 
 /** All of one person and application, as far as one page of the list goes; null without any. */
 export async function heldBy(
-  access: Pick<Access, 'list'>,
+  access: Access,
   filter: AuthorizationFilter & { readonly person: PersonReference; readonly clientId: string },
 ): Promise<HeldGroup | null> {
   const { items, next } = await access.list(filter, { limit: MOST_LISTED });

@@ -1,6 +1,6 @@
 import type { HeldAuthorization } from '../store/authorization-search.ts';
 import type { HeldGroup } from './grouping.ts';
-import { markup, type Content, type Markup } from './markup.ts';
+import { markup, type HtmlContent, type Html } from './html.ts';
 import type { Asked } from './page.ts';
 import type { KnownPerson } from './people.ts';
 import type { PersonReference } from '../../contracts/person.ts';
@@ -18,7 +18,7 @@ export function holdingRows(
   groups: readonly HeldGroup[],
   asked: Asked,
   { action, known }: HoldingOptions,
-): Markup {
+): Html {
   return markup`<ul class="rows" role="list">${groups.map((group) => {
     const [{ client, person }] = group.authorizations;
     return markup`
@@ -34,7 +34,7 @@ export function holdingRows(
 }
 
 /** The authorizations of a page, one by one, each with the form that ends it, which `action` takes. */
-export function singleRows(items: readonly HeldAuthorization[], asked: Asked, action: string): Markup {
+export function singleRows(items: readonly HeldAuthorization[], asked: Asked, action: string): Html {
   return markup`<ul class="rows" role="list">${items.map(
     (item) => markup`
         <li class="held">
@@ -48,14 +48,14 @@ export function singleRows(items: readonly HeldAuthorization[], asked: Asked, ac
 }
 
 /** How many there are, which are shown one by one on the page of the person. */
-function counted({ authorizations, more }: HeldGroup, { links }: Asked): Content {
+function counted({ authorizations, more }: HeldGroup, { links }: Asked): HtmlContent {
   const [{ person, client }] = authorizations;
   if (authorizations.length === 1) return null;
   const count = `${authorizations.length}${more ? ' and more' : ''} authorizations`;
   return markup` <a class="badge" href="${links.person(person.provider, person.id, { client: client.id })}">${count}</a>`;
 }
 
-function facts({ authorizations }: HeldGroup): Markup {
+function facts({ authorizations }: HeldGroup): Html {
   const [newest] = authorizations;
   const scopes = [...new Set(authorizations.flatMap((each) => each.scopes))];
   const audiences = [
@@ -70,7 +70,7 @@ function facts({ authorizations }: HeldGroup): Markup {
             }</p>`;
 }
 
-function endForm({ authorizations }: HeldGroup, { fields }: Asked, action: string): Markup {
+function endForm({ authorizations }: HeldGroup, { fields }: Asked, action: string): Html {
   const [{ id, person, client }, ...others] = authorizations;
   const { provider, id: personId } = person;
   if (others.length === 0) {
@@ -92,7 +92,7 @@ function endForm({ authorizations }: HeldGroup, { fields }: Asked, action: strin
 }
 
 /** When tokens were last issued to one of them. */
-function shownUse(authorizations: readonly HeldAuthorization[]): Content {
+function shownUse(authorizations: readonly HeldAuthorization[]): HtmlContent {
   const times = authorizations.flatMap(({ usedAt }) => (typeof usedAt === 'number' ? [usedAt] : []));
   if (times.length > 0) return moment(Math.max(...times));
   return authorizations.some(({ usedAt }) => usedAt === 'unknown') ? 'unknown' : 'never';

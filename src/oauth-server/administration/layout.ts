@@ -4,18 +4,18 @@ import { shownPerson } from '../authorization/page-data.ts';
 import type { AdministrationPageName } from '../endpoints/table.ts';
 import type { AdministrationParts } from './page.ts';
 import type { PageLinks } from './links.ts';
-import { markup, Markup, type Content } from './markup.ts';
+import { markup, Html, type HtmlContent } from './html.ts';
 import { STYLES } from './styles.ts';
 
 export interface Framed {
   readonly title: string;
-  readonly body: Markup;
+  readonly body: Html;
   /** Of the styles. */
   readonly nonce: string;
   readonly links: PageLinks;
   readonly current: AdministrationPageName;
   readonly visitor: Visitor;
-  readonly parts: Pick<AdministrationParts, 'server' | 'home' | 'branding'>;
+  readonly parts: AdministrationParts;
 }
 
 /** The whole page: who is signed in, the way to the other pages, and the page itself. */
@@ -32,7 +32,7 @@ export function layout(framed: Framed): string {
     <meta name="referrer" content="no-referrer">
     <meta name="robots" content="noindex">
     <title>${title} · ${serverName}</title>
-    <style nonce="${nonce}">${STYLES}${new Markup(branding?.styles ?? '')}</style>
+    <style nonce="${nonce}">${STYLES}${new Html(branding?.styles ?? '')}</style>
   </head>
   <body>
     <a class="skip" href="#page">Skip to the page</a>
@@ -52,7 +52,7 @@ export function layout(framed: Framed): string {
 }
 
 /** Beside a logo that has the name in it the name is for those alone who do not see it. */
-function brand(branding: BrandingView | null, name: string): Content {
+function brand(branding: BrandingView | null, name: string): HtmlContent {
   const logo = branding?.logo ?? null;
   if (logo === null) return markup`${name}: administration`;
   const dark =
@@ -66,7 +66,7 @@ function brand(branding: BrandingView | null, name: string): Content {
 
 type Entry = readonly [text: string, href: string, ...pages: readonly AdministrationPageName[]];
 
-function navigation({ links, current, parts }: Framed): Content {
+function navigation({ links, current, parts }: Framed): HtmlContent {
   const { registration = 'off' } = parts.server.config;
   const entries: readonly Entry[] = [
     ['Overview', links.overview, 'oauth_server_admin'],

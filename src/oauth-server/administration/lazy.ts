@@ -1,3 +1,4 @@
+import type { Administration } from './administration.ts';
 import type { AdministrationParts, AnswerAdministration } from './page.ts';
 
 /**
@@ -9,13 +10,13 @@ export function lazyAdministration(parts: () => AdministrationParts): AnswerAdmi
   let loading: ReturnType<typeof load> | null = load();
   // The request fails, and the next one tries again.
   loading.catch(() => (loading = null));
-  let answer: AnswerAdministration | null = null;
+  let administration: Administration | null = null;
 
   return async (name, request) => {
-    if (answer === null) {
-      const { createAdministration } = await (loading ?? load());
-      answer ??= createAdministration(parts());
+    if (administration === null) {
+      const loaded = await (loading ?? load());
+      administration ??= new loaded.Administration(parts());
     }
-    return answer(name, request);
+    return administration.answer(name, request);
   };
 }

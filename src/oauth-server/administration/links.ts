@@ -33,7 +33,7 @@ export function pageLinks(basePath: string): PageLinks {
 }
 
 /** Where an application is registered. */
-export function registrationLink({ clients }: Pick<PageLinks, 'clients'>): string {
+export function registrationLink({ clients }: PageLinks): string {
   return withQuery(clients, { ask: 'register' });
 }
 

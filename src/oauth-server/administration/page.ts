@@ -12,7 +12,7 @@ import type { AuthorizationSearch } from '../store/sql/authorization-search.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 import type { FormSubject } from './forms.ts';
 import type { PageLinks } from './links.ts';
-import type { Markup } from './markup.ts';
+import type { Html } from './html.ts';
 
 /** Answers a request for the page of this name. */
 export type AnswerAdministration = (name: AdministrationPageName, request: Request) => Promise<Reply>;
@@ -22,7 +22,7 @@ export interface AdministrationParts {
   readonly server: AuthorizationServer;
   /** `oauth_server:admin_permission`. */
   readonly permission: string;
-  readonly accounts: Pick<Accounts, 'visitor'>;
+  readonly accounts: Accounts;
   readonly singleUses: SingleUses;
   readonly scopes: ScopeCatalog;
   /** What the doctor looks at; null when nothing but the store is known of the application. */
@@ -45,7 +45,7 @@ export interface Asked {
   /** Who asks: what is done is done by them. */
   readonly person: PersonReference;
   /** The hidden fields of a form of this page. */
-  readonly fields: (subject: FormSubject) => Markup;
+  readonly fields: (subject: FormSubject) => Html;
 }
 
 /** A form that was sent. */
@@ -58,7 +58,7 @@ export interface Sent extends Asked {
 /** What a page says. */
 export interface Shown {
   readonly title: string;
-  readonly body: Markup;
+  readonly body: Html;
   /** 200 unless given. */
   readonly status?: number;
 }

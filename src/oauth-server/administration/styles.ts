@@ -1,7 +1,7 @@
-import { Markup } from './markup.ts';
+import { Html } from './html.ts';
 
 /** The colours and shapes of the other pages (`views/oauth/layout.eta`), for what is wider than a question. */
-export const STYLES = new Markup(`
+export const STYLES = new Html(`
       :root {
         color-scheme: light dark;
         --page: #f3f1ec;

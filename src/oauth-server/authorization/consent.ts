@@ -1,6 +1,5 @@
 import { noteWish } from '../../words/speaking.ts';
 import { samePerson, type PersonReference, type UserInterface } from '../../contracts/person.ts';
-import { equalInConstantTime } from '../../http/constant-time.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import type { Visitor } from '../accounts.ts';
 import type { Audit } from '../auditing/audit.ts';
@@ -8,7 +7,8 @@ import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import type { Clients } from '../clients/clients.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
 import type { RecordUse } from '../clients/last-use.ts';
-import { keyedHash, orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
+import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
+import { formToken, isFormToken } from '../form-token.ts';
 import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { LONGEST_CODE } from '../profiles/fapi2.ts';
@@ -348,7 +348,7 @@ export class Consent {
   /** Throws a page error unless the token is the one of this request and browser session. */
   async requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
     const { store } = this.#options;
-    if (equalInConstantTime(csrfToken, csrfTokenFor(requestId, visitor))) return;
+    if (isFormToken(csrfToken, visitor, ...formOf(requestId))) return;
     const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
     if (saved !== null) this.#matchesBrowser(saved, visitor);
     throw notAccepted('the csrf_token is not the one of this request and browser session');
@@ -394,7 +394,7 @@ function question(
   scopes: readonly string[],
   before: readonly string[],
 ): ConsentQuestion {
-  const csrfToken = csrfTokenFor(requestId, visitor);
+  const csrfToken = formToken(visitor, ...formOf(requestId));
   const grantedBefore = intersectScopes(scopes, before);
   return { requestId, client, user: visitor.user, scopes, grantedBefore, redirectUri, csrfToken };
 }
@@ -425,9 +425,9 @@ function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): 
   return held.some((name) => scopes.includes(name));
 }
 
-/** Of this one request, keyed by the browser session: any number of consent screens can be open at once (AS-8.3). */
-function csrfTokenFor(requestId: string, { browserSecret }: Visitor): string {
-  return keyedHash(browserSecret, 'oauth/consent', requestId);
+/** The form of this one request: any number of consent screens can be open at once (AS-8.3). */
+function formOf(requestId: string): readonly string[] {
+  return ['oauth/consent', requestId];
 }
 
 function nothingHeld(request: AuthorizationRequest, client: Client): AuthorizationResponse {

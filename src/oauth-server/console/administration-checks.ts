@@ -3,7 +3,7 @@ import { warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /** Who gets in to the administrator's pages beside those who are meant. Nothing where there is nothing to say. */
-export function examineAdministration({ server: { config } }: Pick<Subject, 'server'>): readonly Finding[] {
+export function examineAdministration({ server: { config } }: Subject): readonly Finding[] {
   const { admin_permission: permission, scopes } = config;
   if (permission === undefined) return [];
   const catalog = [...createScopeCatalog(scopes).values()];

@@ -3,15 +3,13 @@ import { clientPages } from '../clients/listing.ts';
 import type { Client } from '../store/client.ts';
 
 /** All clients, in the order of their ids: of a million none but those of a page are held at once. */
-export async function* everyClient({
-  clients,
-}: Pick<AuthorizationServer, 'clients'>): AsyncGenerator<Client, void> {
+export async function* everyClient({ clients }: AuthorizationServer): AsyncGenerator<Client, void> {
   for await (const { items } of clientPages(clients)) yield* items;
 }
 
 /** The living clients that this is said of, oldest first. */
 export async function livingClients(
-  server: Pick<AuthorizationServer, 'clients'>,
+  server: AuthorizationServer,
   applies: (client: Client) => boolean,
 ): Promise<readonly Client[]> {
   const found: Client[] = [];

@@ -14,19 +14,23 @@ export interface FetchedDocument {
   readonly from: string | null;
 }
 
-/** Fetches a JSON document and follows no redirect. What prevents that is returned as a finding. */
-export type FetchDocument = (
-  url: string,
-  headers?: Readonly<Record<string, string>>,
-  /** With which status it may be answered; 200 unless given. */
-  statuses?: readonly number[],
-) => Promise<FetchedDocument | { readonly fault: Finding }>;
+/** Fetches JSON documents for the doctor. */
+export class DocumentFetcher {
+  readonly #patience: number;
 
-/** `patience` is how long each answer is waited for, in seconds. */
-export function createFetchDocument(patience: number): FetchDocument {
-  return async (url, headers = {}, statuses = [200]) => {
+  /** `patience` is how long each answer is waited for, in seconds. */
+  constructor(patience: number) {
+    this.#patience = patience;
+  }
+
+  /** Follows no redirect. What prevents a document is returned as a finding. `statuses` are those that it may be answered with. */
+  async fetch(
+    url: string,
+    headers: Readonly<Record<string, string>> = {},
+    statuses: readonly number[] = [200],
+  ): Promise<FetchedDocument | { readonly fault: Finding }> {
     try {
-      const signal = AbortSignal.timeout(patience * 1000);
+      const signal = AbortSignal.timeout(this.#patience * 1000);
       const response = await request(url, signal, {
         'Cache-Control': 'no-cache',
         Accept: 'application/json',
@@ -34,9 +38,9 @@ export function createFetchDocument(patience: number): FetchDocument {
       });
       return await readDocument(url, response, statuses);
     } catch (error) {
-      return { fault: unreachable(new URL(url), patience, error) };
+      return { fault: unreachable(new URL(url), this.#patience, error) };
     }
-  };
+  }
 }
 
 async function readDocument(

@@ -4,7 +4,7 @@ import type { SigningKey } from '../keys/signing-key.ts';
 import { askRoundTrip, isFile, ROUND_TRIP_HEADER, type SeenRequest } from '../endpoints/round-trip.ts';
 import { randomIdentifier } from '../crypto.ts';
 import { failing, ok, skipped, warning, type Check, type Finding } from './checks.ts';
-import { createFetchDocument, type FetchDocument } from './fetch-document.ts';
+import { DocumentFetcher } from './fetch-document.ts';
 import { examineReadiness } from './public-readiness.ts';
 import type { Subject } from './subject.ts';
 
@@ -17,17 +17,17 @@ export async function examinePublicAddress(
   { patience }: { readonly patience: number },
 ): Promise<readonly Check[]> {
   const { server } = subject;
-  const fetchDocument = createFetchDocument(patience);
-  const address = await examineIssuer(server, fetchDocument);
-  const inFront = server.basePath === '' ? [] : [await examineInFront(server, fetchDocument)];
+  const documents = new DocumentFetcher(patience);
+  const address = await examineIssuer(server, documents);
+  const inFront = server.basePath === '' ? [] : [await examineInFront(server, documents)];
   const keySet =
     address.outcome === 'ok'
-      ? await examineKeySet(server, fetchDocument)
+      ? await examineKeySet(server, documents)
       : skipped('the public address does not lead here');
-  const readiness = address.outcome === 'ok' ? await examineReadiness(subject, fetchDocument) : [];
+  const readiness = address.outcome === 'ok' ? await examineReadiness(subject, documents) : [];
   const roundTrip =
     keySet.outcome === 'ok'
-      ? await examineRoundTrip(server, fetchDocument)
+      ? await examineRoundTrip(server, documents)
       : skipped('it is not certain who answers there');
   return [
     { part: 'public address', ...address },
@@ -38,9 +38,9 @@ export async function examinePublicAddress(
   ];
 }
 
-async function examineIssuer(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
+async function examineIssuer(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
   const url = `${server.issuer}/.well-known/openid-configuration`;
-  const asked = await fetchDocument(url);
+  const asked = await documents.fetch(url);
   if ('fault' in asked) return withStripping(server, asked.fault);
   const document = asked.document as { readonly issuer?: unknown };
   if (document.issuer === server.issuer) return ok(`${url} was fetched, and names this issuer`);
@@ -61,9 +61,9 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
 }
 
 /** RFC 8414 section 3.1 puts the well-known part in front of the issuer's path, where a proxy leads it only when it is told to. */
-async function examineInFront(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
+async function examineInFront(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
   const url = `${server.origin}/.well-known/oauth-authorization-server${server.basePath}`;
-  const asked = await fetchDocument(url);
+  const asked = await documents.fetch(url);
   const found = 'fault' in asked ? null : (asked.document as { readonly issuer?: unknown }).issuer;
   if (found === server.issuer) return ok(`${url} was fetched, and names this issuer`);
   return warning(
@@ -79,9 +79,9 @@ interface PublishedKey {
   readonly x?: unknown;
 }
 
-async function examineKeySet(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
+async function examineKeySet(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
   const url = `${server.issuer}/.well-known/jwks.json`;
-  const asked = await fetchDocument(url);
+  const asked = await documents.fetch(url);
   if ('fault' in asked) return asked.fault;
   const { keys: found } = asked.document as { readonly keys?: unknown };
   const published = (Array.isArray(found) ? found : []) as readonly PublishedKey[];
@@ -110,7 +110,7 @@ async function examineKeySet(server: AuthorizationServer, fetchDocument: FetchDo
 /** A forged `X-Forwarded-For`, such as a caller may send to hide its address; a documentation address (RFC 5737) is nobody's. */
 const MADE_UP = '192.0.2.123';
 
-async function examineRoundTrip(server: AuthorizationServer, fetchDocument: FetchDocument): Promise<Finding> {
+async function examineRoundTrip(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
   // Of RS256 if there is one: a process of a release that knows no other looks for the question among those.
   const active = await server.keys.active();
   const key = [active ?? [], await server.keys.all()].flat().find(isFile);
@@ -124,7 +124,7 @@ async function examineRoundTrip(server: AuthorizationServer, fetchDocument: Fetc
   const question = askRoundTrip(key, server.issuer, Date.now());
   // The unique query gets past a cache that ignores the request headers.
   const url = `${server.issuer}/.well-known/openid-configuration?doctor=${randomIdentifier()}`;
-  const asked = await fetchDocument(url, {
+  const asked = await documents.fetch(url, {
     [ROUND_TRIP_HEADER]: question.header,
     'X-Forwarded-For': MADE_UP,
   });

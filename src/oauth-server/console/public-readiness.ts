@@ -1,7 +1,7 @@
 import { healthPaths } from '../health/paths.ts';
 import type { HealthPart, HealthState, Readiness } from '../health/health.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
-import type { FetchDocument } from './fetch-document.ts';
+import type { DocumentFetcher } from './fetch-document.ts';
 import type { Subject } from './subject.ts';
 
 const PARTS: readonly HealthPart[] = ['store', 'schema', 'key'];
@@ -13,14 +13,14 @@ const STATES: readonly HealthState[] = ['failing', 'unknown'];
  */
 export async function examineReadiness(
   { application, server }: Subject,
-  fetchDocument: FetchDocument,
+  documents: DocumentFetcher,
 ): Promise<readonly Finding[]> {
   // In the kit they are there unless the configuration says otherwise.
   const isOffered = server.config.health ?? application.hasRoute?.('oauth_server_ready') ?? false;
   const { ready } = healthPaths(isOffered, { mountPath: server.basePath });
   if (ready === null) return [];
   const url = `${server.origin}${ready}`;
-  const asked = await fetchDocument(url, {}, [200, 503]);
+  const asked = await documents.fetch(url, {}, [200, 503]);
   // Nobody knows who has answered.
   const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
   if (status === 'ready') return [ok(`${url} answers that a process is ready`)];

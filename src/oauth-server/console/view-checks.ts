@@ -126,7 +126,7 @@ function takesUnverified({
 }
 
 /** Whether the host of a client that no operator registered can be read on the page. */
-async function saysWhoAsks({ host }: Pick<AuthorizationServer, 'host'>, data: object): Promise<boolean> {
+async function saysWhoAsks({ host }: AuthorizationServer, data: object): Promise<boolean> {
   const asks = 'somebody.example';
   const unverified: Unverified = {
     asks,

@@ -1,4 +1,3 @@
-import { equalInConstantTime } from '../../http/constant-time.ts';
 import type { Speaking } from '../../words/speaking.ts';
 import { page, type Words } from '../../words/words.ts';
 import type { Accounts, Visitor } from '../accounts.ts';
@@ -9,7 +8,7 @@ import {
   type ApplicationsView,
 } from '../authorization/applications-page.ts';
 import { shownPerson } from '../authorization/page-data.ts';
-import { keyedHash } from '../crypto.ts';
+import { formToken, isFormToken } from '../form-token.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { pageReply, redirectReply } from '../replies/pages.ts';
@@ -65,7 +64,7 @@ export function createApplicationsEndpoints(options: ApplicationsEndpointsOption
     return Promise.all(
       byApplication(authorizations, { serverName, logoPath }, words).map(async (application) => {
         const held = await scopesHeldBy(host, catalog, application.scopes, person);
-        const csrfToken = csrfTokenFor(application.clientId, visitor);
+        const csrfToken = formToken(visitor, ...formOf(application.clientId, visitor));
         return shownApplication(application, held, csrfToken, catalog, words);
       }),
     );
@@ -105,7 +104,7 @@ export function createApplicationsEndpoints(options: ApplicationsEndpointsOption
         action: speaking.withWish(request, paths.applications),
         removeAllPath: speaking.withWish(request, `${paths.applications}?remove=${ALL}`),
         confirming: asked.get('remove') === ALL && applications.length > 0,
-        csrfToken: csrfTokenForAll(visitor),
+        csrfToken: formToken(visitor, ...formOf(null, visitor)),
         home: paths.home,
       };
       return pageReply({
@@ -124,9 +123,9 @@ export function createApplicationsEndpoints(options: ApplicationsEndpointsOption
       if (visitor === null) return redirectReply(signInUrl(request), 303);
       const clientId = form.get('client_id');
       const isAll = clientId === undefined && form.get('remove') === ALL;
-      const expected = isAll ? csrfTokenForAll(visitor) : csrfTokenFor(clientId ?? '', visitor);
-      if (!equalInConstantTime(form.get('csrf_token') ?? '', expected)) throw notAccepted();
-      await end(visitor.user.reference, isAll ? null : (clientId ?? ''));
+      const ended = isAll ? null : (clientId ?? '');
+      if (!isFormToken(form.get('csrf_token'), visitor, ...formOf(ended, visitor))) throw notAccepted();
+      await end(visitor.user.reference, ended);
       const removed = `${paths.applications}?removed=${isAll ? ALL : '1'}`;
       return redirectReply(speaking.withWish(request, removed), 303);
     },
@@ -143,14 +142,10 @@ function notAccepted(): AuthorizationPageError {
   );
 }
 
-/** Of one application and person, keyed by the browser session. */
-function csrfTokenFor(clientId: string, { user, browserSecret }: Visitor): string {
+/** The form that ends what a person has allowed this application; for all of them, null, a form of its own. */
+function formOf(clientId: string | null, { user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;
-  return keyedHash(browserSecret, 'oauth/applications', clientId, provider, id);
-}
-
-/** Of all that a person has allowed; good for no application by itself. */
-function csrfTokenForAll({ user, browserSecret }: Visitor): string {
-  const { provider, id } = user.reference;
-  return keyedHash(browserSecret, 'oauth/applications/all', provider, id);
+  return clientId === null
+    ? ['oauth/applications/all', provider, id]
+    : ['oauth/applications', clientId, provider, id];
 }

@@ -5,7 +5,7 @@ import { heldBy, heldGroups } from '../grouping.ts';
 import { holdingRows } from '../holding.ts';
 import { isDoneSoon } from '../lasting.ts';
 import { withQuery } from '../links.ts';
-import { markup, type Markup } from '../markup.ts';
+import { markup, type Html } from '../html.ts';
 import type { Asked, Page, Sent } from '../page.ts';
 import { findPeople, knownPeople, MOST_FOUND } from '../people.ts';
 import { alert, notice, personRow } from '../formatting.ts';
@@ -71,7 +71,7 @@ export async function groupInForm(
   return { end: () => isDoneSoon('revoke-group', held.revokeAuthorizations(ids, { by }), host) };
 }
 
-async function held(asked: Asked): Promise<Markup> {
+async function held(asked: Asked): Promise<Html> {
   const { parts, query, links } = asked;
   const { groups, next } = await heldGroups(parts.server.access, filterOf(asked), query.get('after'));
   const people = groups.map(({ authorizations: [{ person }] }) => person);
@@ -83,7 +83,7 @@ async function held(asked: Asked): Promise<Markup> {
       ${next === null ? null : markup`<p><a class="button" href="${withQuery(links.access, { ...filtersOf(asked, FILTERS), after: next })}">Go on: older ones</a></p>`}`;
 }
 
-async function found({ parts, links }: Asked, wanted: string): Promise<Markup> {
+async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
   const find = parts.server.host.findPeople;
   if (find === null) throw new AccessError('This application finds nobody by name or e-mail address');
   const { people, more } = await findPeople(find, wanted);
@@ -101,7 +101,7 @@ async function found({ parts, links }: Asked, wanted: string): Promise<Markup> {
 }
 
 /** By name and e-mail address, where the application can. */
-function searchForm({ parts, query, links }: Asked): Markup {
+function searchForm({ parts, query, links }: Asked): Html {
   if (parts.server.host.findPeople === null) {
     return markup`<p class="hint">This application finds nobody by name or e-mail address: its host has no <code>findPeople</code>. Look for a person by provider and id.</p>`;
   }
@@ -114,7 +114,7 @@ function searchForm({ parts, query, links }: Asked): Markup {
 }
 
 /** Folded away while nothing is asked for by them, where people are found otherwise. */
-function moreFilters(asked: Asked): Markup {
+function moreFilters(asked: Asked): Html {
   const isUsed = FILTERS.some(({ name }) => asked.query.get(name) !== undefined);
   const isOpen = isUsed || asked.parts.server.host.findPeople === null;
   return markup`

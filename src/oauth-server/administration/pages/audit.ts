@@ -6,7 +6,7 @@ import type { AuditRecord } from '../../auditing/record.ts';
 import { AccessError } from '../../errors.ts';
 import { filterForm, filtersOf, personIn, type Filter } from '../filters.ts';
 import { withQuery } from '../links.ts';
-import { markup, type Content, type Markup } from '../markup.ts';
+import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { knownPeople, type KnownPerson } from '../people.ts';
 import { aboutPerson, alert, calledBy, code, moment } from '../formatting.ts';
@@ -82,11 +82,11 @@ function none({ parts }: Asked, next: string | null): string {
     : 'No event is there: oauth_server:audit:keep is off, so none is kept.';
 }
 
-function row(record: AuditRecord, { links }: Asked, who: (person: PersonReference) => KnownPerson): Markup {
+function row(record: AuditRecord, { links }: Asked, who: (person: PersonReference) => KnownPerson): Html {
   const { at, type, clientId, person, by, address, requestId, authorization, reason, details } = record;
   const shownPerson = (of: PersonReference) =>
     markup`<a href="${links.person(of.provider, of.id)}">${calledBy(of, who(of))}</a> ${aboutPerson(of, { ...who(of), account: 'unknown' })}`;
-  const told: readonly (readonly [string, Content])[] = [
+  const told: readonly (readonly [string, HtmlContent])[] = [
     ['by', by === null ? null : by === 'console' ? 'the console' : shownPerson(by)],
     ['person', person === null ? null : shownPerson(person)],
     [

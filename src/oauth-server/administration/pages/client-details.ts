@@ -2,12 +2,12 @@ import type { DescribedKey, ShownClient } from '../../clients/describing.ts';
 import { comesFrom, isVerified } from '../../clients/who-asks.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { authenticationOf } from '../client-badges.ts';
-import { markup, type Content, type Markup } from '../markup.ts';
+import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { AdministrationParts } from '../page.ts';
 import { code, facts, list, moment, words } from '../formatting.ts';
 
 /** All that is known of an application, as oauth:client:show tells it. */
-export function details(shown: ShownClient, { scopes }: Pick<AdministrationParts, 'scopes'>): Markup {
+export function details(shown: ShownClient, { scopes }: AdministrationParts): Html {
   const { client, keys, secret, scopesNotOffered, refusal } = shown;
   const isDocument = client.registeredBy === 'document';
   const until = secret?.previousAcceptedUntil ?? null;
@@ -52,7 +52,7 @@ const REGISTERED_BY = {
 } as const;
 
 /** The name of a key may be whatever its owner has made up. */
-function keysOf(jwksUri: string | null, keys: readonly DescribedKey[]): Content {
+function keysOf(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlContent {
   if (jwksUri !== null) return markup`at ${code(jwksUri)}`;
   if (keys.length === 0) return null;
   const names = keys.map(({ kid, kty, alg, thumbprint }) =>

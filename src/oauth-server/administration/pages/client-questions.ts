@@ -1,6 +1,6 @@
 import type { Client } from '../../store/client.ts';
 import { badges } from '../client-badges.ts';
-import { markup, type Markup } from '../markup.ts';
+import { markup, type Html } from '../html.ts';
 import type { Asked, Refused, Shown } from '../page.ts';
 import { alert, clientName, code } from '../formatting.ts';
 import { rotationFields } from './rotating.ts';
@@ -70,7 +70,7 @@ interface Asking {
   readonly action: string;
   readonly title: string;
   readonly says: string;
-  readonly more?: Markup;
+  readonly more?: Html;
   readonly button: string;
 }
 

@@ -3,7 +3,7 @@ import { isVerified } from '../../clients/who-asks.ts';
 import type { Client } from '../../store/client.ts';
 import { badges } from '../client-badges.ts';
 import { withQuery } from '../links.ts';
-import { markup, type Content } from '../markup.ts';
+import { markup, type HtmlContent } from '../html.ts';
 import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { alert, clientName, code, moment, notice, secretOnce } from '../formatting.ts';
 import { QUESTIONS, stateOf } from './client-questions.ts';
@@ -102,7 +102,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
 ]);
 
 /** Each leads to a question, which says what will happen. */
-function actions(known: Client, { links }: Asked): Content {
+function actions(known: Client, { links }: Asked): HtmlContent {
   const { id, revokedAt, registeredBy, secretHash } = known;
   const isDocument = registeredBy === 'document';
   const entries =

@@ -1,6 +1,6 @@
 import { badges, openUntil } from '../client-badges.ts';
 import { registrationLink, withQuery } from '../links.ts';
-import { markup } from '../markup.ts';
+import { markup } from '../html.ts';
 import type { Page } from '../page.ts';
 import { clientName, code, moment } from '../formatting.ts';
 import { register, registrationForm } from './registering.ts';

@@ -3,7 +3,7 @@ import { examine } from '../../console/doctor.ts';
 import type { Check } from '../../console/checks.ts';
 import type { ExaminedApplication } from '../../console/subject.ts';
 import { oauthServerMigrations } from '../../store/migrations/index.ts';
-import { markup, type Markup } from '../markup.ts';
+import { markup, type Html } from '../html.ts';
 import type { AdministrationParts, Page } from '../page.ts';
 import { words } from '../formatting.ts';
 
@@ -27,7 +27,7 @@ export const doctor: Page = {
 
 const MARKS = { ok: ' good', warning: ' bad', failing: ' bad', skipped: '' } as const;
 
-function row({ part, outcome, detail, remedy }: Check): Markup {
+function row({ part, outcome, detail, remedy }: Check): Html {
   return markup`
         <li>
           <h2 class="head">${part} <span class="badge${MARKS[outcome]}">${outcome}</span></h2>

@@ -1,7 +1,7 @@
 import { KeyRotationError } from '../../keys/signing-key.ts';
 import type { KeyDescription } from '../../keys/key-states.ts';
 import { RegistrationError } from '../../errors.ts';
-import { markup, type Content, type Markup } from '../markup.ts';
+import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Page, Refused, Shown } from '../page.ts';
 import { alert, code, moment, notice } from '../formatting.ts';
 
@@ -92,7 +92,7 @@ const STATES: Readonly<Record<KeyDescription['state'], readonly [text: string, m
 export function keyRow(
   { kid, algorithm, createdAt, state, signsFrom, retiredAt, removableAt, file }: KeyDescription,
   level: 2 | 3,
-): Markup {
+): Html {
   const [text, mark] = STATES[state];
   const times: readonly (readonly [string, number | null])[] = [
     ['made', createdAt],
@@ -100,7 +100,7 @@ export function keyRow(
     ['stopped signing', retiredAt],
     ['may go from', removableAt],
   ];
-  const told: readonly Content[] = times.flatMap(([what, time]) =>
+  const told: readonly HtmlContent[] = times.flatMap(([what, time]) =>
     time === null ? [] : [markup`, ${what} ${moment(time)}`],
   );
   return markup`

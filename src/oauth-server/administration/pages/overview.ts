@@ -1,6 +1,6 @@
 import { countRows } from '../../store/sql/counting.ts';
 import { registrationLink } from '../links.ts';
-import { markup, type Content, type Markup } from '../markup.ts';
+import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { code, facts } from '../formatting.ts';
 
@@ -48,7 +48,7 @@ export const overview: Page = {
 };
 
 /** Each costs the same whatever the tables hold: what is not looked at is said to be more. */
-async function numbers({ parts, links }: Asked): Promise<Markup> {
+async function numbers({ parts, links }: Asked): Promise<Html> {
   const { server, database, store } = parts;
   const now = server.clock();
   const clientsWith = (condition: string, values: readonly number[]) =>
@@ -75,14 +75,14 @@ async function numbers({ parts, links }: Asked): Promise<Markup> {
       </ul>`;
 }
 
-function counted(count: number, isAll: boolean): Content {
+function counted(count: number, isAll: boolean): HtmlContent {
   const number = count.toLocaleString('en');
   return isAll
     ? number
     : markup`${number}<span aria-hidden="true">+</span><span class="unseen"> or more</span>`;
 }
 
-function howTheyCome(registration: string, documents: boolean): Content {
+function howTheyCome(registration: string, documents: boolean): HtmlContent {
   const ways = [
     'by an operator',
     ...(registration === 'open' ? ['by themselves, anybody'] : []),

@@ -3,7 +3,7 @@ import { heldGroups } from '../grouping.ts';
 import { holdingRows, singleRows } from '../holding.ts';
 import { isDoneSoon } from '../lasting.ts';
 import { withQuery } from '../links.ts';
-import { markup, type Content, type Markup } from '../markup.ts';
+import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { knownPeople } from '../people.ts';
 import { aboutPerson, alert, calledBy, code, notice } from '../formatting.ts';
@@ -105,7 +105,7 @@ export const person: Page = {
 };
 
 /** By application, the newest first. */
-async function allAllowed(asked: Asked, of: PersonReference): Promise<Content> {
+async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlContent> {
   const { parts, links, query } = asked;
   const { groups, next } = await heldGroups(parts.server.access, { person: of }, query.get('after'));
   if (groups.length === 0 && next === null)
@@ -116,7 +116,7 @@ async function allAllowed(asked: Asked, of: PersonReference): Promise<Content> {
 }
 
 /** One by one. */
-async function allowedTo(asked: Asked, of: PersonReference, client: string): Promise<Content> {
+async function allowedTo(asked: Asked, of: PersonReference, client: string): Promise<HtmlContent> {
   const { parts, links, query } = asked;
   const after = query.get('after');
   const page = after === undefined ? {} : { after };
@@ -129,7 +129,7 @@ async function allowedTo(asked: Asked, of: PersonReference, client: string): Pro
       <p class="soft"><a href="${here}">All that they have allowed</a></p>`;
 }
 
-async function whoItIs({ server }: Asked['parts'], of: PersonReference): Promise<Markup> {
+async function whoItIs({ server }: Asked['parts'], of: PersonReference): Promise<Html> {
   const known = (await knownPeople(server.host, [of]))(of);
   return markup`<p class="person"><strong>${calledBy(of, known)}</strong> ${aboutPerson(of, known)}</p>`;
 }

@@ -1,5 +1,5 @@
 import type { ClientRegistration } from '../../clients/registration.ts';
-import { markup, type Markup } from '../markup.ts';
+import { markup, type Html } from '../html.ts';
 import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { alert, clientName, code, secretOnce } from '../formatting.ts';
 import { namedIn, updateFields, type FieldHints } from './updating.ts';
@@ -44,7 +44,7 @@ export function registrationForm(asked: Asked, refused?: Refused): Shown {
   };
 }
 
-function kindFields(refused: Refused | undefined): Markup {
+function kindFields(refused: Refused | undefined): Html {
   const chosen = refused?.form.get('kind') ?? 'web';
   return markup`<fieldset><legend>Kind</legend>${KINDS.map(
     ([value, text, about]) => markup`

@@ -1,5 +1,5 @@
 import type { InitialAccessToken } from '../../store/client.ts';
-import { markup, type Markup } from '../markup.ts';
+import { markup, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { alert, code, moment, notice, secretOnce, words } from '../formatting.ts';
 
@@ -70,7 +70,7 @@ const MODES = {
 function row(
   { id, note, uses, usesLeft, expiresAt }: InitialAccessToken,
   { fields, links, parts }: Asked,
-): Markup {
+): Html {
   const ended = usesLeft === 0 || expiresAt <= parts.server.clock();
   return markup`
         <li>

@@ -1,5 +1,5 @@
 import { DEFAULT_OVERLAP } from '../../clients/clients.ts';
-import { markup, type Markup } from '../markup.ts';
+import { markup, type Html } from '../html.ts';
 
 /** For how long the secret before stays accepted, in seconds; as `--overlap` and `--now` of the console. */
 const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [
@@ -10,7 +10,7 @@ const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [
   [0, 'no longer: it ends at once, and the application breaks until it has the new one'],
 ];
 
-export function rotationFields(): Markup {
+export function rotationFields(): Html {
   return markup`<fieldset><legend>The secret before is accepted</legend>${OVERLAPS.map(
     ([seconds, text]) => markup`
       <label class="choice"><input type="radio" name="overlap" value="${seconds}"${

@@ -3,7 +3,7 @@ import { clientPages } from '../../clients/listing.ts';
 import type { Client } from '../../store/client.ts';
 import { openUntil } from '../client-badges.ts';
 import { withQuery } from '../links.ts';
-import { markup } from '../markup.ts';
+import { markup } from '../html.ts';
 import type { Page } from '../page.ts';
 import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';

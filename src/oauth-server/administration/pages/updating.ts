@@ -1,7 +1,7 @@
 import type { ClientChanges } from '../../clients/updating.ts';
 import { GRANT_NAMES } from '../../clients/registration.ts';
 import type { Client } from '../../store/client.ts';
-import { markup, type Content, type Markup } from '../markup.ts';
+import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Refused } from '../page.ts';
 import type { Parameters } from '../../parameters.ts';
 import { code } from '../formatting.ts';
@@ -32,7 +32,7 @@ export function updateFields(
   { parts: { scopes } }: Asked,
   refused: Refused | undefined,
   hints: FieldHints = OF_CHANGES,
-): Markup {
+): Html {
   const sent = refused?.form;
   const isTicked = (field: string, has: boolean) => (sent === undefined ? has : sent.has(field));
   // What is not offered any more can only be taken away.
@@ -65,7 +65,7 @@ ${sent?.values.get('redirect_uris') ?? known.redirectUris.join('\n')}</textarea>
         </fieldset>`;
 }
 
-function box(field: string, isTicked: boolean, text: Content): Markup {
+function box(field: string, isTicked: boolean, text: HtmlContent): Html {
   return markup`
           <label class="choice"><input type="checkbox" name="${field}" value="1"${isTicked ? markup` checked` : null}> <span>${text}</span></label>`;
 }

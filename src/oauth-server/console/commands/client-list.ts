@@ -3,6 +3,8 @@ import type { ClientList } from '../../clients/listing.ts';
 import { isVerified } from '../../clients/who-asks.ts';
 import { quoted } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
+import type { ShownClient } from '../../clients/describing.ts';
+import type { HoldingClient } from '../../store/authorization-search.ts';
 import type { Client } from '../../store/client.ts';
 import { clientMetadata } from './client-metadata.ts';
 import { pageOf, type PageOptions } from './list-options.ts';
@@ -62,8 +64,8 @@ function describe(client: Client): string {
   ].join('\n');
 }
 
-/** What anybody may have called himself stands in quotes, without what moves a terminal's cursor or turns text around. */
-export function nameOf(client: Pick<Client, 'name' | 'registeredBy'>): string {
+/** What a stranger may have chosen stands in quotes, without what moves a terminal's cursor or turns text around. */
+export function nameOf(client: HoldingClient): string {
   return isVerified(client) ? client.name : quoted(client.name);
 }
 
@@ -72,7 +74,7 @@ export function kindsOf({
   applicationType,
   registeredBy,
   revokedAt,
-}: Pick<Client, 'public' | 'applicationType' | 'registeredBy' | 'revokedAt'>): readonly string[] {
+}: ShownClient['client']): readonly string[] {
   return [
     isPublic ? 'public' : 'confidential',
     ...(applicationType === 'native' ? ['native'] : []),

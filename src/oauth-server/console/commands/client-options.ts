@@ -16,7 +16,7 @@ export function collectList(value: string, previous: readonly string[] = []): re
 }
 
 /** Tells what a scheme of `--allow-scheme` cannot protect from. */
-export function warnOfSchemes(context: Pick<ConsoleContext, 'note'>, schemes: readonly string[] = []): void {
+export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[] = []): void {
   for (const scheme of schemes) {
     context.note(
       `Warning: any program on a device can claim ${scheme}: and take the answer in place of this application. PKCE keeps it from using ` +
