@@ -156,7 +156,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/oauth-server/registering/initial-access-tokens.test.ts',
       'src/oauth-server/registering/registrations.test.ts',
       'src/oauth-server/client-documents/client-documents.test.ts',
-      'test/client-document-content.test.ts',
+      'src/oauth-server/client-documents/document.test.ts',
     ],
   },
   tokens: {

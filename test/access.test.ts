@@ -2,11 +2,11 @@ import path from 'node:path';
 import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
   callApi,
-  createClock,
   exchangeCode,
   GRACE,
   obtainCode,

@@ -17,7 +17,8 @@ import { formDoing, PAGES, type PageForm } from './support/administration.ts';
 import { createDatabase } from './support/database.ts';
 import { CHEAP } from './support/hashers.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
-import { createClock, REDIRECT_URI, codeRequest } from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { REDIRECT_URI, codeRequest } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
 /** A host whose browsers keep one secret, whichever person is signed in: then only the form itself is bound to the person. */

@@ -1,10 +1,10 @@
 // @engines sqlite: pages see no difference
 import { examine } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   callApi,
-  createClock,
   GRACE,
   obtainTokens,
   PASSWORD,

@@ -17,7 +17,8 @@ import { claimsOf, headerOf, newKey, signed, withAssertion, type Algorithm } fro
 import { createDatabase } from './support/database.ts';
 import { proofOf } from './support/fapi2.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
-import { CHALLENGE, createClock, REDIRECT_URI } from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { CHALLENGE, REDIRECT_URI } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
 /** The metadata say what is switched on, in every combination, and the endpoints do it. */

@@ -1,10 +1,10 @@
 import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
   callApi,
-  createClock,
   GRACE,
   obtainTokens,
   refresh,

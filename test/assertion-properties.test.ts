@@ -11,7 +11,8 @@ import {
   withAssertion,
   type Algorithm,
 } from './support/assertions.ts';
-import { createClock, startPortal, type RunningPortal } from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { startPortal, type RunningPortal } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
 /** Assertions that are wrong in ways nobody thought of together, and what is right at the edge. */

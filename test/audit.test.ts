@@ -4,10 +4,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
 import { createLosingStore, openStore } from './support/opened-store.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   exchangeCode,
   introspect,
   obtainCode,

@@ -15,7 +15,8 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
-import { CHALLENGE, createClock, REDIRECT_URI } from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { CHALLENGE, REDIRECT_URI } from './support/portal.ts';
 import { sendingBrowsers } from './support/sending-browser.ts';
 import { formOf } from './support/visitor.ts';
 

@@ -15,7 +15,8 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
-import { createClock, REDIRECT_URI, codeRequest } from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { REDIRECT_URI, codeRequest } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
 /** A host of the four members that nobody else can write: the browser's secret is in a cookie of Portico's own. */

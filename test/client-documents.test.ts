@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
 import { KNOWN_DOCUMENTS } from './support/known-documents.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
   callApi,
-  createClock,
   errorOf,
   GRACE,
   introspect,

@@ -2,9 +2,9 @@ import { examine, type Check } from 'portico/oauth-server';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { claimsOf, headerOf, newKey, signed, withAssertion, type ClientKey } from './support/assertions.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
-  createClock,
   errorOf,
   obtainCode,
   REDIRECT_URI,

@@ -6,11 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { AUDIT, type AuditEvent, type ClientChanges } from 'portico/oauth-server';
 import { claimsOf, headerOf, newKey, signed, withAssertion, type ClientKey } from './support/assertions.ts';
 import { porticoHere, ROOT } from './support/console.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
   callApi,
-  createClock,
   errorOf,
   exchangeCode,
   introspect,

@@ -6,11 +6,11 @@ import { decodeJwt } from 'jose';
 import { startApplication } from 'portico/host';
 import { oauthServer, oauthServerConfiguration } from 'portico/oauth-server';
 import { describe, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
   callApi,
-  createClock,
   errorOf,
   exchangeCode,
   obtainCode,

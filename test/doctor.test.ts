@@ -14,10 +14,10 @@ import { describe, expect, test } from 'vitest';
 import { startDocumentHost } from './support/document-host.ts';
 import { registerBanker } from './support/fapi2.ts';
 import { CHEAP } from './support/hashers.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   REDIRECT_URI,
   registerClient,
   startPortal,

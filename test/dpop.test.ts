@@ -11,11 +11,11 @@ import {
   type ClientKey,
 } from './support/assertions.ts';
 import { jktOf, newDpopKey, requestWithProof, tokenProof } from './support/dpop.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
   callApi,
-  createClock,
   errorOf,
   GRACE,
   introspect,

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { argon2idHasher } from 'portico/host';
 import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
-  createClock,
   errorOf,
   registerClient,
   startPortal,

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { openApplicationPool } from './support/application-pool.ts';
 import { createDatabase } from './support/database.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
-import { createClock, registerClient, requestToken, startPortal } from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { registerClient, requestToken, startPortal } from './support/portal.ts';
 
 /** Makes its own server read-only, as a failover does with the old primary. */
 let server: DatabaseServer;

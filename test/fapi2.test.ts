@@ -19,10 +19,10 @@ import {
   type Banker,
   type Otherwise,
 } from './support/fapi2.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   errorOf,
   REDIRECT_URI,
   registerClient,

@@ -15,7 +15,8 @@ import {
 } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabase, type TestDatabase } from './support/database.ts';
-import { createClock, registerClient, startPortal, type PortalOptions } from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { registerClient, startPortal, type PortalOptions } from './support/portal.ts';
 
 const READY = { status: 'ready', checks: { store: 'ok', schema: 'ok', key: 'ok' } };
 const clock = createClock();

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientKey } from './support/assertions.ts';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   obtainCode,
   REDIRECT_URI,
   registerClient,

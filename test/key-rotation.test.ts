@@ -20,9 +20,9 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet
 import { AUDIT, examine, KeyRotationError, type AuditEvent } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
-  createClock,
   obtainTokens,
   refresh,
   registerClient,

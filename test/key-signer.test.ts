@@ -6,9 +6,9 @@ import path from 'node:path';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import { examine, type KeySigner, type SigningAlgorithm } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
-  createClock,
   exchangeCode,
   obtainCode,
   refresh,

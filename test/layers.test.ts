@@ -203,16 +203,43 @@ function filesIn(folder: string): readonly string[] {
   return globSync(`${folder}/**/*.ts`, { cwd: root }).map((file) => path.join(root, file));
 }
 
+/** What a test beside the code uses of `test/support`. */
+const isTestSupport = (found: Import) =>
+  found.file.endsWith('.test.ts') && resolved(found).startsWith('test/support/');
+
+/** A file with all that it loads of this repository. */
+function loadedBy(file: string, known: Set<string> = new Set()): ReadonlySet<string> {
+  if (known.has(file)) return known;
+  known.add(file);
+  const loaded = importsOf(file).filter(
+    ({ specifier, typesOnly }) => specifier.startsWith('.') && !typesOnly,
+  );
+  for (const found of loaded) loadedBy(path.join(root, resolved(found)), known);
+  return known;
+}
+
 describe('imports run downwards only', () => {
   // @shows AS-1.1, MCP-1.1
   test.each(LAYERS)('$folder imports only what its layer allows', ({ folder, allowed }) => {
     const files = filesIn(folder);
     expect(files.length).toBeGreaterThan(0);
     const relative = files.flatMap(importsOf).filter(({ specifier }) => specifier.startsWith('.'));
-    const forbidden = relative.filter((found) => !allowed(found));
+    const forbidden = relative.filter((found) => !allowed(found) && !isTestSupport(found));
     expect(
       forbidden.map(({ file, specifier }) => `${path.relative(root, file)} imports ${specifier}`),
     ).toEqual([]);
+  });
+
+  test('what a test beside the code loads is source, and nothing that has to be built', () => {
+    const support = filesIn('src').flatMap(importsOf).filter(isTestSupport);
+    const loaded = support.flatMap((found) => [...loadedBy(path.join(root, resolved(found)))]);
+    const built = loaded
+      .flatMap(importsOf)
+      .filter(({ specifier, typesOnly }) => specifier.startsWith('portico/') && !typesOnly);
+    expect(built.map(({ file, specifier }) => `${path.relative(root, file)} imports ${specifier}`)).toEqual(
+      [],
+    );
+    expect(support.length).toBeGreaterThan(0);
   });
 
   test('the examples use the public names only', () => {

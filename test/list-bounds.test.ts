@@ -2,9 +2,9 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
-  createClock,
   obtainTokens,
   registerClient,
   startPortal,

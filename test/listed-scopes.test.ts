@@ -6,10 +6,10 @@ import { oauthServer } from 'portico/oauth-server';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import catalog from '../examples/catalog/app.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   obtainCode,
   registerClient,
   REDIRECT_URI,

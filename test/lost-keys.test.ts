@@ -3,10 +3,10 @@ import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   obtainTokens,
   refresh,
   registerClient,

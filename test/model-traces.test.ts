@@ -4,7 +4,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startStage, type Stage } from './support/model/playing.ts';
 import type { Trace } from './support/model/trace.ts';
-import { createClock, startPortal, type RunningPortal } from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { startPortal, type RunningPortal } from './support/portal.ts';
 
 /**
  * Behaviours of model/Grants.tla, statement by statement on two servers: after each, whether every request is where the model has it, with

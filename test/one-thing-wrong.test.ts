@@ -1,8 +1,8 @@
 // @engines sqlite: what decides is in the code, not in the store
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
-  createClock,
   errorOf,
   exchangeCode,
   obtainCode,

@@ -18,7 +18,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { createDatabase } from './support/database.ts';
 import { startDocumentHost } from './support/document-host.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
-import { CHALLENGE, createClock, REDIRECT_URI, VERIFIER, codeRequest } from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { CHALLENGE, REDIRECT_URI, VERIFIER, codeRequest } from './support/portal.ts';
 import { sendingBrowsers } from './support/sending-browser.ts';
 import { formOf } from './support/visitor.ts';
 

@@ -16,9 +16,9 @@ import {
   type Algorithm,
   type ClientKey,
 } from './support/assertions.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
-  createClock,
   errorOf,
   obtainCode,
   REDIRECT_URI,

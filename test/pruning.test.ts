@@ -2,11 +2,11 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
   callApi,
-  createClock,
   exchangeCode,
   obtainCode,
   obtainTokens,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimsOf, headerOf, newKey, signed, withAssertion } from './support/assertions.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   errorOf,
   GRACE,
   obtainCode,

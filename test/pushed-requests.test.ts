@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimsOf, headerOf, newKey, signed, withAssertion } from './support/assertions.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   errorOf,
   exchangeCode,
   GRACE,

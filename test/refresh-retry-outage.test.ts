@@ -2,9 +2,9 @@ import { listen, startApplication } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
 import { openStore, type OpenedStore } from './support/opened-store.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
-  createClock,
   errorOf,
   introspect,
   obtainTokens,

@@ -2,9 +2,9 @@ import { AUDIT, type AuditEvent } from 'portico/oauth-server';
 import { decodeJwt } from 'jose';
 import { listen, mergeConfig, startApplication, type SqlConnection } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
-  createClock,
   errorOf,
   introspect,
   obtainTokens,

@@ -1,6 +1,7 @@
 // @engines sqlite: what is refused reaches no store
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createClock, startPortal, type RunningPortal } from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { startPortal, type RunningPortal } from './support/portal.ts';
 
 /** What strangers may send to the registration endpoint. */
 

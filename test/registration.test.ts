@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { HOST_REGISTRATIONS } from './support/mcp/known-hosts.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   obtainCode,
   requestToken,
   startPortal,

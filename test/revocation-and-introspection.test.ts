@@ -1,9 +1,9 @@
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   callApi,
-  createClock,
   errorOf,
   GRACE,
   obtainCode,

@@ -1,10 +1,10 @@
 // @engines sqlite: what is told is in a cookie
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuthorizationServer, oauthServerConfiguration, type Host } from 'portico/oauth-server';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   registerClient,
   startPortal,
   type RunningPortal,

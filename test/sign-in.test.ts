@@ -9,15 +9,8 @@ import {
   type PasswordHasher,
 } from 'portico/host';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  ADA,
-  createClock,
-  GRACE,
-  PASSWORD,
-  signIn,
-  startPortal,
-  type RunningPortal,
-} from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { ADA, GRACE, PASSWORD, signIn, startPortal, type RunningPortal } from './support/portal.ts';
 import { accountsOf } from '../examples/portal/people.ts';
 import { CHEAP, withHasher } from './support/hashers.ts';
 import { RUNS_ALL, SCALE } from './support/scale.ts';

@@ -8,10 +8,10 @@ import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { examine, setUpServer, type SigningAlgorithm } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   exchangeCode,
   obtainCode,
   obtainTokens,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
   callApi,
-  createClock,
   exchangeCode,
   GRACE,
   obtainTokens,

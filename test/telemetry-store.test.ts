@@ -2,9 +2,9 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { ObservedServer } from 'portico/oauth-server';
 import { afterEach, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
-  createClock,
   exchangeCode,
   GRACE,
   obtainCode,

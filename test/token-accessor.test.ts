@@ -1,10 +1,10 @@
 // @engines sqlite: what token() answers does not depend on the database
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { token } from 'portico/oauth-server';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   callApi,
-  createClock,
   GRACE,
   introspect,
   obtainTokens,

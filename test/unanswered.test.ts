@@ -5,9 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
 import { openStore, type OpenedStore } from './support/opened-store.ts';
 import { freePort } from './support/free-port.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
-  createClock,
   errorOf,
   exchangeCode,
   introspect,

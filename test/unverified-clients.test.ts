@@ -8,10 +8,10 @@ import { launchChromium } from './support/chromium.ts';
 import { describeWith } from './support/describe-with.ts';
 import { porticoHere, ROOT } from './support/console.ts';
 import { startDocumentHost } from './support/document-host.ts';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
-  createClock,
   GRACE,
   PASSWORD,
   requestToken,

@@ -13,7 +13,8 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
-import { CHALLENGE, createClock, REDIRECT_URI } from './support/portal.ts';
+import { createClock } from './support/clock.ts';
+import { CHALLENGE, REDIRECT_URI } from './support/portal.ts';
 
 /** How much of what waits for a sign-in a browser keeps, to the byte, and what it gives up for more (AS-7.13, AS-7.14). */
 

@@ -1,10 +1,10 @@
 // @engines all, long: it takes seconds for each engine
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClock } from './support/clock.ts';
 import {
   ADA,
   authorizationUrl,
   CHALLENGE,
-  createClock,
   exchangeCode,
   GRACE,
   REDIRECT_URI,

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { pagesOf } from '../../scripts/markdown.ts';
-import { ROOT } from './console.ts';
+
+const ROOT = path.join(import.meta.dirname, '..', '..');
 
 /**
  * A code block of a page, and what becomes of it:

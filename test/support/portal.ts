@@ -89,17 +89,6 @@ export interface PortalOptions {
   readonly mode?: 'dev' | 'prod';
 }
 
-/** A clock that stands still until the test moves it. */
-export function createClock(): { now: () => number; advance: (seconds: number) => void } {
-  let now = Date.now();
-  return {
-    now: () => now,
-    advance(seconds) {
-      now += seconds * 1000;
-    },
-  };
-}
-
 export async function startPortal(options: PortalOptions = {}): Promise<RunningPortal> {
   const {
     config = {},

@@ -4,7 +4,8 @@ import type { ScopedToolInterface } from 'portico/mcp';
 import { token } from 'portico/oauth-server';
 import { startAssistant, type RunningAssistant } from '../assistant.ts';
 import { startDocumentHost } from '../document-host.ts';
-import { ADA, createClock } from '../portal.ts';
+import { createClock } from '../clock.ts';
+import { ADA } from '../portal.ts';
 
 /** A tool whose scope nobody asks for at first. */
 class MyOrders implements ScopedToolInterface {

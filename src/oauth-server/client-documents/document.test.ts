@@ -1,11 +1,11 @@
 // @engines sqlite: nothing is kept
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { codeBlocks } from './support/documents.ts';
-import { KNOWN_DOCUMENTS } from './support/known-documents.ts';
-import { isRegistered } from '../src/oauth-server/clients/redirect-uris.ts';
-import { createScopeCatalog } from '../src/oauth-server/tokens/scopes.ts';
-import { DocumentError, readDocument } from '../src/oauth-server/client-documents/document.ts';
+import { codeBlocks } from '../../../test/support/documents.ts';
+import { KNOWN_DOCUMENTS } from '../../../test/support/known-documents.ts';
+import { isRegistered } from '../clients/redirect-uris.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
+import { DocumentError, readDocument } from './document.ts';
 
 const URL_OF_IT = 'https://client.example/client.json';
 const OFFERED = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });

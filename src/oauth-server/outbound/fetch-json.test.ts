@@ -4,15 +4,11 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  createFetchJson,
-  type FetchJson,
-  type FetchJsonOptions,
-} from '../src/oauth-server/outbound/fetch-json.ts';
-import { resolveByDns } from '../src/oauth-server/outbound/dns.ts';
-import { OutboundError } from '../src/oauth-server/outbound/limits.ts';
-import { DOCUMENTS_CA, startDocumentHost, type DocumentHost } from './support/document-host.ts';
-import { createClock } from './support/portal.ts';
+import { createFetchJson, type FetchJson, type FetchJsonOptions } from './fetch-json.ts';
+import { resolveByDns } from './dns.ts';
+import { OutboundError } from './limits.ts';
+import { DOCUMENTS_CA, startDocumentHost, type DocumentHost } from '../../../test/support/document-host.ts';
+import { createClock } from '../../../test/support/clock.ts';
 
 /** A request to where a stranger said can be turned against nobody (RFC 6890, section 8.6 of the draft). */
 let host: DocumentHost;
