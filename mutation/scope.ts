@@ -64,7 +64,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/oauth-server/store/sql/codes.ts',
       'src/oauth-server/store/sql/refresh-tokens.ts',
     ],
-    tests: ['test/stored-families.test.ts'],
+    tests: ['src/oauth-server/store/sql/families.test.ts'],
   },
   'authorization-rows': {
     files: [
@@ -94,7 +94,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/oauth-server/store/sql/everything-issued.ts',
       'src/oauth-server/store/sql/subjects.ts',
     ],
-    tests: ['test/stored-clients.test.ts', 'test/stored-access.test.ts'],
+    tests: ['src/oauth-server/store/sql/clients.test.ts', 'test/stored-access.test.ts'],
   },
   clients: {
     files: [
@@ -291,8 +291,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/oauth-server/endpoints/token.test.ts',
       'src/oauth-server/endpoints/protected-routes.test.ts',
       'src/oauth-server/endpoints/applications.test.ts',
-      'test/admitting.test.ts',
-      'test/administered-clients.test.ts',
+      'src/oauth-server/admitting.test.ts',
+      'src/oauth-server/clients/clients.test.ts',
     ],
   },
 };

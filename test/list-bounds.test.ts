@@ -1,4 +1,4 @@
-// @engines sqlite, long: it is about the ends of pages and batches; stored-clients and stored-access have the statements on every engine
+// @engines sqlite, long: it is about the ends of pages and batches; store/sql/clients.test.ts and stored-access.test.ts have the statements on every engine
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';

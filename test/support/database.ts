@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { openDatabase, type Database } from 'portico/host';
 import { inject } from 'vitest';
+import { openDatabase } from '../../src/host/database/open-database.ts';
+import type { Database } from '../../src/sql/contract.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,4 +1,5 @@
-import type { OpenedDatabase, SqlConnection } from 'portico/host';
+import type { OpenedDatabase } from '../../src/host/contracts.ts';
+import type { SqlConnection } from '../../src/sql/contract.ts';
 import { Store } from '../../src/oauth-server/store/store.ts';
 
 export const AWAY = 'The store is away';

@@ -1,8 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrate, openDatabase, type OpenedDatabase } from 'portico/host';
-import { oauthServerMigrations } from 'portico/oauth-server';
+import type { OpenedDatabase } from '../../src/host/contracts.ts';
+import { migrate } from '../../src/host/database/migrate.ts';
+import { openDatabase } from '../../src/host/database/open-database.ts';
+import { oauthServerMigrations } from '../../src/oauth-server/store/migrations/index.ts';
 import { Store } from '../../src/oauth-server/store/store.ts';
 import { createDatabase } from './database.ts';
 

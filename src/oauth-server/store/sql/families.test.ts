@@ -1,15 +1,15 @@
 // @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
-import type { OpenedDatabase, SqlParameter } from 'portico/host';
+import type { SqlParameter } from '../../../sql/contract.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Family, GrantOutcome, NewTokens, StoredGrant } from '../src/oauth-server/store/grant.ts';
-import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
-import { removeFamilies } from '../src/oauth-server/store/sql/authorizations.ts';
-import { Store } from '../src/oauth-server/store/store.ts';
-import { AWAY, losingStore, type Losing } from './support/losing-store.ts';
-import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
+import type { Family, GrantOutcome, NewTokens, StoredGrant } from '../grant.ts';
+import type { ConsentRequest } from '../requests.ts';
+import { removeFamilies } from './authorizations.ts';
+import { Store } from '../store.ts';
+import { AWAY, losingStore, type Losing } from '../../../../test/support/losing-store.ts';
+import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
 
 let watched: WatchedStore;
-let database: OpenedDatabase;
+let database: WatchedStore['database'];
 let store: Store;
 let { emptied, insert, set, rowsOf } = {} as WatchedStore;
 
@@ -111,7 +111,11 @@ function confirming(): { readonly store: Store; readonly confirmed: number[] } {
     if (sql.includes('SET revoked_at = revoked_at')) confirmed.push(result.affected);
     return result;
   };
-  const like = { ...database, dialect: 'postgres', execute: execute as OpenedDatabase['execute'] } as const;
+  const like = {
+    ...database,
+    dialect: 'postgres',
+    execute: execute as WatchedStore['database']['execute'],
+  } as const;
   return { store: new Store(like, () => true), confirmed };
 }
 

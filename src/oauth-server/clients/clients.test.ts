@@ -1,20 +1,20 @@
 // @engines sqlite: what is decided of a client before and after the store is asked; store-contract.test.ts has the engines
-import type { PasswordHasher } from 'portico/host';
+import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { AuditEvent } from '../src/oauth-server/auditing/audit.ts';
-import { isClientUrl } from '../src/oauth-server/client-documents/client-urls.ts';
-import { createChecking } from '../src/oauth-server/clients/checking.ts';
-import { createClients, type Clients, type ClientsOptions } from '../src/oauth-server/clients/clients.ts';
-import type { ClientRegistration } from '../src/oauth-server/clients/registration.ts';
-import type { ClientChanges } from '../src/oauth-server/clients/updating.ts';
-import { fetchableUrlProblem } from '../src/oauth-server/outbound/fetchable-urls.ts';
-import { createProfiles } from '../src/oauth-server/profiles/profiles.ts';
-import type { Client } from '../src/oauth-server/store/client.ts';
-import { ClientRecords } from '../src/oauth-server/store/sql/clients.ts';
-import { Store } from '../src/oauth-server/store/store.ts';
-import { createScopeCatalog } from '../src/oauth-server/tokens/scopes.ts';
-import { newKey } from './support/assertions.ts';
-import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
+import type { AuditEvent } from '../auditing/audit.ts';
+import { isClientUrl } from '../client-documents/client-urls.ts';
+import { createChecking } from './checking.ts';
+import { createClients, type Clients, type ClientsOptions } from './clients.ts';
+import type { ClientRegistration } from './registration.ts';
+import type { ClientChanges } from './updating.ts';
+import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
+import { createProfiles } from '../profiles/profiles.ts';
+import type { Client } from '../store/client.ts';
+import { ClientRecords } from '../store/sql/clients.ts';
+import { Store } from '../store/store.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
+import { newKey } from '../../../test/support/assertions.ts';
+import { openWatchedStore, type WatchedStore } from '../../../test/support/watched-store.ts';
 
 const NOW = 1_795_240_016_123;
 const DAY = 86_400_000;

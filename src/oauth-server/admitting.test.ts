@@ -1,18 +1,18 @@
 // @engines sqlite: how the parts that let clients in are put together; store-contract.test.ts has the engines
 import { createHash, pbkdf2Sync } from 'node:crypto';
-import type { PasswordHasher } from 'portico/host';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createAdmitting, type Admitting, type AdmittingOptions } from '../src/oauth-server/admitting.ts';
-import type { AuditEvent } from '../src/oauth-server/auditing/audit.ts';
-import { createClientUrls } from '../src/oauth-server/client-documents/client-urls.ts';
-import type { ClientRegistration } from '../src/oauth-server/clients/registration.ts';
-import type { OAuthServerConfig } from '../src/oauth-server/config.ts';
-import { unrepeated } from '../src/oauth-server/parameters.ts';
-import { createProfiles } from '../src/oauth-server/profiles/profiles.ts';
-import { SingleUses } from '../src/oauth-server/store/single-uses.ts';
-import { createScopeCatalog } from '../src/oauth-server/tokens/scopes.ts';
-import { claimsOf, headerOf, newKey, signed, withAssertion } from './support/assertions.ts';
-import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
+import { createAdmitting, type Admitting, type AdmittingOptions } from './admitting.ts';
+import type { AuditEvent } from './auditing/audit.ts';
+import { createClientUrls } from './client-documents/client-urls.ts';
+import type { ClientRegistration } from './clients/registration.ts';
+import type { OAuthServerConfig } from './config.ts';
+import { unrepeated } from './parameters.ts';
+import { createProfiles } from './profiles/profiles.ts';
+import { SingleUses } from './store/single-uses.ts';
+import { createScopeCatalog } from './tokens/scopes.ts';
+import { claimsOf, headerOf, newKey, signed, withAssertion } from '../../test/support/assertions.ts';
+import { openWatchedStore, type WatchedStore } from '../../test/support/watched-store.ts';
 
 const NOW = 1_800_000_000_000;
 const ISSUER = 'https://portal.example/below';

@@ -1,15 +1,14 @@
 // @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
-import type { OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Store } from '../src/oauth-server/store/store.ts';
-import type { Client, ClientLogo, NewRegistration } from '../src/oauth-server/store/client.ts';
-import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
-import { AWAY, losingStore, type Losing } from './support/losing-store.ts';
-import { storedClient } from './support/stored-client.ts';
-import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
+import { Store } from '../store.ts';
+import type { Client, ClientLogo, NewRegistration } from '../client.ts';
+import type { ConsentRequest } from '../requests.ts';
+import { AWAY, losingStore, type Losing } from '../../../../test/support/losing-store.ts';
+import { storedClient } from '../../../../test/support/stored-client.ts';
+import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
 
 let watched: WatchedStore;
-let database: OpenedDatabase;
+let database: WatchedStore['database'];
 let store: Store;
 let { emptied, insert, set, rowsOf } = {} as WatchedStore;
 
