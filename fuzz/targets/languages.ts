@@ -10,7 +10,7 @@ import {
   widened,
   wishedLanguages,
 } from '../../src/words/language-ranges.ts';
-import { createSpeaking } from '../../src/words/speaking.ts';
+import { Speaking } from '../../src/words/speaking.ts';
 import { hold, type Target } from '../target.ts';
 
 const THERE = ['en', 'de', 'zh-Hans', 'pt-BR', 'ar'];
@@ -70,7 +70,7 @@ export const target: Target = {
     'i-default',
   ],
   start() {
-    const speaking = createSpeaking({ languages: true });
+    const speaking = new Speaking({ languages: true });
     return async (input) => {
       const text = input.toString('utf8');
       for (const tags of [acceptedLanguages(text), wishedLanguages(text.split(' '))]) {

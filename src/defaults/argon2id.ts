@@ -2,7 +2,7 @@ import crypto, { randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { currentCaller } from '../http/caller.ts';
-import { createFairQueue } from './fair-queue.ts';
+import { FairQueue } from './fair-queue.ts';
 
 /** What a hash costs (RFC 9106 section 3.1), and how many are made at once. */
 export interface Argon2idOptions {
@@ -37,8 +37,8 @@ export function createArgon2id(
   network: () => string | null = () => null,
 ): PasswordHasher {
   const { memory = 47_104, passes = 1, parallelism = 1, atOnce = 2 } = options;
-  const queue = createFairQueue({ atOnce, ...WAITING });
-  const inTurn = <T>(work: () => Promise<T>) => queue(currentCaller() ?? network(), work);
+  const queue = new FairQueue({ atOnce, ...WAITING });
+  const inTurn = <T>(work: () => Promise<T>) => queue.run(currentCaller() ?? network(), work);
   return {
     async hash(password) {
       const salt = randomBytes(16);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OverloadedError } from '../contracts/errors.ts';
-import { createFairQueue, type FairQueueOptions } from './fair-queue.ts';
+import { FairQueue, type QueueSizes } from './fair-queue.ts';
 
 /** A queue that the test serves by hand: work in flight ends when the test ends it. */
-function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<FairQueueOptions> = {}) {
-  const inTurn = createFairQueue({ atOnce, mostWaiting, mostOfOne });
+function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<QueueSizes> = {}) {
+  const queue = new FairQueue({ atOnce, mostWaiting, mostOfOne });
   const served: (string | null)[] = [];
   const ends: (() => void)[] = [];
   const refused: (string | null)[] = [];
@@ -22,7 +22,7 @@ function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<FairQu
           most = Math.max(most, ends.length);
         });
       };
-      inTurn(network, work).catch((error: unknown) => {
+      queue.run(network, work).catch((error: unknown) => {
         refused.push(error instanceof OverloadedError ? network : 'for another reason');
       });
     },
@@ -80,9 +80,9 @@ describe('a line in which networks take turns', () => {
   });
 
   test('a work that fails gives its place to the next', async () => {
-    const inTurn = createFairQueue({ atOnce: 1, mostWaiting: 2, mostOfOne: 2 });
-    const failing = inTurn('a', () => Promise.reject(new Error('it failed')));
-    const next = inTurn('a', async () => 'served');
+    const queue = new FairQueue({ atOnce: 1, mostWaiting: 2, mostOfOne: 2 });
+    const failing = queue.run('a', () => Promise.reject(new Error('it failed')));
+    const next = queue.run('a', async () => 'served');
     await expect(failing).rejects.toThrow('it failed');
     expect(await next).toBe('served');
   });

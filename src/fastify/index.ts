@@ -4,12 +4,12 @@ import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { answerTo, headersOnly, incomingOf, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../oauth-server/index.ts';
 import { authorizationOf } from '../http/bearer.ts';
-import { createNote } from '../http/note.ts';
+import { Note } from '../http/note.ts';
 import { answer } from './answer.ts';
 
 export type { Mountable } from '../fetch/dispatch.ts';
 
-const requests = createNote<FastifyRequest>('fastify request');
+const requests = new Note<FastifyRequest>('fastify request');
 
 /**
  * The endpoints as a plugin: `await fastify.register(portico(server, mcp))`, behind the session's plugins. Without a prefix:

@@ -3,9 +3,9 @@ import type { Log } from '../contracts/log.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { createBranding, type Branding } from '../defaults/branding/branding.ts';
 import { builtInFolder, createViews, SHARED_VIEWS } from '../defaults/views.ts';
-import { createFailedAttempts } from '../http/failed-attempts.ts';
+import { FailedAttempts } from '../http/failed-attempts.ts';
 import { throttleLog } from '../http/throttle-log.ts';
-import { createSpeaking, type Speaking } from '../words/speaking.ts';
+import { Speaking } from '../words/speaking.ts';
 import { createAccounts } from './accounts/accounts.ts';
 import { CsrfCheck } from './accounts/csrf.ts';
 import { KnownBrowsers } from './accounts/known-browsers.ts';
@@ -77,7 +77,7 @@ export class Kit {
     this.database = database;
     this.events = new HostEvents(log);
     const folder = definition.views ?? path.join(this.directory, 'views');
-    this.speaking = createSpeaking({
+    this.speaking = new Speaking({
       ...this.plugins.find((plugin) => plugin.words !== undefined)?.words?.(config),
       folder: path.join(folder, 'words'),
     });
@@ -89,7 +89,7 @@ export class Kit {
     // Two queues: a flood of sign-ins must not keep applications from authenticating with their secrets.
     this.passwordHasher = argon2idHasher({ atOnce: 1 });
     const providers = definition.accounts?.({ database, passwordHasher: argon2idHasher() }) ?? [];
-    const failedAttempts = createFailedAttempts({ clock, random });
+    const failedAttempts = new FailedAttempts(clock, random);
     this.accounts = guardSignIn(createAccounts(providers), failedAttempts, this.events, log);
     const takesDpop = this.plugins.some((plugin) => plugin.takesDpop?.(config) === true);
     const hasAccounts = definition.accounts !== undefined;

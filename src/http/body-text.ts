@@ -1,6 +1,6 @@
-import { createNote } from './note.ts';
+import { Note } from './note.ts';
 
-const texts = createNote<string>('text of the body');
+const texts = new Note<string>('text of the body');
 
 /** Notes what the body of a response was made of: a Response gives it back through a stream alone. */
 export function madeOfText(response: Response, text: string): Response {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFailedAttempts, systemRandom, type AttemptKey } from './failed-attempts.ts';
+import { FailedAttempts, systemRandom, type AttemptKey } from './failed-attempts.ts';
 
 const MINUTE = 60_000;
 const CLIENT: AttemptKey = { key: 'client', free: 5 };
@@ -19,13 +19,11 @@ function limiter() {
   const time = { now: 1_000_000_000 };
   const draws: number[] = [];
   let drawn = 0;
-  const attempts = createFailedAttempts({
-    clock: () => time.now,
-    random() {
-      drawn += 1;
-      return draws.shift() ?? 0.999;
-    },
-  });
+  const random = () => {
+    drawn += 1;
+    return draws.shift() ?? 0.999;
+  };
+  const attempts = new FailedAttempts(() => time.now, random);
   const make = (right: boolean, keys: readonly AttemptKey[]) =>
     attempts.attempt(keys, async () => (right ? 'value' : null));
   const fail = async (times: number, ...keys: readonly AttemptKey[]) => {
@@ -50,7 +48,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
   'nobody is kept out, whatever others do in between: a try has one chance in twenty (seed %i)',
   async (seed) => {
     const random = createRandom(seed);
-    const attempts = createFailedAttempts({ clock: () => 0, random });
+    const attempts = new FailedAttempts(() => 0, random);
     const guesses = [[CLIENT], [NETWORK], [CLIENT, NETWORK]];
     const guess = () => attempts.attempt(guesses[Math.floor(random() * 3)] ?? [], async () => null);
     for (let count = 0; count < 200; count += 1) await guess();

@@ -1,19 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { RecentMap } from './recent-map.ts';
 
-/**
- * Slows guessing down. After some free failures, attempts with the same key go ahead only at intervals that double; in between
- * they are refused at once, without a slow hash. Nothing is ever locked: of the attempts in between one in twenty, drawn at random,
- * goes ahead. So whoever guesses all the time cannot take every turn, nor know whose turn is next.
- */
-export interface FailedAttempts {
-  /**
-   * Calls `judge`, unless the attempt has to wait. The attempt counts as failed meanwhile, so that many at the same moment do not
-   * all go ahead; that is taken back when it was right, or when `judge` rejected.
-   */
-  attempt<T>(keys: readonly AttemptKey[], judge: () => Promise<T | null>): Promise<Attempt<T>>;
-}
-
 /** What failures are counted by, such as one client from one network. */
 export interface AttemptKey {
   readonly key: string;
@@ -31,13 +18,6 @@ export type Attempt<T> =
       /** Whether it is the first to be slowed since its failures were last forgotten. */
       readonly first: boolean;
     };
-
-export interface FailedAttemptsOptions {
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** A number from 0 up to, and not including, 1. */
-  readonly random: () => number;
-}
 
 /** For `random`: unpredictable numbers. */
 export function systemRandom(): number {
@@ -67,39 +47,71 @@ const MOST_KEYS = 10_000;
 /** Of the attempts that would have to wait, one in this many goes ahead. */
 const GOES_AHEAD = 20;
 
-export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): FailedAttempts {
-  const failures = new RecentMap<string, Failures>(MOST_KEYS);
+/**
+ * Slows guessing down. After some free failures, attempts with the same key go ahead only at intervals that double; in between
+ * they are refused at once, without a slow hash. Nothing is ever locked: of the attempts in between one in twenty, drawn at random,
+ * goes ahead. So whoever guesses all the time cannot take every turn, nor know whose turn is next.
+ */
+export class FailedAttempts {
+  readonly #failures = new RecentMap<string, Failures>(MOST_KEYS);
+  readonly #clock: () => number;
+  readonly #random: () => number;
 
-  function current({ key, free }: AttemptKey): Failures | null {
-    const now = clock();
-    const found = failures.get(key);
+  /** `clock`: milliseconds since 1970. `random`: from 0 up to, and not including, 1. */
+  constructor(clock: () => number, random: () => number) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /**
+   * Calls `judge`, unless the attempt has to wait. The attempt counts as failed meanwhile, so that many at the same moment do not
+   * all go ahead; that is taken back when it was right, or when `judge` rejected.
+   */
+  async attempt<T>(keys: readonly AttemptKey[], judge: () => Promise<T | null>): Promise<Attempt<T>> {
+    const refused = this.#slowed(keys);
+    if (refused !== null) return refused;
+    this.#begin(keys);
+    try {
+      const value = await judge();
+      if (value === null) return { outcome: 'wrong' };
+      this.#takeBack(keys);
+      return { outcome: 'right', value };
+    } catch (error) {
+      this.#takeBack(keys);
+      throw error;
+    }
+  }
+
+  #current({ key, free }: AttemptKey): Failures | null {
+    const now = this.#clock();
+    const found = this.#failures.get(key);
     // An entry from the future was written before the clock was set back.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY) return null;
-    // A network of many people fails now and then without anybody guessing.
+    // A network of many people fails now and then although no one guesses.
     const period = MEMORY / free;
     const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));
     return { ...found, count: found.count - leaked, leaksFrom: found.leaksFrom + leaked * period };
   }
 
-  function slowed(keys: readonly AttemptKey[]): Extract<Attempt<never>, { outcome: 'slowed' }> | null {
-    const now = clock();
+  #slowed(keys: readonly AttemptKey[]): Extract<Attempt<never>, { outcome: 'slowed' }> | null {
+    const now = this.#clock();
     const waiting = keys.flatMap(({ key, free }) => {
-      const found = current({ key, free });
+      const found = this.#current({ key, free });
       return found !== null && found.nextAt > now ? [{ key, found }] : [];
     });
-    if (waiting.length === 0 || random() < 1 / GOES_AHEAD) return null;
+    if (waiting.length === 0 || this.#random() < 1 / GOES_AHEAD) return null;
     const first = waiting.every(({ found }) => !found.reported);
-    for (const { key, found } of waiting) failures.set(key, { ...found, reported: true });
+    for (const { key, found } of waiting) this.#failures.set(key, { ...found, reported: true });
     return { outcome: 'slowed', wait: Math.max(...waiting.map(({ found }) => found.nextAt - now)), first };
   }
 
-  function begin(keys: readonly AttemptKey[]): void {
-    const now = clock();
+  #begin(keys: readonly AttemptKey[]): void {
+    const now = this.#clock();
     for (const { key, free } of keys) {
-      const before = current({ key, free });
+      const before = this.#current({ key, free });
       const count = (before?.count ?? 0) + 1;
       const interval = count < free ? 0 : Math.min(FIRST_INTERVAL * 2 ** (count - free), LONGEST_INTERVAL);
-      failures.put(key, {
+      this.#failures.put(key, {
         count,
         leaksFrom: before === null || before.count === 0 ? now : before.leaksFrom,
         nextAt: now + interval,
@@ -110,31 +122,14 @@ export function createFailedAttempts({ clock, random }: FailedAttemptsOptions): 
     }
   }
 
-  function takeBack(keys: readonly AttemptKey[]): void {
-    const now = clock();
+  #takeBack(keys: readonly AttemptKey[]): void {
+    const now = this.#clock();
     for (const { key, free } of keys) {
-      const found = current({ key, free });
+      const found = this.#current({ key, free });
       if (found === null) continue;
       // Waits caused by other attempts stay; the one that this attempt caused goes.
       const nextAt = found.count <= free ? now : found.before;
-      failures.set(key, { ...found, count: Math.max(0, found.count - 1), nextAt });
+      this.#failures.set(key, { ...found, count: Math.max(0, found.count - 1), nextAt });
     }
   }
-
-  return {
-    async attempt(keys, judge) {
-      const refused = slowed(keys);
-      if (refused !== null) return refused;
-      begin(keys);
-      try {
-        const value = await judge();
-        if (value === null) return { outcome: 'wrong' };
-        takeBack(keys);
-        return { outcome: 'right', value };
-      } catch (error) {
-        takeBack(keys);
-        throw error;
-      }
-    },
-  };
 }

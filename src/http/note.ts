@@ -1,22 +1,24 @@
-/** A value that goes with an object of somebody else's, such as a Request, and that nobody else sees. */
-export interface Note<T> {
+/**
+ * A value that goes with an object of another library's, such as a Request, and that only the owner of the note sees. It is a property of
+ * the object, under a symbol. A WeakMap would do the same, but each of its entries costs the garbage collector time at every
+ * collection: four of them were a quarter of an introspection.
+ */
+export class Note<T> {
+  readonly #key: symbol;
+
+  constructor(description: string) {
+    this.#key = Symbol(description);
+  }
+
   /** Undefined for an object that has none. */
-  of(object: object): T | undefined;
+  of(object: object): T | undefined {
+    return (object as Noted<T>)[this.#key];
+  }
+
   /** Replaces what it had. */
-  set(object: object, value: T): void;
+  set(object: object, value: T): void {
+    (object as Noted<T>)[this.#key] = value;
+  }
 }
 
-/**
- * A note is a property of the object, under a symbol that only its owner has. A WeakMap would do the same, but each of its
- * entries costs the garbage collector time at every collection: four of them were a quarter of an introspection.
- */
-export function createNote<T>(description: string): Note<T> {
-  const key = Symbol(description);
-  type Noted = { [key]?: T };
-  return {
-    of: (object: Noted) => object[key],
-    set(object: Noted, value) {
-      object[key] = value;
-    },
-  };
-}
+type Noted<T> = { [key: symbol]: T | undefined };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createNote } from './note.ts';
+import { Note } from './note.ts';
 
 /**
  * Names a request in the log and in its response, so that whoever is refused can say which request it was. An `X-Request-Id` that
@@ -9,8 +9,8 @@ export const REQUEST_ID_HEADER = 'X-Request-Id';
 
 const PLAIN_WORD = /^[A-Za-z0-9._-]{1,128}$/;
 
-const ids = createNote<string>('request id');
-const named = createNote<true>('has its request id');
+const ids = new Note<string>('request id');
+const named = new Note<true>('has its request id');
 
 /** The id of a request; the same whenever it is asked for. */
 export function requestIdOf(request: Request): string {

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { createNote } from './note.ts';
+import { Note } from './note.ts';
 import { pathOf } from './request-target.ts';
 
 /** Node's message behind a Request that was made of it. */
-export const messages = createNote<IncomingMessage>('incoming');
+export const messages = new Note<IncomingMessage>('incoming');
 
 /** How a request was sent. */
 export interface RequestLine {
@@ -12,7 +12,7 @@ export interface RequestLine {
   readonly target: string;
 }
 
-const lines = createNote<RequestLine>('request line');
+const lines = new Note<RequestLine>('request line');
 
 /** For a Request that stands for another one, and has neither its method nor its path. */
 export function noteRequestLine(request: Request, line: RequestLine): void {

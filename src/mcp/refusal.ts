@@ -1,8 +1,8 @@
 import { jsonText } from '../contracts/json.ts';
-import { createNote } from '../http/note.ts';
+import { Note } from '../http/note.ts';
 
 /** The messages of the refusals, for the log: a Response does not give its body twice. */
-const messages = createNote<string>('refusal');
+const messages = new Note<string>('refusal');
 
 /** A refusal by the endpoint, before the protocol is asked; it has the form that the SDK's own transport uses. */
 export function refusal(

@@ -19,7 +19,7 @@ import { HttpAdapterHost, Reflector } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import { answer } from '../fastify/answer.ts';
 import { authorizationOf } from '../http/bearer.ts';
-import { createNote } from '../http/note.ts';
+import { Note } from '../http/note.ts';
 import { headersOnly, send } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, token, type AuthorizationServer } from '../oauth-server/index.ts';
 
@@ -30,7 +30,7 @@ const SCOPES = Symbol('portico/nest: scopes');
 type PlatformRequest = IncomingMessage | { readonly raw: IncomingMessage };
 /** Runs what can call `token()`. */
 type Run = <T>(work: () => T) => T;
-const runs = createNote<Run>('nest: runs with token()');
+const runs = new Note<Run>('nest: runs with token()');
 
 /** A token could not be looked up: the response says why. */
 class FailedLookUp extends Error {

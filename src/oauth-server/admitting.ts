@@ -1,4 +1,4 @@
-import { createFailedAttempts } from '../http/failed-attempts.ts';
+import { FailedAttempts } from '../http/failed-attempts.ts';
 import type { Audit } from './auditing/audit.ts';
 import { isClientUrl, type ClientUrls } from './client-documents/client-urls.ts';
 import { DocumentError, readDocumentKeys } from './client-documents/document.ts';
@@ -100,8 +100,8 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
   });
   const secretHasher = createImportedSecrets({ passwordHasher, iterations });
   const secrets = createClientSecrets({ passwordHasher: secretHasher, clock });
-  const failedAttempts = createFailedAttempts({ clock, random });
-  const failedAssertions = createFailedAttempts({ clock, random });
+  const failedAttempts = new FailedAttempts(clock, random);
+  const failedAssertions = new FailedAttempts(clock, random);
   const clientKeys = takesKeys
     ? createClientKeySource({
         newFetchJson: () => createFetchJson(fetching),

@@ -62,7 +62,7 @@ import { createProfiles, profileProblems, withProfile } from './profiles/profile
 import { oauthServerMigrations } from './store/migrations/index.ts';
 import { Pruning } from './store/pruning.ts';
 import { SingleUses } from './store/single-uses.ts';
-import { createSpeaking, type Speaking } from '../words/speaking.ts';
+import { Speaking } from '../words/speaking.ts';
 import { createScopeCatalog, scopesHeldBy, speakingOf } from './tokens/scopes.ts';
 import { Store } from './store/store.ts';
 import { createTokenLookUp } from './tokens/token-accessor.ts';
@@ -158,7 +158,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
 
   const scopes = createScopeCatalog(config.scopes);
   const speaking =
-    options.speaking ?? createSpeaking({ ...speakingOf(config), folder: options.messages ?? null });
+    options.speaking ?? new Speaking({ ...speakingOf(config), folder: options.messages ?? null });
   const claims = createClaims({ mapper: config.claims, catalog: scopes, log });
   const singleUses = new SingleUses(store.singleUses, pruning);
   const nonces = config.dpop_nonces === true ? createDpopNonces({ sealer, clock }) : null;

@@ -1,4 +1,4 @@
-import { createNote } from '../http/note.ts';
+import { Note } from '../http/note.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import {
   AuthorizationPageError,
@@ -80,7 +80,7 @@ function detailOf(error: Error): string {
   return error.message;
 }
 
-const clients = createNote<string>('client');
+const clients = new Note<string>('client');
 
 /** Notes which client a request is from, for the log line of its refusal. */
 export function noteClient(request: Request, clientId: string): void {

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../contracts/errors.ts';
-import { createNote } from '../http/note.ts';
+import { Note } from '../http/note.ts';
 import { ENGLISH } from './english.ts';
 import { acceptedLanguages, canonicalTag, lookUp, widened, wishedLanguages } from './language-ranges.ts';
 import { LANGUAGES } from './languages.ts';
@@ -17,88 +17,85 @@ export interface SpeakingOptions {
   readonly own?: Readonly<Record<string, string>>;
 }
 
-/** Chooses the language of a page. */
-export interface Speaking {
-  /** The tags of all languages, the default first; null unless they are switched on. */
-  readonly locales: readonly string[] | null;
-  /** The words for whoever sent a request: by `ui_locales`, then by `Accept-Language`, then those of the first language. */
-  of(request: Request): Promise<Words>;
-  /** What a page in these words is answered with: `Content-Language` and `Vary`; nothing unless languages are switched on. */
-  headers(words: Words): Readonly<Record<string, string>>;
-  /** A path of this host with the `ui_locales` that came with a request, so that the next page speaks as this one does. */
-  withWish(request: Request, path: string): string;
-}
-
-const wishes = createNote<readonly string[]>('ui_locales');
+const wishes = new Note<readonly string[]>('ui_locales');
 
 /** Remembers the `ui_locales` of what a request is about, which its own URL need not name. */
 export function noteWish(request: Request, uiLocales: readonly string[]): void {
   wishes.set(request, uiLocales);
 }
 
-/**
- * The words of an application's pages. Throws a ConfigurationError that names every problem of `oauth_server:languages` and of the application's own
- * files. No language is loaded but those that are switched on.
- */
-export function createSpeaking({
-  languages = false,
-  folder = null,
-  own = {},
-}: SpeakingOptions = {}): Speaking {
-  const files = readOwnMessages(folder, { ...ENGLISH, ...own });
-  const there = [...new Set(['en', ...Object.keys(LANGUAGES), ...files.languages.keys()])];
-  const locales = languages === false ? null : languages === true ? there : canonical(languages);
-  const unknown = (locales ?? []).filter((tag) => lookUp([tag], there) === null);
-  const problems = [
-    ...files.problems,
-    ...unknown.map((tag) => ({
-      key: 'oauth_server:languages',
-      message: `${tag} is none of ${there.join(', ')}; write its messages to ${tag}.json${folder === null ? '' : ` in ${folder}`}`,
-    })),
-  ];
-  if (problems.length > 0) throw new ConfigurationError(problems);
+/** Chooses the language of a page. No language is loaded but those that are switched on. */
+export class Speaking {
+  /** The tags of all languages, the default first; null unless they are switched on. */
+  readonly locales: readonly string[] | null;
+  /** The application's own messages, by language. */
+  readonly #files: ReadonlyMap<string, Catalog>;
+  /** The tags of all languages that could be switched on. */
+  readonly #there: readonly string[];
+  readonly #own: Catalog;
+  readonly #loaded = new Map<string, Promise<Words>>();
 
-  const first = locales?.[0] ?? 'en';
-  const loaded = new Map<string, Promise<Words>>();
-
-  async function load(locale: string): Promise<Words> {
-    const messages: Messages[] = [];
-    for (const tag of new Set([...widened(locale), lookUp([locale], there) ?? 'en'])) {
-      const catalogs: readonly (Catalog | undefined)[] = [files.languages.get(tag), await LANGUAGES[tag]?.()];
-      for (const catalog of catalogs) if (catalog !== undefined) messages.push({ locale: tag, catalog });
-    }
-    return createWords(locale, messages, own);
+  /** Throws a ConfigurationError that names every problem of `oauth_server:languages` and of the application's own files. */
+  constructor({ languages = false, folder = null, own = {} }: SpeakingOptions = {}) {
+    const files = readOwnMessages(folder, { ...ENGLISH, ...own });
+    const there = [...new Set(['en', ...Object.keys(LANGUAGES), ...files.languages.keys()])];
+    this.locales = languages === false ? null : languages === true ? there : canonical(languages);
+    this.#files = files.languages;
+    this.#there = there;
+    this.#own = own;
+    const unknown = (this.locales ?? []).filter((tag) => lookUp([tag], there) === null);
+    const problems = [
+      ...files.problems,
+      ...unknown.map((tag) => ({
+        key: 'oauth_server:languages',
+        message: `${tag} is none of ${there.join(', ')}; write its messages to ${tag}.json${folder === null ? '' : ` in ${folder}`}`,
+      })),
+    ];
+    if (problems.length > 0) throw new ConfigurationError(problems);
+    // At once, as views are: a deployment may replace the files while this process serves (decision 22).
+    for (const locale of this.locales ?? []) this.#words(locale).catch(() => this.#loaded.delete(locale));
   }
 
-  function words(locale: string): Promise<Words> {
-    const known = loaded.get(locale) ?? load(locale);
-    loaded.set(locale, known);
+  /** The words for whoever sent a request: by `ui_locales`, then by `Accept-Language`, then those of the first language. */
+  of(request: Request): Promise<Words> {
+    if (this.locales === null) return this.#words('en');
+    const wanted = [
+      ...wishedLanguages(wishOf(request)),
+      ...acceptedLanguages(request.headers.get('accept-language')),
+    ];
+    return this.#words(lookUp(wanted, this.locales) ?? this.locales[0] ?? 'en');
+  }
+
+  /** What a page in these words is answered with: `Content-Language` and `Vary`; nothing unless languages are switched on. */
+  headers({ locale }: Words): Readonly<Record<string, string>> {
+    return this.locales === null ? {} : { 'Content-Language': locale, Vary: 'Accept-Language' };
+  }
+
+  /** A path of this host with the `ui_locales` that came with a request, so that the next page speaks as this one does. */
+  withWish(request: Request, path: string): string {
+    const wish = this.locales === null ? '' : wishedLanguages(wishOf(request)).join(' ');
+    if (wish === '' || !path.startsWith('/')) return path;
+    return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ ui_locales: wish })}`;
+  }
+
+  #words(locale: string): Promise<Words> {
+    const known = this.#loaded.get(locale) ?? this.#load(locale);
+    this.#loaded.set(locale, known);
     return known;
   }
-  // At once, as views are: a deployment may replace the files while this process serves (decision 22).
-  for (const locale of locales ?? []) words(locale).catch(() => loaded.delete(locale));
 
-  const wishOf = (request: Request) =>
-    wishes.of(request) ?? (new URL(request.url).searchParams.get('ui_locales') ?? '').split(' ');
+  async #load(locale: string): Promise<Words> {
+    const messages: Messages[] = [];
+    for (const tag of new Set([...widened(locale), lookUp([locale], this.#there) ?? 'en'])) {
+      const catalogs: readonly (Catalog | undefined)[] = [this.#files.get(tag), await LANGUAGES[tag]?.()];
+      for (const catalog of catalogs) if (catalog !== undefined) messages.push({ locale: tag, catalog });
+    }
+    return createWords(locale, messages, this.#own);
+  }
+}
 
-  return {
-    locales,
-    of(request) {
-      if (locales === null) return words('en');
-      const wanted = [
-        ...wishedLanguages(wishOf(request)),
-        ...acceptedLanguages(request.headers.get('accept-language')),
-      ];
-      return words(lookUp(wanted, locales) ?? first);
-    },
-    headers: ({ locale }) =>
-      locales === null ? {} : { 'Content-Language': locale, Vary: 'Accept-Language' },
-    withWish(request, path) {
-      const wish = locales === null ? '' : wishedLanguages(wishOf(request)).join(' ');
-      if (wish === '' || !path.startsWith('/')) return path;
-      return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ ui_locales: wish })}`;
-    },
-  };
+function wishOf(request: Request): readonly string[] {
+  return wishes.of(request) ?? (new URL(request.url).searchParams.get('ui_locales') ?? '').split(' ');
 }
 
 function canonical(tags: readonly string[]): readonly string[] {

@@ -1,7 +1,7 @@
 import type { PersonReference } from '../../contracts/person.ts';
 import { cookieNameBelow } from '../../http/base-path.ts';
 import { sentCookies } from '../../http/cookies.ts';
-import { createNote } from '../../http/note.ts';
+import { Note } from '../../http/note.ts';
 import { keyedHash, randomToken } from '../crypto.ts';
 import type { CookieSealer } from './cookie-keys.ts';
 
@@ -54,7 +54,7 @@ export function createBrowsers({ sealer, issuer, basePath }: BrowsersOptions): B
   const secure = issuer.startsWith('https:');
   const name = cookieNameBelow(basePath, secure ? '__Host-portico_browser' : 'portico_browser');
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
-  const seen = createNote<Candidates>('browsers');
+  const seen = new Note<Candidates>('browsers');
 
   /** What the request's cookies open to, or else a new one. */
   async function browsersOf(request: Request): Promise<Candidates> {

@@ -2,7 +2,7 @@ import { createHash, pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import { currentCaller } from '../../http/caller.ts';
-import { createFairQueue } from '../../defaults/fair-queue.ts';
+import { FairQueue } from '../../defaults/fair-queue.ts';
 
 /**
  * Client secrets of another server, of which that server kept a hash alone. The hash that it kept is hashed once more by the host's
@@ -78,7 +78,7 @@ const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
  */
 export function createImportedSecrets(options: ImportedSecretsOptions): PasswordHasher {
   const { passwordHasher, iterations, derive = deriveWithNode } = options;
-  const line = createFairQueue(LINE);
+  const line = new FairQueue(LINE);
 
   /**
    * What this salt and so many iterations make of it, then the rest of the work that every secret costs: always twice, and one more than the
@@ -97,7 +97,7 @@ export function createImportedSecrets(options: ImportedSecretsOptions): Password
     const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
     // In one turn, however it is divided: a client of fewer iterations waits no longer than another.
     const derived =
-      iterations === 0 ? null : await line(currentCaller(), () => deriveAll(secret, salt, count));
+      iterations === 0 ? null : await line.run(currentCaller(), () => deriveAll(secret, salt, count));
     // Computed for every hash: it costs next to nothing.
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserInterface } from '../../contracts/person.ts';
-import { createSpeaking, type Speaking } from '../../words/speaking.ts';
+import { Speaking } from '../../words/speaking.ts';
 import { page } from '../../words/words.ts';
 import type { AuditEvent } from '../auditing/audit.ts';
 import type { ApplicationsView } from '../authorization/applications-page.ts';
@@ -21,7 +21,7 @@ const SCOPES = { 'notes:read': 'Read notes', 'notes:write': 'Write notes' };
 
 let speaking: Speaking;
 beforeAll(() => {
-  speaking = createSpeaking(speakingOf({ languages: ['en', 'de'], scopes: SCOPES }));
+  speaking = new Speaking(speakingOf({ languages: ['en', 'de'], scopes: SCOPES }));
 });
 
 /** What a person has allowed a client. */

@@ -1,5 +1,5 @@
 import type { DpopOffer } from '../../http/challenges.ts';
-import { createNote } from '../../http/note.ts';
+import { Note } from '../../http/note.ts';
 import { requestLineOf, sourceOf } from '../../http/request-line.ts';
 import { isLiteralTarget } from '../../http/request-target.ts';
 import type { DpopProof } from '../../jws/dpop-proof.ts';
@@ -64,7 +64,7 @@ export interface ResourceProofsOptions {
 }
 
 /** The proof that was claimed with a request, and by which server: it may be looked up there more than once. */
-const claimed = createNote<{ readonly by: object; readonly text: string }>('claimed proof');
+const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 
 export function createResourceProofs(options: ResourceProofsOptions): ResourceProofs {
   const { offer, origin, basePath, mountPath, dpop } = options;
