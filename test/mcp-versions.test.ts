@@ -909,7 +909,7 @@ const EVE = 'eve@example.com';
 
 /** The state with one thing changed, and what is none. */
 function forged(state: string): readonly unknown[] {
-  const flipped = state.at(-1) === 'A' ? 'B' : 'A';
+  const flipped = state.at(-2) === 'A' ? 'B' : 'A';
   const [period = '', text = ''] = state.split('.');
   return [
     `${state}-TAMPERED`,
