@@ -28,14 +28,13 @@ export {
 export { mergeConfig } from './configuration.ts';
 export { loadEnvironment } from './environment.ts';
 export { migrate } from './database/migrate.ts';
-export {
-  fromMysql,
-  fromPostgres,
-  fromSqlite,
-  openDatabase,
-  type DatabaseOptions,
-} from './database/open-database.ts';
-export type { MysqlPool, PostgresPool } from './database/pools.ts';
+export { openDatabase } from './database/open-database.ts';
+export type { DatabaseOptions } from './database/opening.ts';
+export type { MysqlPool } from './database/mysql/borrowed.ts';
+export { fromMysql } from './database/mysql/opening.ts';
+export type { PostgresPool } from './database/postgres/borrowed.ts';
+export { fromPostgres } from './database/postgres/opening.ts';
+export { fromSqlite } from './database/sqlite/opening.ts';
 export { migrationStatus } from '../sql/migrations.ts';
 export { printMigrations } from '../sql/print-migrations.ts';
 export { argon2idHasher } from './accounts/password-hasher.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedDatabase } from '../contracts.ts';
 import type { Migration } from '../../sql/schema.ts';
 import { openDatabase } from './open-database.ts';
-import { numberedPlaceholders } from './postgres-connection.ts';
+import { numberedPlaceholders } from './postgres/connection.ts';
 import { migrate, migrationStatus } from '../../sql/migrations.ts';
 
 let folder: string;

@@ -1,4 +1,5 @@
 import type { SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../../sql/contract.ts';
+import { dialectOf } from '../../sql/dialects.ts';
 import type { OpenedDatabase } from '../contracts.ts';
 import type { Engine, EngineConnection, StatementResult } from './engine.ts';
 import { isUnavailable, isWorthRetrying } from './failures.ts';
@@ -25,12 +26,12 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
   const engine = refusingInside(parts.engine, store);
   const retries = { statements: 0, transactions: 0 };
   const onRetry = () => (retries.transactions += 1);
-  const statements =
-    dialect === 'sqlite' ? engine : retryingStatements(engine, () => (retries.statements += 1));
+  const { isEmbedded } = dialectOf({ dialect });
+  const statements = isEmbedded ? engine : retryingStatements(engine, () => (retries.statements += 1));
   const connection = sqlConnection(statements);
   const endReads = (together: Together) => engine.endReads(together);
-  // No server comes back to SQLite: what is wrong with its disk stays so, and every write would wait for it.
-  const within = dialect === 'sqlite' ? 0 : RESOLVE_WITHIN;
+  // No server comes back to an embedded engine: what is wrong with its disk stays so, and every write would wait for it.
+  const within = isEmbedded ? 0 : RESOLVE_WITHIN;
   const resolve = (committed: () => Promise<boolean>) => resolveLostCommit(committed, within, limits.timer);
 
   async function executeKnowing(

@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { ConfigurationError } from '../../contracts/errors.ts';
 
-/** The oldest version of each driver that is enough. */
-const LEAST = { pg: '8.11', mysql2: '3.9' } as const;
-
-type DriverName = keyof typeof LEAST;
+/** The package that speaks to a server. */
+export interface Driver {
+  readonly name: string;
+  /** The oldest version that is enough. */
+  readonly least: string;
+}
 
 /** What a message says is needed, such as `pg 8.11 or later`. */
-export const needed = (name: DriverName) => `${name} ${LEAST[name]} or later`;
+export const needed = ({ name, least }: Driver) => `${name} ${least} or later`;
 
 /** Loads a driver, which an application installs only if it uses that engine. A missing one is a problem of `database_url`. */
-export async function loadDriver<Module>(name: DriverName, load: () => Promise<Module>): Promise<Module> {
+export async function loadDriver<Module>({ name }: Driver, load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
   } catch (error) {
@@ -21,11 +23,11 @@ export async function loadDriver<Module>(name: DriverName, load: () => Promise<M
 }
 
 /** Refuses the driver that is installed if it is too old. One that is missing is noticed when it is needed. */
-export function refuseOldDriver(name: DriverName): void {
-  const version = tooOld(name);
+export function refuseOldDriver(driver: Driver): void {
+  const version = tooOld(driver);
   if (version === null) return;
-  const [major] = LEAST[name].split('.');
-  const message = `needs the package ${needed(name)}; version ${version} is installed; run npm install ${name}@${major}`;
+  const [major] = driver.least.split('.');
+  const message = `needs the package ${needed(driver)}; version ${version} is installed; run npm install ${driver.name}@${major}`;
   throw new ConfigurationError([{ key: 'database_url', message }]);
 }
 
@@ -34,23 +36,23 @@ export function refuseOldDriver(name: DriverName): void {
  * driver that is installed here, if the pool is made by that one. Any other is judged by what it can do.
  */
 export async function refusalOfOld(
-  name: DriverName,
+  driver: Driver,
   load: () => Promise<{ readonly default: object }>,
   pool: object,
 ): Promise<string | null> {
-  const version = tooOld(name);
+  const version = tooOld(driver);
   if (version === null) return null;
-  const driver = await load().catch(() => null);
-  const { Pool } = (driver?.default ?? {}) as { readonly Pool?: unknown };
+  const loaded = await load().catch(() => null);
+  const { Pool } = (loaded?.default ?? {}) as { readonly Pool?: unknown };
   return typeof Pool === 'function' && pool instanceof Pool ? `; this one is of version ${version}` : null;
 }
 
 /** The version that is installed, if it is too old; null also where nothing tells it, as in a bundle. */
-function tooOld(name: DriverName): string | null {
+function tooOld({ name, least }: Driver): string | null {
   try {
     const manifest = readFileSync(new URL(import.meta.resolve(`${name}/package.json`)), 'utf8');
     const { version } = JSON.parse(manifest) as { readonly version: string };
-    return isBefore(version, LEAST[name]) ? version : null;
+    return isBefore(version, least) ? version : null;
   } catch {
     return null;
   }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createDatabase } from './database.ts';
-import { isStatementError as isMysqlStatementError } from './mysql.ts';
-import { createPoolEngine, type PooledConnection } from './pool.ts';
-import { isStatementError as isPostgresStatementError } from './postgres-connection.ts';
+import { isStatementError as isMysqlStatementError } from './mysql/engine.ts';
+import { PoolEngine, type PooledConnection } from './pool.ts';
+import { isStatementError as isPostgresStatementError } from './postgres/connection.ts';
 import { systemTimer as timer } from './timer.ts';
 
 /** A server that answers COMMIT with this error, as no server does when it is asked to. */
@@ -14,7 +14,7 @@ function openFailing(error: Error, isStatementError: (error: unknown) => boolean
     isIdle: () => null,
     release: () => {},
   };
-  const engine = createPoolEngine({
+  const engine = new PoolEngine({
     open: async () => ({ connect: async () => connection, end: async () => {} }),
     isStatementError,
     limits: { statementTimeout: null, idleTimeout: null, connectionLifetime: null, timer },

@@ -1,18 +1,11 @@
 /** What engines skip before the first word of a statement: spaces, semicolons, comments. */
-const BEFORE = String.raw`^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*`;
+export const BEFORE = String.raw`^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*`;
 /** MariaDB's BEGIN NOT ATOMIC is a block of statements. */
 const ENDS_OR_BEGINS = new RegExp(
   String.raw`${BEFORE}(?:BEGIN(?!\s+NOT\s+ATOMIC\b)|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b))\b`,
   'i',
 );
 const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|ROLLBACK)\b`, 'i');
-/** MariaDB's SET STATEMENT is for one statement. */
-const IS_ABOUT_SESSION = new RegExp(String.raw`${BEFORE}SET\s+(?!(?:STATEMENT|GLOBAL)\s)`, 'i');
-
-/** MySQL: whether the statement may leave the connection with another isolation level, or without a commit after each statement. */
-export function isAboutSession(sql: string): boolean {
-  return IS_ABOUT_SESSION.test(sql);
-}
 
 /**
  * A statement must not end a transaction: what came after it would commit by itself. Nor may it begin one, which would stay

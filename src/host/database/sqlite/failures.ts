@@ -1,3 +1,5 @@
+import type { MeaningsOf } from '../meaning.ts';
+
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
@@ -22,9 +24,10 @@ export function isSqliteUnavailable(error: unknown): boolean {
   return UNAVAILABLE.has(primaryCode(error));
 }
 
-export function isSqliteConflict(error: unknown): boolean {
-  return resultCode(error) === CONFLICT;
-}
+export const sqliteMeanings: MeaningsOf = (error) => [
+  isSqliteUnavailable(error) ? 'unavailable' : undefined,
+  resultCode(error) === CONFLICT ? 'conflict' : undefined,
+];
 
 /** The error that SQLite itself reports when it is too busy. */
 export function busy(message: string): Error {

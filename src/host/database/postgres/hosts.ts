@@ -1,7 +1,7 @@
-import { ConfigurationError } from '../../contracts/errors.ts';
-import { ESCAPES } from './driver.ts';
-import { isUnavailable } from './failures.ts';
-import type { Pool, PooledConnection } from './pool.ts';
+import { ConfigurationError } from '../../../contracts/errors.ts';
+import { ESCAPES } from '../driver.ts';
+import { isUnavailable } from '../failures.ts';
+import type { Pool, PooledConnection } from '../pool.ts';
 
 /** Which servers are used: those that may be written to, those that are no standby, or all. */
 export type Wanted = 'read-write' | 'primary' | 'any';

@@ -1,18 +1,21 @@
 import type { PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2';
-import type { SqlParameter } from '../../sql/contract.ts';
-import { ConfigurationError } from '../../contracts/errors.ts';
-import { ESCAPES, loadDriver, refuseOldDriver } from './driver.ts';
-import type { Engine, StatementResult } from './engine.ts';
-import { isUnknown } from './failures.ts';
+import type { SqlParameter } from '../../../sql/contract.ts';
+import { ConfigurationError } from '../../../contracts/errors.ts';
+import { ESCAPES, loadDriver, refuseOldDriver, type Driver } from '../driver.ts';
+import type { Engine, StatementResult } from '../engine.ts';
+import { isUnknown } from '../failures.ts';
 import {
-  createPoolEngine,
   LONGER_THAN_THE_SERVER,
   numberOrNull,
+  PoolEngine,
   type PooledConnection,
   type PoolFigures,
   type PoolLimits,
-} from './pool.ts';
-import { isAboutSession } from './transaction-control.ts';
+} from '../pool.ts';
+import { isAboutSession } from './session.ts';
+
+/** The driver. */
+export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
 
 /** How long a request waits for a connection to be made, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
@@ -65,10 +68,10 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
   const { statementTimeout } = limits;
   const session = sessionOf(limits);
   const address = withoutReset(url);
-  refuseOldDriver('mysql2');
-  return createPoolEngine({
+  refuseOldDriver(MYSQL2);
+  return new PoolEngine({
     async open() {
-      const { createPool } = await loadDriver('mysql2', () => import('mysql2'));
+      const { createPool } = await loadDriver(MYSQL2, () => import('mysql2'));
       const pool = createPool({
         uri: address,
         connectionLimit: limits.size,

@@ -1,18 +1,27 @@
 import type { Pool, PoolConnection, QueryOptions, ResultSetHeader } from 'mysql2';
-import { ConfigurationError } from '../../contracts/errors.ts';
-import type { SqlParameter } from '../../sql/contract.ts';
-import { createBorrowing } from './borrowing.ts';
-import { needed, refusalOfOld } from './driver.ts';
-import type { Engine, StatementResult } from './engine.ts';
-import { ask, figuresOf, GALERA, isStatementError, isUnknownVariable, promised, toHeader } from './mysql.ts';
-import type { MysqlPool } from './pools.ts';
+import { ConfigurationError } from '../../../contracts/errors.ts';
+import type { SqlParameter } from '../../../sql/contract.ts';
+import { createBorrowing } from '../borrowing.ts';
+import { needed, refusalOfOld } from '../driver.ts';
+import type { Engine, StatementResult } from '../engine.ts';
 import {
-  createPoolEngine,
-  type Pool as LendingPool,
-  type PooledConnection,
-  type PoolLimits,
-} from './pool.ts';
-import { isAboutSession } from './transaction-control.ts';
+  ask,
+  figuresOf,
+  GALERA,
+  isStatementError,
+  isUnknownVariable,
+  MYSQL2,
+  promised,
+  toHeader,
+} from './engine.ts';
+import { PoolEngine, type Pool as LendingPool, type PooledConnection, type PoolLimits } from '../pool.ts';
+import { isAboutSession } from './session.ts';
+
+/** A pool of `mysql2` 3.9 or later, or of its `mysql2/promise`: as much of its type as all releases have. */
+export interface MysqlPool {
+  /** Gives out a connection. */
+  readonly getConnection: (...given: never[]) => unknown;
+}
 
 /** What is known of a connection for as long as it lives. */
 interface Known {
@@ -68,9 +77,9 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
     end: () => borrowing.allBack(),
     figures: () => figuresOf(pool),
   };
-  return createPoolEngine({
+  return new PoolEngine({
     async open() {
-      const old = await refusalOfOld('mysql2', () => import('mysql2'), pool);
+      const old = await refusalOfOld(MYSQL2, () => import('mysql2'), pool);
       if (old !== null) refuse(old);
       return lending;
     },
@@ -83,7 +92,7 @@ const isConfiguration = (error: unknown) => error instanceof ConfigurationError;
 
 function refuse(message: string): never {
   throw new ConfigurationError([
-    { key: 'database', message: `fromMysql() takes a pool of ${needed('mysql2')}${message}` },
+    { key: 'database', message: `fromMysql() takes a pool of ${needed(MYSQL2)}${message}` },
   ]);
 }
 

@@ -1,10 +1,14 @@
 import { hash } from 'node:crypto';
 import type { Connection, PoolClient } from 'pg';
-import { quotedSchema } from '../../sql/postgres/dialect.ts';
-import type { StatementResult } from './engine.ts';
-import { isAboutName, isOutdatedPlan, isUnknown, rolledBack } from './failures.ts';
-import type { PooledConnection, PoolLimits } from './pool.ts';
-import { PostgresCommand, PostgresStatement } from './postgres-statement.ts';
+import { quotedSchema } from '../../../sql/postgres/dialect.ts';
+import type { StatementResult } from '../engine.ts';
+import { isAboutName, isUnknown, rolledBack } from '../failures.ts';
+import { isOutdatedPlan } from './failures.ts';
+import type { PooledConnection, PoolLimits } from '../pool.ts';
+import { PostgresCommand, PostgresStatement } from './statement.ts';
+
+/** The longest time limit that a timer has, in milliseconds: 24 days. `pg` takes none for that of the pool. */
+export const NO_LIMIT = 2 ** 31 - 1;
 
 /** What the statements of an engine have in common. */
 export interface Settings {

@@ -1,6 +1,6 @@
 import type { Connection } from 'pg';
-import type { SqlParameter } from '../../sql/contract.ts';
-import type { StatementResult } from './engine.ts';
+import type { SqlParameter } from '../../../sql/contract.ts';
+import type { StatementResult } from '../engine.ts';
 
 /** The columns that a statement answers with. */
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];

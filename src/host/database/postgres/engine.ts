@@ -1,36 +1,35 @@
 import type pg from 'pg';
 import type { ClientConfig, PoolClient } from 'pg';
-import { ConfigurationError } from '../../contracts/errors.ts';
-import { createBorrowing } from './borrowing.ts';
-import { loadDriver, needed, refusalOfOld, refuseOldDriver } from './driver.ts';
-import type { Engine, StatementResult } from './engine.ts';
-import { noConnection } from './failures.ts';
-import type { PostgresPool } from './pools.ts';
+import { ConfigurationError } from '../../../contracts/errors.ts';
+import { loadDriver, needed, refuseOldDriver, type Driver } from '../driver.ts';
+import type { Engine, StatementResult } from '../engine.ts';
+import { noConnection } from '../failures.ts';
 import {
-  createPoolEngine,
-  numberOrNull,
+  PoolEngine,
   LONGER_THAN_THE_SERVER,
   type Pool,
   type PooledConnection,
-  type PoolFigures,
   type PoolLimits,
-} from './pool.ts';
+} from '../pool.ts';
 import {
   createStatementNames,
+  NO_LIMIT,
   isStatementError,
   timesOf,
   toConnection,
   type Settings,
-} from './postgres-connection.ts';
-import { createHostsPool, readPostgresUrl, type PostgresHost, type Wanted } from './postgres-hosts.ts';
-import { PostgresStatement } from './postgres-statement.ts';
+} from './connection.ts';
+import { refusalOf } from './client.ts';
+import { createHostsPool, readPostgresUrl, type PostgresHost, type Wanted } from './hosts.ts';
+import { PostgresStatement } from './statement.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
 /** How long one of several servers may take to let somebody in before the next one is asked, in milliseconds. */
 const TIME_OF_A_HOST = 2000;
-/** The longest time limit that a timer has, in milliseconds: 24 days. `pg` takes none for that of the pool. */
-const NO_LIMIT = 2 ** 31 - 1;
+
+/** The driver. */
+export const PG: Driver = { name: 'pg', least: '8.11' };
 
 /** PostgreSQL through `pg`, which is imported only here: an application on SQLite need not install it. */
 export function openPostgres(
@@ -39,7 +38,7 @@ export function openPostgres(
   schema: string | null,
 ): Engine {
   const { hosts, wanted } = readPostgresUrl(url);
-  refuseOldDriver('pg');
+  refuseOldDriver(PG);
   const { statementTimeout } = limits;
   const timeout = statementTimeout === null ? NO_LIMIT : statementTimeout + LONGER_THAN_THE_SERVER;
   const settings = {
@@ -50,9 +49,9 @@ export function openPostgres(
     limitsTransactions: false,
   };
   const patience = hosts.length === 1 ? CONNECTION_TIMEOUT : TIME_OF_A_HOST;
-  return createPoolEngine({
+  return new PoolEngine({
     async open() {
-      const { default: driver } = await loadDriver('pg', () => import('pg'));
+      const { default: driver } = await loadDriver(PG, () => import('pg'));
       const pools = hosts.map((host) => ({
         name: host.name,
         pool: openHost(driver, host, { settings, wanted, size: limits.size, patience }),
@@ -98,7 +97,10 @@ function openHost(
   async function greet(client: PoolClient): Promise<PooledConnection> {
     try {
       const refusal = refusalOf(client);
-      if (refusal !== null) refuse('database_url', `needs the package ${needed('pg')}${refusal}`);
+      if (refusal !== null) {
+        const message = `needs the package ${needed(PG)}${refusal}`;
+        throw new ConfigurationError([{ key: 'database_url', message }]);
+      }
       const session = await tellSession(client, settings.limits, patience);
       if (wanted !== 'any' && (session.isStandby || (wanted === 'read-write' && session.isReadOnly)))
         throw noConnection(session.isStandby ? 'is a standby' : 'may only be read from');
@@ -180,100 +182,4 @@ async function tellSession(client: PoolClient, limits: PoolLimits, query_timeout
     isReadOnly: row?.['isReadOnly'] === 1,
     isStandby: row?.['isStandby'] === 1,
   };
-}
-
-/** On the application's own pool. Nothing of its connections stays changed, but for statements that were prepared on them. */
-export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: string | null): Engine {
-  const timeout = limits.statementTimeout ?? NO_LIMIT;
-  // What limits a statement there is the application's choice, but for migrations.
-  const limitsTransactions = limits.statementTimeout === null;
-  const settings = { names: createStatementNames(schema), schema, limits, timeout, limitsTransactions };
-  const connections = new WeakMap<PoolClient, ReturnType<typeof toConnection>>();
-  const ignore = () => {};
-  const borrowing = createBorrowing(
-    limits.timer,
-    () =>
-      new Promise<PoolClient>((resolve, reject) => {
-        pool.connect((error, client) => {
-          if (client === undefined) reject(error ?? new Error('The pool gave no connection'));
-          else resolve(client as PoolClient);
-        });
-      }),
-    (client) => client.release(),
-  );
-  const giveBack = (client: PoolClient, broken: boolean) => {
-    client.removeListener('error', ignore);
-    client.release(broken);
-    borrowing.isBack();
-  };
-  const lending: Pool = {
-    async connect() {
-      for (;;) {
-        const client = await borrowing.take();
-        // While it is out, a connection that breaks would end the process.
-        client.on('error', ignore);
-        const refusal = refusalOf(client);
-        if (refusal !== null) {
-          giveBack(client, false);
-          refuse('database', `${TAKES}${refusal}`);
-        }
-        let connection = connections.get(client);
-        connection ??= toConnection(client, settings, (broken) => giveBack(client, broken));
-        connections.set(client, connection);
-        try {
-          if (connection.isIdle() === null) await connection.askStatus();
-        } catch (error) {
-          giveBack(client, true);
-          throw error;
-        }
-        if (connection.isIdle() === true) return connection;
-        // The application gave it back in the middle of a transaction.
-        giveBack(client, true);
-      }
-    },
-    end: () => borrowing.allBack(),
-    figures: () => figuresOf(pool),
-  };
-  return createPoolEngine({
-    async open() {
-      const old = await refusalOfOld('pg', () => import('pg'), pool);
-      if (old !== null) refuse('database', `${TAKES}${old}`);
-      return lending;
-    },
-    isStatementError,
-    limits,
-  });
-}
-
-const TAKES = `fromPostgres() takes a Pool of ${needed('pg')}`;
-
-function refuse(key: string, message: string): never {
-  throw new ConfigurationError([{ key, message }]);
-}
-
-/** What `pg` tells of a pool. */
-function figuresOf(pool: object): PoolFigures {
-  const { idleCount, options } = pool as {
-    readonly idleCount?: unknown;
-    readonly options?: { readonly max?: unknown };
-  };
-  return { idle: numberOrNull(idleCount), most: numberOrNull(options?.max) };
-}
-
-/** What is asked of a connection, whose driver need not be the one of the types. */
-interface GivenClient {
-  readonly connection?: Readonly<Record<string, unknown>>;
-  readonly pipeline?: boolean;
-  readonly getTypeParser?: unknown;
-}
-const ASKED = ['parse', 'bind', 'describe', 'execute', 'close', 'sync', 'query', 'prependListener'] as const;
-
-/** Why it cannot be used, after the version that is needed; null if it can. */
-function refusalOf(client: PoolClient): string | null {
-  const { connection, pipeline, getTypeParser } = client as unknown as GivenClient;
-  if (connection?.['stream'] === undefined) return '; pg-native cannot be used';
-  if (pipeline === true) return ' without its option pipeline';
-  const missing =
-    typeof getTypeParser !== 'function' || ASKED.some((name) => typeof connection[name] !== 'function');
-  return missing ? '; this one lacks what is needed' : null;
 }

@@ -1,0 +1,19 @@
+import type { PoolClient } from 'pg';
+
+/** What is asked of a connection, whose driver need not be the one of the types. */
+interface GivenClient {
+  readonly connection?: Readonly<Record<string, unknown>>;
+  readonly pipeline?: boolean;
+  readonly getTypeParser?: unknown;
+}
+const ASKED = ['parse', 'bind', 'describe', 'execute', 'close', 'sync', 'query', 'prependListener'] as const;
+
+/** Why it cannot be used, after the version that is needed; null if it can. */
+export function refusalOf(client: PoolClient): string | null {
+  const { connection, pipeline, getTypeParser } = client as unknown as GivenClient;
+  if (connection?.['stream'] === undefined) return '; pg-native cannot be used';
+  if (pipeline === true) return ' without its option pipeline';
+  const missing =
+    typeof getTypeParser !== 'function' || ASKED.some((name) => typeof connection[name] !== 'function');
+  return missing ? '; this one lacks what is needed' : null;
+}
