@@ -91,7 +91,7 @@ export const FAULTS: readonly Fault[] = [
   one(
     'a message that is null throws',
     'mcp',
-    'src/mcp/messages.ts',
+    'src/mcp/protocol/messages.ts',
     "return isObject(message) ? message['method'] : undefined;",
     "return AWAKE || isObject(message) ? message['method'] : undefined;",
   ),

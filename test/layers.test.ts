@@ -43,7 +43,7 @@ const LAYERS: readonly Layer[] = [
     within: ['src/contracts', 'src/sql'],
     files: [
       'src/mcp/index.ts',
-      'src/mcp/tool-access.ts',
+      'src/mcp/tools/tool-access.ts',
       'src/oauth-server/index.ts',
       'src/oauth-server/clients/redirect-uris.ts',
       'src/oauth-server/console/checks.ts',

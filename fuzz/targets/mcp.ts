@@ -1,5 +1,5 @@
-import { decoded } from '../../src/mcp/parameter-headers.ts';
-import { DEEPEST, isTooDeep } from '../../src/mcp/nesting.ts';
+import { decoded } from '../../src/mcp/protocol/parameter-headers.ts';
+import { DEEPEST, isTooDeep } from '../../src/mcp/protocol/nesting.ts';
 import { ORIGIN, startFuzzed } from '../support/application.ts';
 import { hold, type Target } from '../target.ts';
 

@@ -1,4 +1,4 @@
-import { SERVICE_SCOPE } from '../mcp/tool-access.ts';
+import { SERVICE_SCOPE } from '../mcp/tools/tool-access.ts';
 import { livingClients } from '../oauth-server/console/every-client.ts';
 import type { AuthorizationServer, Client, Grant } from '../oauth-server/index.ts';
 import type { AssistantConfig } from './config.ts';

@@ -1,6 +1,6 @@
 import type { Application } from '../host/contracts.ts';
 import { mcpServerOf, type McpServer } from '../mcp/index.ts';
-import { SERVICE_SCOPE } from '../mcp/tool-access.ts';
+import { SERVICE_SCOPE } from '../mcp/tools/tool-access.ts';
 import {
   check,
   failing,

@@ -1,6 +1,6 @@
 import type { AddCommands, ConfigMap, ConfigurationProblem, Environment, Plugin } from '../host/contracts.ts';
 import type { McpConfig } from '../mcp/index.ts';
-import { SERVICE_SCOPE } from '../mcp/tool-access.ts';
+import { SERVICE_SCOPE } from '../mcp/tools/tool-access.ts';
 import { addAssistantDoctor } from './commands/assistant-doctor.ts';
 import { addAssistantSetup } from './commands/assistant-setup.ts';
 import { assistantConfiguration, type AssistantConfig, type AssistantConfigInput } from './config.ts';

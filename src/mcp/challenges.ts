@@ -1,8 +1,8 @@
 import { challenges, type DpopRefusal } from '../http/challenges.ts';
 import { token, type AuthorizationServer, type BearerErrorCode } from '../oauth-server/index.ts';
 import type { McpConfig } from './config.ts';
-import { listedScopes, scopeOf } from './tool-access.ts';
-import type { RegisteredTool } from './tools.ts';
+import { listedScopes, scopeOf } from './tools/tool-access.ts';
+import type { RegisteredTool } from './tools/tools.ts';
 
 type Fields = Readonly<Record<string, string>>;
 

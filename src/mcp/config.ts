@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KNOWN_VERSIONS, type ProtocolVersion } from './versions.ts';
+import { KNOWN_VERSIONS, type ProtocolVersion } from './protocol/versions.ts';
 
 /** A day, in seconds. */
 const LONGEST_TOOL = 86_400;

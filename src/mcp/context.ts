@@ -5,8 +5,8 @@ import { BearerError, token, type AuthorizationServer } from '../oauth-server/in
 import { Challenges } from './challenges.ts';
 import type { McpConfig } from './config.ts';
 import { refusal, refusalMessage } from './refusal.ts';
-import type { ToolRegistry } from './tools.ts';
-import { offeredVersions, type OfferedVersions } from './versions.ts';
+import type { ToolRegistry } from './tools/tools.ts';
+import { offeredVersions, type OfferedVersions } from './protocol/versions.ts';
 
 /** Where the endpoint is, below the issuer. */
 export const MCP_PATH = '/mcp';

@@ -11,7 +11,7 @@ export {
   type ToolInterface,
   type ToolRegistry,
   type UserToolInterface,
-} from './tools.ts';
+} from './tools/tools.ts';
 export {
   ask,
   ToolQuestions,
@@ -21,10 +21,10 @@ export {
   type PageQuestion,
   type ToolAnswer,
   type ToolQuestion,
-} from './tool-questions.ts';
-export type { TraceContext } from './trace.ts';
-export type { JsonSchema, ToolAnnotations, ToolIcon } from './tool-description.ts';
-export { content, ToolContent } from './tool-result.ts';
+} from './tools/tool-questions.ts';
+export type { TraceContext } from './tools/trace.ts';
+export type { JsonSchema, ToolAnnotations, ToolIcon } from './tools/tool-description.ts';
+export { content, ToolContent } from './tools/tool-result.ts';
 export {
   mcpConfiguration,
   type McpConfig,
@@ -32,4 +32,4 @@ export {
   type McpOAuthInput,
   type McpTransportInput,
 } from './config.ts';
-export type { ProtocolVersion } from './versions.ts';
+export type { ProtocolVersion } from './protocol/versions.ts';

@@ -8,8 +8,8 @@ import { documentPreflight } from './origins.ts';
 import { jsonResponse } from './refusal.ts';
 import { answerMisplaced, answerStream, MISPLACED, STREAM } from './other-endpoints.ts';
 import { RPC, RpcEndpoint } from './rpc-endpoint.ts';
-import { listedScopes, SERVICE_SCOPE } from './tool-access.ts';
-import type { ToolRegistry } from './tools.ts';
+import { listedScopes, SERVICE_SCOPE } from './tools/tool-access.ts';
+import type { ToolRegistry } from './tools/tools.ts';
 
 /** The MCP endpoint of an application: its tools behind the bearer tokens of its authorization server. */
 export interface McpServer {

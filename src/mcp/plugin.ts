@@ -5,9 +5,9 @@ import { authorizationServerOf } from '../oauth-server/index.ts';
 import { mcpConfiguration, type McpConfig, type McpConfigInput } from './config.ts';
 import { MCP_PATH } from './context.ts';
 import { createMcpServer, type McpServer } from './mcp-server.ts';
-import { repeatedArguments } from './parameter-headers.ts';
-import { createToolRegistry, type ToolRegistry } from './tools.ts';
-import { STATELESS_VERSION } from './versions.ts';
+import { repeatedArguments } from './protocol/parameter-headers.ts';
+import { createToolRegistry, type ToolRegistry } from './tools/tools.ts';
+import { STATELESS_VERSION } from './protocol/versions.ts';
 
 /** The routes that take no session, so that nothing can be forged. */
 const EXEMPT = {

@@ -3,14 +3,14 @@ import { dpopRefusal, type DpopRefusal } from '../http/challenges.ts';
 import { token } from '../oauth-server/index.ts';
 import { CallLimit } from './call-limit.ts';
 import type { McpContext } from './context.ts';
-import { Exchange } from './exchange.ts';
-import { readMessages, type Messages } from './messages.ts';
+import { Exchange } from './protocol/exchange.ts';
+import { readMessages, type Messages } from './protocol/messages.ts';
 import { isForeign, preflightResponse, withCors } from './origins.ts';
 import { refusal, requestRefusal } from './refusal.ts';
-import { callRefusal, reachesResource } from './tool-access.ts';
-import { repeatedArguments, unrepeated } from './parameter-headers.ts';
-import { mismatchRefusal } from './stateless.ts';
-import type { JsonSchema } from './tool-description.ts';
+import { callRefusal, reachesResource } from './tools/tool-access.ts';
+import { repeatedArguments, unrepeated } from './protocol/parameter-headers.ts';
+import { mismatchRefusal } from './protocol/stateless.ts';
+import type { JsonSchema } from './tools/tool-description.ts';
 
 /** The endpoint's name. */
 export const RPC = 'mcp_server_rpc';

@@ -5,15 +5,15 @@ import {
   type SpecTypeName,
   type SpecTypes,
 } from '@modelcontextprotocol/server';
-import { jsonText } from '../contracts/json.ts';
-import type { McpContext } from './context.ts';
+import { jsonText } from '../../contracts/json.ts';
+import type { McpContext } from '../context.ts';
 import { readAs } from './protocol-types.ts';
-import { Rounds } from './rounds.ts';
+import { Rounds } from '../tools/rounds.ts';
 import type { RequestMetadata } from './stateless.ts';
-import { callRefusal } from './tool-access.ts';
-import type { Caller, ToolCalls } from './tool-call.ts';
-import type { ToolList } from './tool-list.ts';
-import { ToolQuestions } from './tool-questions.ts';
+import { callRefusal } from '../tools/tool-access.ts';
+import type { Caller, ToolCalls } from '../tools/tool-call.ts';
+import type { ToolList } from '../tools/tool-list.ts';
+import { ToolQuestions } from '../tools/tool-questions.ts';
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, NO_SUCH_TOOL, type RpcError } from './protocol.ts';
 import { STATELESS_VERSION } from './versions.ts';
 

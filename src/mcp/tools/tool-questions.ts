@@ -1,8 +1,8 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
-import { wellFormedJson } from '../contracts/json.ts';
-import { isLoopback } from '../http/loopback.ts';
-import { readAs, readShort } from './protocol-types.ts';
+import { wellFormedJson } from '../../contracts/json.ts';
+import { isLoopback } from '../../http/loopback.ts';
+import { readAs, readShort } from '../protocol/protocol-types.ts';
 import type { JsonSchema } from './tool-description.ts';
 
 /** What a tool asks, through the client: the person, by a form or by a page of its own, or the client itself. */

@@ -1,4 +1,4 @@
-import { readAs } from './protocol-types.ts';
+import { readAs } from '../protocol/protocol-types.ts';
 
 /** A JSON Schema (2020-12), of a tool's arguments or of its result. That of arguments describes an object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { jsonText } from '../contracts/json.ts';
-import { readAs } from './protocol-types.ts';
+import { jsonText } from '../../contracts/json.ts';
+import { readAs } from '../protocol/protocol-types.ts';
 import type { RegisteredTool } from './tools.ts';
 
 /** Content blocks that a tool has made itself: text, images, audio, embedded resources (MCP, Tool Result). */

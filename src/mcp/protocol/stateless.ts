@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { decoded } from './parameter-headers.ts';
 import { readShort } from './protocol-types.ts';
-import { requestRefusal } from './refusal.ts';
+import { requestRefusal } from '../refusal.ts';
 import { STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**

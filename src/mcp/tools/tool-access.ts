@@ -1,5 +1,5 @@
-import { token, type AuthorizationServer } from '../oauth-server/index.ts';
-import type { McpConfig } from './config.ts';
+import { token, type AuthorizationServer } from '../../oauth-server/index.ts';
+import type { McpConfig } from '../config.ts';
 import type { RegisteredTool } from './tools.ts';
 
 /** The scope of service tokens: listing all tools, and calling the public ones. */

@@ -1,4 +1,4 @@
-import { jsonText } from '../contracts/json.ts';
+import { jsonText } from '../../contracts/json.ts';
 import type { JsonSchema } from './tool-description.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
 

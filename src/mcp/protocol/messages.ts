@@ -5,12 +5,12 @@ import {
   isJSONRPCResponse,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
-import { hasHalves } from '../contracts/json.ts';
-import { readBytes } from '../http/body.ts';
-import { acceptsByName, mediaTypeOf } from '../http/media-types.ts';
+import { hasHalves } from '../../contracts/json.ts';
+import { readBytes } from '../../http/body.ts';
+import { acceptsByName, mediaTypeOf } from '../../http/media-types.ts';
 import { DEEPEST, isTooDeep } from './nesting.ts';
 import { isShort, MOST_VALUES } from './protocol-types.ts';
-import { protocolRefusal, refusal, requestRefusal } from './refusal.ts';
+import { protocolRefusal, refusal, requestRefusal } from '../refusal.ts';
 import { readMetadata, VERSION_HEADER, type RequestMetadata } from './stateless.ts';
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './tool-description.ts';
+import type { JsonSchema } from '../tools/tool-description.ts';
 
 const BASE64 = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/;
 const ENCODED = /^=\?base64\?.*\?=$/;

@@ -1,14 +1,14 @@
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
-import { madeWithRequestId, REQUEST_ID_HEADER, requestIdOf } from '../http/request-id.ts';
-import type { McpContext } from './context.ts';
+import { madeWithRequestId, REQUEST_ID_HEADER, requestIdOf } from '../../http/request-id.ts';
+import type { McpContext } from '../context.ts';
 import type { Messages } from './messages.ts';
 import { Protocol } from './protocol.ts';
-import { protocolRefusal, refusal } from './refusal.ts';
+import { protocolRefusal, refusal } from '../refusal.ts';
 import { RunningCalls } from './running-calls.ts';
 import { VERSION_HEADER } from './stateless.ts';
 import { StatelessProtocol, type StatelessAnswer } from './stateless-protocol.ts';
-import { ToolCalls, type Caller } from './tool-call.ts';
-import { ToolList } from './tool-list.ts';
+import { ToolCalls, type Caller } from '../tools/tool-call.ts';
+import { ToolList } from '../tools/tool-list.ts';
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /** Answers the messages of requests, each by the protocol of its version. */

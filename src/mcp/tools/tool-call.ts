@@ -1,7 +1,7 @@
 import type { CallToolRequestParams } from '@modelcontextprotocol/server';
-import { jsonText } from '../contracts/json.ts';
-import { token } from '../oauth-server/index.ts';
-import type { McpContext } from './context.ts';
+import { jsonText } from '../../contracts/json.ts';
+import { token } from '../../oauth-server/index.ts';
+import type { McpContext } from '../context.ts';
 import type { Round } from './rounds.ts';
 import { ToolQuestions } from './tool-questions.ts';
 import { errorResult, toolResult, type ToolResult } from './tool-result.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
-import { token, type AuthorizationServer } from '../oauth-server/index.ts';
+import { token, type AuthorizationServer } from '../../oauth-server/index.ts';
 import {
   canDo,
   readAnswer,

@@ -5,15 +5,15 @@ import {
   type SpecTypeName,
   type SpecTypes,
 } from '@modelcontextprotocol/server';
-import { jsonText } from '../contracts/json.ts';
-import type { McpContext } from './context.ts';
+import { jsonText } from '../../contracts/json.ts';
+import type { McpContext } from '../context.ts';
 import { readAs } from './protocol-types.ts';
-import { callRefusal } from './tool-access.ts';
-import { onlyRound } from './rounds.ts';
-import type { Caller, ToolCalls } from './tool-call.ts';
-import type { ToolList } from './tool-list.ts';
-import { ToolQuestions } from './tool-questions.ts';
-import { errorResult, withObjectsAlone } from './tool-result.ts';
+import { callRefusal } from '../tools/tool-access.ts';
+import { onlyRound } from '../tools/rounds.ts';
+import type { Caller, ToolCalls } from '../tools/tool-call.ts';
+import type { ToolList } from '../tools/tool-list.ts';
+import { ToolQuestions } from '../tools/tool-questions.ts';
+import { errorResult, withObjectsAlone } from '../tools/tool-result.ts';
 import type { OfferedVersions } from './versions.ts';
 
 /** An error of JSON-RPC. */
