@@ -3,14 +3,31 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Declarations name each other by the files that they stand for, which older compilers ask for. */
+/**
+ * Declarations name each other by the files that they stand for, which older compilers ask for. An entry imports what adds to its types from
+ * another file, which nothing else leads to.
+ */
 export function finishDeclarations(folder: string, entries: readonly string[]): void {
   for (const file of globSync('**/*.d.ts', { cwd: folder })) {
     const text = readFileSync(path.join(folder, file), 'utf8');
-    const named = text.replaceAll(/((?:from|import\()\s*'\.\.?\/[^']*)\.ts'/g, "$1.js'");
-    const isEntry = entries.some((name) => path.normalize(`${name}/index.d.ts`) === path.normalize(file));
-    writeFileSync(path.join(folder, file), isEntry ? `/// <reference types="node" />\n${named}` : named);
+    const named = text.replaceAll(/((?:from|import\(|declare module)\s*'\.\.?\/[^']*)\.ts'/g, "$1.js'");
+    const entry = entries.find((name) => path.normalize(`${name}/index.d.ts`) === path.normalize(file));
+    if (entry === undefined) writeFileSync(path.join(folder, file), named);
+    else
+      writeFileSync(
+        path.join(folder, file),
+        `/// <reference types="node" />\n${named}${additions(folder, entry)}`,
+      );
   }
+}
+
+/** Imports of the declarations below an entry that add to others. */
+function additions(folder: string, entry: string): string {
+  return globSync('**/*.d.ts', { cwd: path.join(folder, entry) })
+    .filter((file) => /^declare module '\./m.test(readFileSync(path.join(folder, entry, file), 'utf8')))
+    .toSorted()
+    .map((file) => `import './${file.replaceAll(path.sep, '/').replace(/\.d\.ts$/, '.js')}';\n`)
+    .join('');
 }
 
 /**

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { keysOf } from '../scripts/configuration/keys.ts';
-import { oauthServerConfiguration } from '../src/oauth-server/config.ts';
+import { oauthServerConfiguration } from '../src/oauth-server/configuration.ts';
 import { ROOT } from './support/console.ts';
 
 const PAGE = readFileSync(path.join(ROOT, 'docs', 'configuration.md'), 'utf8');

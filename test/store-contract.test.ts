@@ -75,7 +75,7 @@ function requestOf(client: Client, changes: Partial<ConsentRequest> = {}): Conse
     nonce: null,
     codeChallenge: 'challenge',
     audience: null,
-    dpopJkt: null,
+    thumbprint: null,
     asked: { person: person(), scopes: ['openid'] },
     outcome: null,
     expiresAt: NOW + HOUR,

@@ -128,15 +128,16 @@ describe('what is said by whatever does not start, and by a command', () => {
 
 describe('the reason that a line of a refusal has in brackets', () => {
   const files =
-    /^src\/(?:jws\/(?:compact|dpop-proof)|oauth-server\/(?:administration\/(?:administration|forms)\.ts|(?:authorization|client-documents|clients|dpop|endpoints|grants|outbound|profiles|registering|tokens)\/|(?:parameters|refusals)\.ts))/;
+    /^src\/(?:jws\/(?:compact|dpop-proof)|oauth-server\/(?:administration\/(?:administration|forms)\.ts|(?:assembly|authorization|client-documents|clients|endpoints|features\/[\w-]+|grants|outbound|profiles|registering|tokens)\/|(?:parameters|refusals)\.ts))/;
   /** What these say is of the configuration, a registration, the doctor or the documentation, and has its place elsewhere. */
-  const elsewhere = /\/(?:claims|imported-secrets|redirect-uris|round-trip|secrets|updating|logo)\.ts$/;
+  const elsewhere =
+    /\/(?:claims|imported-secrets|redirect-uris|round-trip|secrets|updating|logo|clients\/demands(?:\.fixture)?|features\/[\w-]+\/(?:index|config))\.ts$/;
   /** A text that is a reason begins in lower case, and has words; so has one of these, which is none, or a part of one. */
   const others = new Set(
     [
-      'a client|its keys|of its keys|of its client_name|refresh token|a pushed request of|it is …|to introspection',
+      'a client|its keys|of its keys|of its client_name|refresh token|a pushed request of|it is …|to introspection|as bound',
       'claimed proof|client revoked|authorization revoked|grant removed|too large|broke off|of …|the … …|for … of …',
-      '… (oauth_server:profile is fapi2)|needs oauth_server:dpop, which is off; set it to accept or require',
+      'binds tokens to a key, and so does …; a server has one of them|… (oauth_server:profile is fapi2)|needs oauth_server:dpop, which is off; set it to accept or require',
     ].flatMap((texts) => texts.split('|')),
   );
   /** What the profile is held to is told in sentences, or goes on behind a key of the configuration. */

@@ -79,7 +79,7 @@ export const target: Target = {
       issuer: 'https://app.example',
     });
     const database = { execute: async () => ({ rows: [{ value: 'k'.repeat(43) }] }) } as never;
-    const known = new KnownBrowsers(database, { secure: true, basePath: '' }, false, clock);
+    const known = new KnownBrowsers(database, { secure: true, basePath: '' }, [], clock);
     const url = 'https://app.example/oauth/authorize';
     const begun = await waiting.begin(new Request(url), {
       sent: [['client_id', 'a']],

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { authorizationOf, isBearerRequest, parseBearer, parseDpop } from '../../src/http/bearer.ts';
+import { authorizationOf, isBearerRequest, parseBearer, parseScheme } from '../../src/http/bearer.ts';
 import { readCredentials } from '../../src/oauth-server/clients/credentials.ts';
 import { OAuthError } from '../../src/oauth-server/errors.ts';
 import { verifiesChallenge } from '../../src/oauth-server/grants/pkce.ts';
@@ -68,7 +68,7 @@ export const target: Target = {
     const sent = request.headers.get('authorization') ?? '';
     for (const [scheme, parse] of [
       ['bearer', parseBearer],
-      ['dpop', parseDpop],
+      ['dpop', (sent: string | null) => parseScheme('DPoP', sent)],
     ] as const) {
       const parsed = parse(sent);
       hold(
@@ -77,7 +77,7 @@ export const target: Target = {
       );
     }
     hold(
-      isBearerRequest(request, true) ===
+      isBearerRequest(request, ['DPoP']) ===
         (schemeOf(sent, 'bearer') !== null || schemeOf(sent, 'dpop') !== null),
       'who has no session is told in another way',
     );
@@ -86,7 +86,7 @@ export const target: Target = {
       rawHeaders: ['Authorization', sent, 'authorization', 'Bearer a'],
     });
     hold(
-      (parseBearer(both)?.token ?? null) === null && (parseDpop(both)?.token ?? null) === null,
+      (parseBearer(both)?.token ?? null) === null && (parseScheme('DPoP', both)?.token ?? null) === null,
       'one of two credentials was taken',
     );
 

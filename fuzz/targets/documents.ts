@@ -1,3 +1,4 @@
+import { demands } from '../../src/oauth-server/clients/demands.fixture.ts';
 import { isClientUrl } from '../../src/oauth-server/client-documents/client-urls.ts';
 import { DocumentError, readDocument } from '../../src/oauth-server/client-documents/document.ts';
 import { newClient } from '../../src/oauth-server/clients/registration.ts';
@@ -94,8 +95,7 @@ export const target: Target = {
       const rules = {
         catalog,
         takesKeys: on,
-        takesPushed: on,
-        takesDpop: on,
+        demands: demands({ pushed: on, bound: on }),
         unnamedAlgorithm: 'RS256',
         keysRefusal: (url: string) => (url.includes('evil') ? 'no' : null),
       } as const;

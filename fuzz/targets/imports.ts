@@ -1,3 +1,4 @@
+import { demands } from '../../src/oauth-server/clients/demands.fixture.ts';
 import { checkRegistration } from '../../src/oauth-server/clients/registration.ts';
 import { createScopeCatalog } from '../../src/oauth-server/tokens/scopes.ts';
 import { AccessError, RegistrationError } from '../../src/oauth-server/errors.ts';
@@ -113,7 +114,7 @@ export const target: Target = {
       if (records === null) return;
       hold(records.length > 0, 'a file without records was read');
       for (const record of records.slice(0, 20)) {
-        const read = unless(refuses, () => readClientRecord(record, NOW));
+        const read = unless(refuses, () => readClientRecord(record, NOW, demands()));
         const id = clientIdOf(record);
         if (read === null) continue;
         hold(

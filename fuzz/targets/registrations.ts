@@ -1,3 +1,4 @@
+import { demands } from '../../src/oauth-server/clients/demands.fixture.ts';
 import { createScopeCatalog, SERVICE_SCOPES } from '../../src/oauth-server/tokens/scopes.ts';
 import { OAuthError, RegistrationError } from '../../src/oauth-server/errors.ts';
 import { checkRegistration } from '../../src/oauth-server/clients/registration.ts';
@@ -98,7 +99,12 @@ export const target: Target = {
       [false, true],
       [true, true],
     ] as const) {
-      const rules = { catalog, mayBeConfidential, takesKeys: on, takesPushed: on, takesDpop: on };
+      const rules = {
+        catalog,
+        mayBeConfidential,
+        takesKeys: on,
+        demands: demands({ pushed: on, bound: on }),
+      };
       const registration = unless(
         (error) => error instanceof OAuthError,
         () => registrationOf(sent, rules),

@@ -71,7 +71,7 @@ export const target: Target = {
     const once = (name: string) => (plain.getAll(name).length > 1 ? undefined : plain.get(name) || undefined);
     const check = <T>(work: () => T) => unless(refuses, () => ({ value: work() }));
 
-    if (check(() => refuseRepeatedParameters(parameters, true)) !== null)
+    if (check(() => refuseRepeatedParameters(parameters, 'dpop_jkt')) !== null)
       for (const name of ['scope', 'state', 'prompt', 'code_challenge', 'dpop_jkt', 'request'])
         hold(plain.getAll(name).length <= 1, 'a repeated parameter passed');
     if (check(() => refuseRequestObjects(parameters)) !== null)
@@ -92,7 +92,7 @@ export const target: Target = {
         once('code_challenge_method') === 'S256' && Buffer.from(pkce.value, 'base64url').length === 32,
         'a weak challenge passed',
       );
-    const jkt = check(() => requireThumbprint(parameters));
+    const jkt = check(() => requireThumbprint(parameters, 'dpop_jkt'));
     if (jkt !== null && jkt.value !== null) hold(jkt.value.length === 43, 'a thumbprint passed that is none');
     const resource = check(() => requireResource(parameters, 'https://api.example'));
     if (resource !== null)
@@ -137,7 +137,10 @@ export const target: Target = {
         'a scope is in both lists and in none',
       );
     }
-    const kept = sentParameters(parameters, { takesDpop: true, hints: ['login_hint', 'ui_locales'] });
+    const kept = sentParameters(parameters, {
+      keyParameter: 'dpop_jkt',
+      hints: ['login_hint', 'ui_locales'],
+    });
     hold(
       kept.every(([name, value]) => plain.getAll(name).includes(value)),
       'something waits that was not sent',

@@ -20,7 +20,19 @@ export function interfacesOf(root: string, files: readonly string[]): ReadonlyMa
     const declarations = text.matchAll(/^export (?:interface|type) (\w+)[^{;]*\{\n([^]*?)^\s*\};?$/gm);
     return [...declarations].map(([, name = '', body = '']) => [name, membersOf(body)] as const);
   });
-  return new Map(found);
+  const interfaces = new Map(found);
+  for (const file of files) {
+    const text = readFileSync(path.join(root, file), 'utf8');
+    // What a feature adds to an interface of the core, and a name for one of two types.
+    for (const [, name = '', more = ''] of text.matchAll(/^ {2}interface (\w+) extends (\w+) \{\}$/gm))
+      interfaces.set(name, [...(interfaces.get(name) ?? []), ...(interfaces.get(more) ?? [])]);
+  }
+  for (const file of files) {
+    const text = readFileSync(path.join(root, file), 'utf8');
+    for (const [, name = '', other = ''] of text.matchAll(/^export type (\w+) = string \| (\w+);$/gm))
+      interfaces.set(name, interfaces.get(other) ?? []);
+  }
+  return interfaces;
 }
 
 function membersOf(body: string): readonly Member[] {

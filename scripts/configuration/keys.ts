@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { assistantConfiguration } from '../../src/assistant/config.ts';
 import { readConfiguration } from '../../src/host/configuration.ts';
 import { mcpConfiguration } from '../../src/mcp/config.ts';
-import { oauthServerConfiguration } from '../../src/oauth-server/config.ts';
+import { oauthServerConfiguration } from '../../src/oauth-server/configuration.ts';
+import { globSync } from 'node:fs';
 import { interfacesOf, type Member } from './interfaces.ts';
 
 /** A key of the configuration: what is checked, and what is said of it. */
@@ -55,7 +56,8 @@ export function keysOf(root: string): {
   readonly keys: readonly Key[];
   readonly problems: readonly string[];
 } {
-  const interfaces = interfacesOf(root, FILES);
+  const ofFeatures = globSync('src/oauth-server/features/*/config.ts', { cwd: root }).sort();
+  const interfaces = interfacesOf(root, [...FILES, ...ofFeatures]);
   const problems: string[] = [];
 
   function section(prefix: string, schema: Schema | null, name: string): readonly Key[] {

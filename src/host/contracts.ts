@@ -339,10 +339,10 @@ export interface Plugin<Sections extends object = UntypedSections> {
   /** Finds what is wrong between keys that are each valid by themselves; called when all of them are. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /**
-   * Whether a request with `Authorization: DPoP` is one of an application, as one with `Authorization: Bearer` is: without session and cookies, and
-   * left alone by the session-wide CSRF check. False unless given.
+   * The schemes of `Authorization` that say that a request is one of an application, as Bearer does: without session and cookies, and left
+   * alone by the session-wide CSRF check. None unless given.
    */
-  readonly takesDpop?: (config: ConfigMap) => boolean;
+  readonly tokenSchemes?: (config: ConfigMap) => readonly string[];
   /** What the configuration says of the words of pages: their languages, and texts of its own that they show. English alone unless given. */
   readonly words?: (config: ConfigMap) => Pick<SpeakingOptions, 'languages' | 'own'>;
   /** Its steps of the schema, in their order; empty for none. */

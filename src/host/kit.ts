@@ -91,10 +91,10 @@ export class Kit {
     const providers = definition.accounts?.({ database, passwordHasher: argon2idHasher() }) ?? [];
     const failedAttempts = new FailedAttempts(clock, random);
     this.accounts = guardSignIn(createAccounts(providers), failedAttempts, this.events, log);
-    const takesDpop = this.plugins.some((plugin) => plugin.takesDpop?.(config) === true);
+    const tokenSchemes = this.plugins.flatMap((plugin) => plugin.tokenSchemes?.(config) ?? []);
     const hasAccounts = definition.accounts !== undefined;
-    this.people = hasAccounts ? this.#people(takesDpop, clock) : null;
-    this.csrf = hasAccounts ? new CsrfCheck(this.origin, kit.csrf_exempt_routes, takesDpop) : null;
+    this.people = hasAccounts ? this.#people(tokenSchemes, clock) : null;
+    this.csrf = hasAccounts ? new CsrfCheck(this.origin, kit.csrf_exempt_routes, tokenSchemes) : null;
     this.logOverload = throttleLog((times) =>
       log.warning('Too many passwords to check: requests answered 503: {times}', { times }),
     );
@@ -109,11 +109,11 @@ export class Kit {
     });
   }
 
-  #people(takesDpop: boolean, clock: () => number): PeopleParts {
+  #people(tokenSchemes: readonly string[], clock: () => number): PeopleParts {
     const { database, accounts } = this;
     const cookies = { secure: this.origin.startsWith('https:'), basePath: this.config.base_path };
-    const sessions = new Sessions(database, this.config.session_ttl, cookies, takesDpop, clock);
-    const knownBrowsers = new KnownBrowsers(database, cookies, takesDpop, clock);
-    return { sessions, knownBrowsers, accounts, cookies, takesDpop };
+    const sessions = new Sessions(database, this.config.session_ttl, cookies, tokenSchemes, clock);
+    const knownBrowsers = new KnownBrowsers(database, cookies, tokenSchemes, clock);
+    return { sessions, knownBrowsers, accounts, cookies, tokenSchemes };
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { authorizationOf, isBearerRequest, parseBearer, parseDpop } from './bearer.ts';
+import { authorizationOf, isBearerRequest, parseBearer, parseScheme } from './bearer.ts';
 
 describe('the Authorization header', () => {
   test.each([
@@ -29,20 +29,21 @@ describe('the Authorization header', () => {
   test('a request with a malformed token is a bearer request all the same', () => {
     const request = (authorization: string) =>
       new Request('https://app.example', { headers: { Authorization: authorization } });
-    for (const takesDpop of [false, true]) {
-      expect(isBearerRequest(request('Bearer'), takesDpop)).toBe(true);
-      expect(isBearerRequest(request('DPoP'), takesDpop)).toBe(takesDpop);
-      expect(isBearerRequest(request('dpop x'), takesDpop)).toBe(takesDpop);
-      expect(isBearerRequest(request('DPoPx y'), takesDpop)).toBe(false);
-      expect(isBearerRequest(request('Basic YTpi'), takesDpop)).toBe(false);
-      expect(isBearerRequest(new Request('https://app.example'), takesDpop)).toBe(false);
+    for (const schemes of [[], ['DPoP']]) {
+      const takesDpop = schemes.length > 0;
+      expect(isBearerRequest(request('Bearer'), schemes)).toBe(true);
+      expect(isBearerRequest(request('DPoP'), schemes)).toBe(takesDpop);
+      expect(isBearerRequest(request('dpop x'), schemes)).toBe(takesDpop);
+      expect(isBearerRequest(request('DPoPx y'), schemes)).toBe(false);
+      expect(isBearerRequest(request('Basic YTpi'), schemes)).toBe(false);
+      expect(isBearerRequest(new Request('https://app.example'), schemes)).toBe(false);
     }
   });
 
-  test('in the scheme DPoP it carries a token in the same way', () => {
-    expect(parseDpop('DPoP a-._~+/9==')).toEqual({ token: 'a-._~+/9==' });
-    expect(parseDpop('dpop a, DPoP b')).toEqual({ token: null });
-    expect(parseDpop('Bearer a')).toBe(null);
+  test('in another scheme, such as DPoP, it carries a token in the same way', () => {
+    expect(parseScheme('DPoP', 'DPoP a-._~+/9==')).toEqual({ token: 'a-._~+/9==' });
+    expect(parseScheme('DPoP', 'dpop a, DPoP b')).toEqual({ token: null });
+    expect(parseScheme('DPoP', 'Bearer a')).toBe(null);
     expect(parseBearer('DPoP a')).toBe(null);
   });
 });

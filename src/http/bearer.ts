@@ -1,36 +1,42 @@
-/** An `Authorization` header of the scheme Bearer (RFC 6750 section 2.1), or DPoP (RFC 9449 section 7.1). */
+/** An `Authorization` header of the scheme Bearer (RFC 6750 section 2.1), or of another one that carries a token. */
 export interface BearerCredentials {
   /** Null when what follows the scheme is not exactly one well-formed token. */
   readonly token: string | null;
 }
 
+const patterns = new Map<string, RegExp>();
+
 /** The first alternative is a well-formed token; the others are the scheme with anything else behind it. */
-const BEARER = /^\s*Bearer(?: +([A-Za-z0-9\-._~+/]+=*)\s*$|\s|$)/i;
-const DPOP = /^\s*DPoP(?: +([A-Za-z0-9\-._~+/]+=*)\s*$|\s|$)/i;
+function patternOf(scheme: string): RegExp {
+  const known = patterns.get(scheme);
+  if (known !== undefined) return known;
+  const pattern = new RegExp(String.raw`^\s*${scheme}(?: +([A-Za-z0-9\-._~+/]+=*)\s*$|\s|$)`, 'i');
+  patterns.set(scheme, pattern);
+  return pattern;
+}
 
 /** The one place that reads scheme and token. Null without the header, and for another scheme. */
 export function parseBearer(authorization: string | null): BearerCredentials | null {
-  return parseScheme(BEARER, authorization);
+  return parseScheme('Bearer', authorization);
 }
 
-/** The same for the scheme DPoP, to be asked for where that is switched on. */
-export function parseDpop(authorization: string | null): BearerCredentials | null {
-  return parseScheme(DPOP, authorization);
-}
-
-function parseScheme(scheme: RegExp, authorization: string | null): BearerCredentials | null {
-  const match = authorization === null ? null : scheme.exec(authorization);
+/** The same for another scheme, which is a word of letters, to be asked for where that is switched on. */
+export function parseScheme(scheme: string, authorization: string | null): BearerCredentials | null {
+  const match = authorization === null ? null : patternOf(scheme).exec(authorization);
   return match === null ? null : { token: match[1] ?? null };
 }
 
 /**
- * Whether a request carries an `Authorization: Bearer` header, valid or not, or, where that is switched on, one of the scheme DPoP.
+ * Whether a request carries an `Authorization: Bearer` header, valid or not, or one of these schemes, which tokens come in, too.
  * Such a request has no session: it passes the CSRF check, which is safe because there is nothing that it could abuse, and it
  * can never fall back to a cookie.
  */
-export function isBearerRequest(request: Request, takesDpop: boolean): boolean {
+export function isBearerRequest(request: Request, schemes: readonly string[]): boolean {
   const authorization = request.headers.get('authorization');
-  return parseBearer(authorization) !== null || (takesDpop && parseDpop(authorization) !== null);
+  return (
+    parseBearer(authorization) !== null ||
+    schemes.some((scheme) => parseScheme(scheme, authorization) !== null)
+  );
 }
 
 /** A request as Node and the frameworks on it have it. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { bearerChallenge, challenges, dpopMetadata, dpopRefusal } from './challenges.ts';
+import { answerFields, bearerChallenge, bindingRefusal, challenges } from './challenges.ts';
+import { dpopOffer } from './dpop.ts';
 
-const OFFER = { required: false, algorithms: ['PS256', 'ES256'] };
+const OFFER = dpopOffer({ required: false, algorithms: ['PS256', 'ES256'] });
 const REFUSED = { realm: 'oauth', error: 'invalid_token', error_description: 'It is none.', scope: 'a b' };
 
 describe('a challenge', () => {
@@ -16,7 +17,7 @@ describe('a challenge', () => {
   });
 
   test('of both schemes has the error with Bearer, in which the token came, or none did', () => {
-    expect(challenges(REFUSED, dpopRefusal(OFFER, undefined))).toBe(
+    expect(challenges(REFUSED, bindingRefusal(OFFER, undefined))).toBe(
       'Bearer realm="oauth", error="invalid_token", error_description="It is none.", scope="a b", ' +
         'DPoP realm="oauth", scope="a b", algs="PS256 ES256"',
     );
@@ -25,22 +26,27 @@ describe('a challenge', () => {
   test('is of DPoP alone where the token came in it, or has to', () => {
     const alone =
       'DPoP realm="oauth", error="invalid_token", error_description="It is none.", scope="a b", algs="PS256 ES256"';
-    expect(challenges(REFUSED, dpopRefusal(OFFER, { nonce: null }))).toBe(alone);
-    expect(challenges(REFUSED, dpopRefusal({ ...OFFER, required: true }, undefined))).toBe(alone);
+    expect(challenges(REFUSED, bindingRefusal(OFFER, { answer: null }))).toBe(alone);
+    expect(challenges(REFUSED, bindingRefusal({ ...OFFER, required: true }, undefined))).toBe(alone);
   });
 });
 
-test('what a refusal says of DPoP: the offer, whether the token came in it, and the nonce', () => {
-  expect(dpopRefusal(null, { nonce: 'n' })).toBe(null);
-  expect(dpopRefusal(OFFER, undefined)).toEqual({ ...OFFER, presented: false, nonce: null });
-  expect(dpopRefusal(OFFER, { nonce: null })).toEqual({ ...OFFER, presented: true, nonce: null });
-  expect(dpopRefusal(OFFER, { nonce: 'n' })).toEqual({ ...OFFER, presented: true, nonce: 'n' });
+test('what a refusal says of bound tokens: the offer, whether the token came as one, and the nonce', () => {
+  expect(bindingRefusal(null, { answer: 'n' })).toBe(null);
+  expect(bindingRefusal(OFFER, undefined)).toEqual({ ...OFFER, presented: false, answer: null });
+  expect(bindingRefusal(OFFER, { answer: null })).toEqual({ ...OFFER, presented: true, answer: null });
+  expect(bindingRefusal(OFFER, { answer: 'n' })).toEqual({ ...OFFER, presented: true, answer: 'n' });
+});
+
+test('the nonce is told in a header field of its own, where there is one', () => {
+  expect(answerFields(null)).toEqual({});
+  expect(answerFields(bindingRefusal(OFFER, { answer: null }))).toEqual({});
+  expect(answerFields(bindingRefusal(OFFER, { answer: 'n' }))).toEqual({ 'DPoP-Nonce': 'n' });
 });
 
 test('the metadata of a resource name DPoP where it is offered', () => {
-  expect(dpopMetadata(null)).toEqual({});
   for (const required of [false, true])
-    expect(dpopMetadata({ ...OFFER, required })).toEqual({
+    expect(dpopOffer({ required, algorithms: ['PS256', 'ES256'] }).metadata).toEqual({
       dpop_signing_alg_values_supported: ['PS256', 'ES256'],
       dpop_bound_access_tokens_required: required,
     });

@@ -1,25 +1,36 @@
-/** What a resource says of DPoP where it is switched on (RFC 9449 section 7.1, RFC 9728 section 2). */
-export interface DpopOffer {
-  /** Whether tokens have to be bound to a key: the scheme Bearer is not offered beside it then. */
+/**
+ * What a resource says of tokens that are bound to a key of their client, where it takes them: they come in a scheme of their own, and with a
+ * proof of the key.
+ */
+export interface BindingOffer {
+  /** The scheme of `Authorization`, such as `DPoP`. */
+  readonly scheme: string;
+  /** Whether tokens have to be bound: the scheme Bearer is not offered beside it then. */
   readonly required: boolean;
-  /** What proofs may be signed with (RFC 7518). */
-  readonly algorithms: readonly string[];
+  /** What a challenge of the scheme says besides. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** What the metadata of a resource says (RFC 9728 section 2). */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** The header field that a proof comes in. */
+  readonly proofField: string;
+  /** The header field in which an answer says something of the next proof. */
+  readonly answerField: string;
 }
 
-/** How a refusal speaks of DPoP. */
-export interface DpopRefusal extends DpopOffer {
-  /** Whether the token came in the scheme DPoP: nothing is said of another one then. */
+/** How a refusal speaks of bound tokens. */
+export interface BindingRefusal extends BindingOffer {
+  /** Whether the token came in the scheme of bound tokens: nothing is said of another one then. */
   readonly presented: boolean;
-  /** What the next proof has to have in it; null where none is asked for. */
-  readonly nonce: string | null;
+  /** What the answer says of the next proof; null where it says nothing. */
+  readonly answer: string | null;
 }
 
-/** `proof` is there when the token came in the scheme DPoP. */
-export function dpopRefusal(
-  offer: DpopOffer | null,
-  proof: { readonly nonce: string | null } | undefined,
-): DpopRefusal | null {
-  return offer === null ? null : { ...offer, presented: proof !== undefined, nonce: proof?.nonce ?? null };
+/** `proof` is there when the token came in the scheme of bound tokens. */
+export function bindingRefusal(
+  offer: BindingOffer | null,
+  proof: { readonly answer: string | null } | undefined,
+): BindingRefusal | null {
+  return offer === null ? null : { ...offer, presented: proof !== undefined, answer: proof?.answer ?? null };
 }
 
 /**
@@ -28,22 +39,18 @@ export function dpopRefusal(
  */
 export function challenges(
   parameters: Readonly<Record<string, string | null>>,
-  dpop: DpopRefusal | null,
+  binding: BindingRefusal | null,
 ): string {
-  if (dpop === null) return bearerChallenge(parameters);
-  const algs = dpop.algorithms.join(' ');
-  if (dpop.presented || dpop.required) return challenge('DPoP', { ...parameters, algs });
-  const beside = { ...parameters, error: null, error_description: null, algs };
-  return `${bearerChallenge(parameters)}, ${challenge('DPoP', beside)}`;
+  if (binding === null) return bearerChallenge(parameters);
+  const { scheme, parameters: own } = binding;
+  if (binding.presented || binding.required) return challenge(scheme, { ...parameters, ...own });
+  const beside = { ...parameters, error: null, error_description: null, ...own };
+  return `${bearerChallenge(parameters)}, ${challenge(scheme, beside)}`;
 }
 
-/** What the metadata of a resource says of DPoP (RFC 9728 section 2): nothing where it is switched off. */
-export function dpopMetadata(offer: DpopOffer | null): Readonly<Record<string, unknown>> {
-  if (offer === null) return {};
-  return {
-    dpop_signing_alg_values_supported: offer.algorithms,
-    dpop_bound_access_tokens_required: offer.required,
-  };
+/** The header field that speaks of the next proof; none where there is nothing to say. */
+export function answerFields(binding: BindingRefusal | null): Readonly<Record<string, string>> {
+  return binding === null || binding.answer === null ? {} : { [binding.answerField]: binding.answer };
 }
 
 /** A challenge of the scheme Bearer, for `WWW-Authenticate` (RFC 6750 section 3); parameters without a value are left out. */

@@ -1,4 +1,4 @@
-import { challenges, type DpopRefusal } from '../http/challenges.ts';
+import { answerFields, challenges, type BindingRefusal } from '../http/challenges.ts';
 import { token, type AuthorizationServer, type BearerErrorCode } from '../oauth-server/index.ts';
 import type { McpConfig } from './config.ts';
 import { listedScopes, scopeOf } from './tools/tool-access.ts';
@@ -11,7 +11,7 @@ const NO_FIELDS: Fields = {};
 /**
  * The challenges of refusals, as header fields (RFC 6750 section 3, RFC 9728 section 5.1): where a token comes from, and the scope that
  * the call needs, nothing of what the token has already (MCP 2026-07-28, Runtime Insufficient Scope Errors). No fields without
- * `mcp:oauth:challenge`, but for a token of the scheme DPoP: its client goes by them (RFC 9449 section 7.1).
+ * `mcp:oauth:challenge`, but for a token that came as one that is bound to a key: its client goes by them (RFC 9449 section 7.1).
  */
 export class Challenges {
   readonly #server: AuthorizationServer;
@@ -28,20 +28,20 @@ export class Challenges {
   }
 
   /**
-   * For a request that reaches nothing here, whatever it calls: without a token, a client does not learn which tools there are. `dpop` is
-   * what the refusal says of DPoP.
+   * For a request that reaches nothing here, whatever it calls: without a token, a client does not learn which tools there are. `binding`
+   * is what the refusal says of bound tokens.
    */
-  ofResource(error: BearerErrorCode, dpop: DpopRefusal | null): Fields {
-    if (!this.#isSent(dpop)) return NO_FIELDS;
-    const isKept = dpop !== null || error === 'missing_token' || error === 'insufficient_scope';
-    return this.#challenge(isKept ? error : 'invalid_token', this.#listed, dpop);
+  ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
+    if (!this.#isSent(binding)) return NO_FIELDS;
+    const isKept = binding !== null || error === 'missing_token' || error === 'insufficient_scope';
+    return this.#challenge(isKept ? error : 'invalid_token', this.#listed, binding);
   }
 
   /** For calls of these tools. */
-  ofTools(status: 401 | 403, tools: readonly RegisteredTool[], dpop: DpopRefusal | null): Fields {
-    if (!this.#isSent(dpop)) return NO_FIELDS;
+  ofTools(status: 401 | 403, tools: readonly RegisteredTool[], binding: BindingRefusal | null): Fields {
+    if (!this.#isSent(binding)) return NO_FIELDS;
     const scopes = [...new Set(tools.flatMap((tool) => this.#scopesFor(tool)))];
-    return this.#challenge(status === 401 ? 'invalid_token' : 'insufficient_scope', scopes, dpop);
+    return this.#challenge(status === 401 ? 'invalid_token' : 'insufficient_scope', scopes, binding);
   }
 
   /**
@@ -59,22 +59,18 @@ export class Challenges {
     return tools === null ? held.length === 0 : held.length < needed.length;
   }
 
-  #isSent(dpop: DpopRefusal | null): boolean {
-    return this.#metadataUrl !== null || dpop?.presented === true;
+  #isSent(binding: BindingRefusal | null): boolean {
+    return this.#metadataUrl !== null || binding?.presented === true;
   }
 
-  #challenge(error: BearerErrorCode, scopes: readonly string[], dpop: DpopRefusal | null): Fields {
+  #challenge(error: BearerErrorCode, scopes: readonly string[], binding: BindingRefusal | null): Fields {
     const fields = {
       // RFC 6750 section 3.1: without a token, no error.
       error: error === 'missing_token' ? null : error,
       resource_metadata: this.#metadataUrl,
       scope: this.#metadataUrl === null || scopes.length === 0 ? null : scopes.join(' '),
     };
-    const nonce = dpop?.nonce ?? null;
-    return {
-      'WWW-Authenticate': challenges(fields, dpop),
-      ...(nonce === null ? {} : { 'DPoP-Nonce': nonce }),
-    };
+    return { 'WWW-Authenticate': challenges(fields, binding), ...answerFields(binding) };
   }
 
   /** What a call needs: the scope of its tool, and one that reaches the resource, in one challenge. */

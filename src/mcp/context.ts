@@ -67,7 +67,7 @@ export class McpContext {
     } catch (error) {
       if (!(error instanceof BearerError)) throw error;
       const says = this.config.oauth.challenge && error.code === 'invalid_token' ? ENDED : NEEDED;
-      return refusal(401, says, this.challenges.ofResource(error.code, error.dpop));
+      return refusal(401, says, this.challenges.ofResource(error.code, error.binding));
     }
   }
 

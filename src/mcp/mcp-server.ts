@@ -1,4 +1,3 @@
-import { dpopMetadata } from '../http/challenges.ts';
 import { runInContext } from '../http/context.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import type { AuthorizationServer, Endpoint } from '../oauth-server/index.ts';
@@ -49,7 +48,7 @@ function metadataOf({ server, config, resource, name }: McpContext): Readonly<Re
     ...(listed.length === 0 ? {} : { scopes_supported: listed }),
     bearer_methods_supported: ['header'],
     resource_name: name,
-    ...dpopMetadata(server.dpop),
+    ...server.binding?.metadata,
   };
 }
 

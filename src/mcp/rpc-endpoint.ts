@@ -1,5 +1,5 @@
-import { parseDpop } from '../http/bearer.ts';
-import { dpopRefusal, type DpopRefusal } from '../http/challenges.ts';
+import { parseScheme } from '../http/bearer.ts';
+import { bindingRefusal, type BindingRefusal } from '../http/challenges.ts';
 import { token } from '../oauth-server/index.ts';
 import { CallLimit } from './call-limit.ts';
 import type { McpContext } from './context.ts';
@@ -57,7 +57,7 @@ export class RpcEndpoint {
     const { server, config, challenges, versions } = this.#context;
     if (!reachesResource(server, config)) {
       if (await challenges.isOutOfReach(null)) return refusal(403, OUT_OF_REACH);
-      const fields = challenges.ofResource('insufficient_scope', this.#presentedDpop(request));
+      const fields = challenges.ofResource('insufficient_scope', this.#presented(request));
       return refusal(403, 'The token has no scope of this resource.', fields);
     }
     const read = await readMessages(request, versions, (count) => this.#limit?.take(caller(), count) ?? 0);
@@ -80,7 +80,7 @@ export class RpcEndpoint {
       const { status, message } = refused;
       if (status === 403 && (await challenges.isOutOfReach(called)))
         return refuse(messages, 403, OUT_OF_REACH, {});
-      const fields = challenges.ofTools(status, called, this.#presentedDpop(request));
+      const fields = challenges.ofTools(status, called, this.#presented(request));
       return refuse(messages, status, message, fields);
     }
     return null;
@@ -95,17 +95,19 @@ export class RpcEndpoint {
     return differing === null ? null : mismatchRefusal(call, differing);
   }
 
-  /** What a refusal says of DPoP to a request with a usable token. */
-  #presentedDpop(request: Request): DpopRefusal | null {
-    const isBound = parseDpop(request.headers.get('authorization')) !== null;
-    return dpopRefusal(this.#context.server.dpop, isBound ? { nonce: null } : undefined);
+  /** What a refusal says of bound tokens to a request with a usable token. */
+  #presented(request: Request): BindingRefusal | null {
+    const { binding } = this.#context.server;
+    if (binding === null) return null;
+    const isBound = parseScheme(binding.scheme, request.headers.get('authorization')) !== null;
+    return bindingRefusal(binding, isBound ? { answer: null } : undefined);
   }
 
   /** The header fields of requests beside those of every client. */
   #extraFields(): readonly string[] {
     const { server, tools, versions } = this.#context;
     return [
-      ...(server.dpop === null ? [] : ['DPoP']),
+      ...(server.binding === null ? [] : [server.binding.proofField]),
       ...(versions.stateless ? repeatedFields(tools.all().map(({ inputSchema }) => inputSchema)) : []),
     ];
   }

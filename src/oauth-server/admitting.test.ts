@@ -4,6 +4,8 @@ import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmitting, type Admitting, type AdmittingOptions } from './admitting.ts';
 import type { AuditEvent } from './auditing/audit.ts';
+import { demandsOfFeatures } from './assembly/start-features.ts';
+import { FEATURES } from './features.ts';
 import { createClientUrls } from './client-documents/client-urls.ts';
 import type { ClientRegistration } from './clients/registration.ts';
 import type { OAuthServerConfig } from './config.ts';
@@ -73,6 +75,7 @@ function admittingWith(config: Partial<OAuthServerConfig> = {}): Admitting {
     urls: createClientUrls({ denied_hosts: ['denied.example'] }),
     // Nothing has an address that anybody may be sent to.
     fetching: { allowsLoopback: false, anyPort: false, clock: () => now, resolve: async () => ['127.0.0.1'] },
+    demands: demandsOfFeatures(FEATURES, config as OAuthServerConfig),
     audit: async (event) => void events.push(event),
     pruning,
     clock: () => now,

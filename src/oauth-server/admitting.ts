@@ -4,6 +4,7 @@ import { isClientUrl, type ClientUrls } from './client-documents/client-urls.ts'
 import { DocumentError, readDocumentKeys } from './client-documents/document.ts';
 import { createAssertions } from './clients/assertions.ts';
 import { createClientAuthentication, type AuthenticateClient } from './clients/authentication.ts';
+import type { ClientDemand } from './clients/demands.ts';
 import { createChecking } from './clients/checking.ts';
 import { createClientKeySource } from './clients/client-keys.ts';
 import { createClients, type Clients, type FindClient } from './clients/clients.ts';
@@ -40,6 +41,7 @@ export interface AdmittingOptions {
   readonly urls: ClientUrls;
   /** How keys and logos of clients are fetched. */
   readonly fetching: FetchJsonOptions;
+  readonly demands: readonly ClientDemand[];
   readonly audit: Audit;
   readonly pruning: Pruning;
   /** Milliseconds since 1970. */
@@ -72,16 +74,12 @@ function keysInDocument(...given: Parameters<typeof readDocumentKeys>): ClientKe
 /** Puts together what becomes of clients, from where they are made known to where they prove themselves. */
 export function createAdmitting(options: AdmittingOptions): Admitting {
   const { issuer, config, store, singleUses, host, scopes, keys, profiles } = options;
-  const { urls, fetching, audit, pruning, clock, random } = options;
+  const { urls, fetching, demands, audit, pruning, clock, random } = options;
   const { passwordHasher } = host;
   const { anyPort } = fetching;
   const { registration: mode = 'off', private_key_jwt: takesKeys = false } = config;
   const { imported_pbkdf2_iterations: iterations = 0 } = config;
-  const takes = {
-    takesKeys,
-    takesPushed: (config.pushed_authorization_requests ?? 'off') !== 'off',
-    takesDpop: (config.dpop ?? 'off') !== 'off',
-  };
+  const takes = { takesKeys, demands };
   const blockable = (id: string) => (isClientUrl(id) ? { problem: fetchableUrlProblem(id) } : null);
   const checkNew = createChecking({ scopes, keys, ...takes, profiles, anyPort });
   const clients = createClients({
@@ -141,6 +139,7 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
           }),
           host,
           pruning,
+          demands,
           issuer,
         });
   return {
@@ -149,7 +148,7 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
       own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
     importing: importingWith(async () => {
       const { createImporting } = await import('./importing/importing.ts');
-      const parts = { store, checkNew, host, secretHasher, iterations, blockable, audit, clock };
+      const parts = { store, checkNew, demands, host, secretHasher, iterations, blockable, audit, clock };
       return createImporting(parts);
     }),
     initialAccessTokens: createInitialAccessTokens({ store: store.initialAccessTokens, audit, clock }),

@@ -11,9 +11,9 @@ import { createClaims } from './tokens/claims.ts';
 import { createClientUrls } from './client-documents/client-urls.ts';
 import { createRecordUse } from './clients/last-use.ts';
 import { admitsUnverified, type OAuthServerConfig } from './config.ts';
-import { createRequireBinding, dpopProblems } from './dpop/demands.ts';
-import { createDpop } from './dpop/dpop.ts';
-import { createDpopNonces } from './dpop/nonces.ts';
+import { demandsOfFeatures, startFeatures } from './assembly/start-features.ts';
+import type { Feature } from './feature.ts';
+import { FEATURES } from './features.ts';
 import { createApplicationsEndpoints } from './endpoints/applications.ts';
 import {
   createJwksEndpoint,
@@ -39,7 +39,6 @@ import type { MigrationState } from '../sql/schema.ts';
 import { basePathProblems, strippedProblems } from '../http/base-path.ts';
 import { systemRandom } from '../http/failed-attempts.ts';
 import { isLoopback } from '../http/loopback.ts';
-import { createResourceProofs, dpopOffer } from './tokens/resource-proofs.ts';
 import { healthChecks } from './health/checks.ts';
 import { createHealth } from './health/health.ts';
 import { healthPaths } from './health/paths.ts';
@@ -57,8 +56,8 @@ import { createMeasuring } from './measuring/measuring.ts';
 import { measuredStore } from './measuring/measured-store.ts';
 import { observedServer } from './measuring/observed-server.ts';
 import { createProtectedResource } from './protected-resource.ts';
-import { PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
 import { createProfiles, profileProblems, withProfile } from './profiles/profiles.ts';
+import type { Server } from './server.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 import { Pruning } from './store/pruning.ts';
 import { SingleUses } from './store/single-uses.ts';
@@ -97,7 +96,8 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const { publicUrl, database, clock = Date.now, random = systemRandom } = options;
   const { basePath = '', basePathStripped = false, showsDetails = false, outbound = {}, telemetry } = options;
-  requireNoProblems(options.config, basePath, basePathStripped);
+  const features = FEATURES;
+  requireNoProblems(options.config, features, basePath, basePathStripped);
   const config = withProfile(options.config);
   const profiles = createProfiles(config);
   const { name: serverName, key_path: keyPath } = config;
@@ -106,14 +106,19 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const mounting = { basePath, mountPath: basePathStripped ? '' : basePath };
   const paths = browserPaths(mounting);
   const audience = config.audience === '' ? null : config.audience;
-  const offer = dpopOffer(config);
-  const resource = createProtectedResource({ issuer, config, dpop: offer });
 
   const documentsConfig = config.client_id_metadata_documents ?? false;
   const urls = createClientUrls(documentsConfig);
   const isUnavailable = (error: unknown) => database.isUnavailable(error);
   const measuring =
-    telemetry === undefined ? null : createMeasuring({ telemetry, isUnavailable, log: () => host.log });
+    telemetry === undefined
+      ? null
+      : createMeasuring({
+          telemetry,
+          isUnavailable,
+          log: () => host.log,
+          errorCodes: features.flatMap(({ errorCodes = [] }) => errorCodes),
+        });
   const sqlStore = new Store(database, (clientId) => urls.refusal(clientId) === null);
   const store = measuring === null ? sqlStore : measuredStore(sqlStore, measuring, database.dialect);
   const sealer = createCookieSealer({ store: store.cookieKeys, clock, lifetime: config.consent_ttl * 1000 });
@@ -122,8 +127,6 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const { log } = host;
   const registers = (config.registration ?? 'off') !== 'off';
   const { private_key_jwt: takesKeys = false, pushed_authorization_requests: pushing = 'off' } = config;
-  const { dpop: dpopMode = 'off' } = config;
-  const takesDpop = dpopMode !== 'off';
   const { audit, runFrom, removeOld } = createServerAudit({
     keeps: config.audit?.keep === true,
     stream: config.audit?.stream ?? null,
@@ -137,7 +140,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     store: store.expired,
     removeOldEvents: removeOld,
     registrations: registers || documentsConfig !== false,
-    singleUses: takesKeys || takesDpop || config.admin_permission !== undefined,
+    singleUses: () => takesKeys || contributions.usesOnce || config.admin_permission !== undefined,
     clock,
     log,
   });
@@ -161,27 +164,48 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     options.speaking ?? new Speaking({ ...speakingOf(config), folder: options.messages ?? null });
   const claims = createClaims({ mapper: config.claims, catalog: scopes, log });
   const singleUses = new SingleUses(store.singleUses, pruning);
-  const nonces = config.dpop_nonces === true ? createDpopNonces({ sealer, clock }) : null;
-  const dpop = takesDpop
-    ? createDpop({ singleUses, nonces, algorithms: profiles.isServers ? PROFILED_ALGORITHMS : null, clock })
-    : null;
-  const requireBinding = createRequireBinding(dpopMode, scopes.values());
   const accounts = createAccounts(host);
-  const proofs =
-    offer === null || dpop === null ? null : createResourceProofs({ offer, origin, ...mounting, dpop });
+  const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
+  const fetching = { ...outbound, allowsLoopback, anyPort: allowsLoopback, clock };
+  const demands = demandsOfFeatures(features, config);
+  const context: Server = {
+    issuer,
+    origin,
+    ...mounting,
+    config,
+    host,
+    database,
+    store,
+    clock,
+    random,
+    audience,
+    scopes,
+    accounts,
+    keys,
+    demands,
+    profiles,
+    audit,
+    pruning,
+    singleUses,
+    sealer,
+    fetching,
+    speaking,
+    measuring,
+  };
+  const contributions = startFeatures(features, context);
+  const { binding } = contributions;
+  const offer = binding?.offer ?? null;
+  const resource = createProtectedResource({ issuer, config, binding: offer });
   const bearerTokens = createBearerTokens({
     store: store.accessTokens,
     accounts,
     host,
     scopes,
     audience,
-    proofs,
+    binding,
     clock,
   });
   const lookUp = createTokenLookUp({ bearerTokens, scopes });
-
-  const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
-  const fetching = { ...outbound, allowsLoopback, anyPort: allowsLoopback, clock };
   const admitting = createAdmitting({
     issuer,
     config,
@@ -193,6 +217,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     profiles,
     urls,
     fetching,
+    demands,
     audit,
     pruning,
     clock,
@@ -203,7 +228,16 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const recordUse = createRecordUse({ store: store.clients, clock, log });
   const authenticateClient = authenticating((id) => clients.find(id), TOKEN_PATH);
 
-  const issuing = createIssuing({ issuer, config, scopes, host, keys, claims, requireBinding });
+  const issuing = createIssuing({
+    issuer,
+    config,
+    scopes,
+    host,
+    keys,
+    claims,
+    checks: contributions.issuanceChecks,
+    binding,
+  });
   const lostAnswers = createLostAnswers(clock);
   const { refresh_retry_seconds: refreshRetrySeconds } = config;
   const grants = createGrants({
@@ -219,6 +253,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     lostAnswers,
     refreshRetrySeconds,
     profiles,
+    binding,
     measuring,
   });
 
@@ -240,7 +275,8 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     fetchJson: createFetchJson(fetching),
     anyPort: fetching.anyPort,
     authenticating: (findClient) => authenticating(findClient, TOKEN_PATH, PAR_PATH),
-    dpop,
+    binding,
+    demands,
     resource,
     speaking,
     audit,
@@ -269,7 +305,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     registers,
     takesKeys,
     pushing,
-    takesDpop,
+    members: contributions.metadata,
     isProfiled: profiles.isServers,
   };
   const handlers: EndpointsOptions['handlers'] = {
@@ -279,16 +315,20 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     oauth_server_token: createTokenEndpoint({
       authenticateClient,
       grants,
-      dpop,
+      binding,
       url: `${issuer}${TOKEN_PATH}`,
-      profiles,
       lostAnswers,
       recordUse,
       pruning,
     }),
     oauth_server_revoke: createRevokeEndpoint({ authenticateClient, store, audit, clock }),
-    oauth_server_introspect: createIntrospectEndpoint({ authenticateClient, bearerTokens, issuer }),
-    oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims, dpop: offer }),
+    oauth_server_introspect: createIntrospectEndpoint({
+      authenticateClient,
+      bearerTokens,
+      binding,
+      issuer,
+    }),
+    oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims, binding: offer }),
     oauth_server_applications: applications.list,
     oauth_server_remove_application: applications.remove,
     oauth_server_logo: takesLogos ? createLogoEndpoint({ store: store.logos }) : null,
@@ -345,13 +385,14 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     config,
     host,
     clients,
+    demands,
     clientKeyProblems: admitting.clientKeyProblems,
     access: createAccess({ store, audit, clock }),
     importing: admitting.importing,
     initialAccessTokens: admitting.initialAccessTokens,
     keys,
     audit,
-    dpop: offer,
+    binding: offer,
     measuring,
     sealing: createSealing({ sealer, clock, lifetime: config.consent_ttl * 1000 }),
     clock,
@@ -368,7 +409,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
         failures,
         host,
         database,
-        takesDpop,
+        binding: offer,
         administration,
         runFrom,
         measuring,
@@ -387,7 +428,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
       host,
       database,
       metadataUrl,
-      dpop: offer,
+      binding: offer,
       runFrom,
       measuring,
     }),
@@ -395,11 +436,16 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   return server;
 }
 
-function requireNoProblems(config: OAuthServerConfig, basePath: string, stripped: boolean): void {
+function requireNoProblems(
+  config: OAuthServerConfig,
+  features: readonly Feature[],
+  basePath: string,
+  stripped: boolean,
+): void {
   const problems = [
     ...basePathProblems(basePath).map((message) => ({ key: 'base_path', message })),
     ...strippedProblems(basePath, stripped).map((message) => ({ key: 'base_path_stripped', message })),
-    ...dpopProblems(withProfile(config)),
+    ...features.flatMap((feature) => feature.problems?.(withProfile(config)) ?? []),
     ...profileProblems(config),
   ];
   if (problems.length > 0) throw new ConfigurationError(problems);

@@ -5,11 +5,12 @@ import type { WaitingFor, WithHeaders } from '../contracts/waiting.ts';
 import type { Database } from '../sql/contract.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { Sealing } from './authorization/cookie-keys.ts';
+import type { ClientDemand } from './clients/demands.ts';
 import type { Clients } from './clients/clients.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
 import type { ProtectedRoutes } from './endpoints/protected-routes.ts';
-import type { DpopOffer } from '../http/challenges.ts';
+import type { BindingOffer } from '../http/challenges.ts';
 import type { Health } from './health/health.ts';
 import type { CompleteHost, Host } from './host.ts';
 import type { Importing } from './importing/contract.ts';
@@ -38,6 +39,8 @@ export interface AuthorizationServer extends ProtectedRoutes {
   readonly endpoints: readonly Endpoint[];
   /** The registered applications. */
   readonly clients: Clients;
+  /** What clients may demand of it. */
+  readonly demands: readonly ClientDemand[];
   /** Who holds access, and its end. */
   readonly access: Access;
   /** Takes over the clients of another server, and what it called people. */
@@ -74,8 +77,8 @@ export interface AuthorizationServer extends ProtectedRoutes {
    * read by its methods.
    */
   readonly audit: ServerAudit;
-  /** What the resources that its tokens are for say of DPoP; null where that is switched off. */
-  readonly dpop: DpopOffer | null;
+  /** What the resources that its tokens are for say of tokens that are bound to a key; null where there are none. */
+  readonly binding: BindingOffer | null;
   /** Takes what is measured, also of what is mounted beside the server; null unless `telemetry` was given. */
   readonly measuring: Measuring | null;
   /** For what is kept outside of the server, and comes back. */

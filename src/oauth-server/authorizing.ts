@@ -18,7 +18,7 @@ import type { RecordUse } from './clients/last-use.ts';
 import { admitsUnverified, type OAuthServerConfig } from './config.ts';
 import { AuthorizeReplies } from './endpoints/authorize-replies.ts';
 import { AuthorizeEndpoint } from './endpoints/authorize.ts';
-import type { Dpop } from './dpop/dpop.ts';
+import type { ClientDemand } from './clients/demands.ts';
 import type { Handler } from './endpoints/endpoint.ts';
 import { createParEndpoint } from './endpoints/par.ts';
 import { PAR_PATH, type BrowserPaths } from './endpoints/paths.ts';
@@ -29,6 +29,7 @@ import type { Profiles } from './profiles/profiles.ts';
 import type { ProtectedResource } from './protected-resource.ts';
 import type { Pruning } from './store/pruning.ts';
 import type { Store } from './store/store.ts';
+import type { KeyBinding } from './tokens/key-binding.ts';
 import type { ScopeCatalog } from './tokens/scopes.ts';
 
 export interface AuthorizingOptions {
@@ -51,8 +52,9 @@ export interface AuthorizingOptions {
   readonly anyPort: boolean;
   /** Proves clients that push their requests, whom this finds. */
   readonly authenticating: (findClient: FindClient) => AuthenticateClient;
-  /** Null where `oauth_server:dpop` is off. */
-  readonly dpop: Dpop | null;
+  /** Null where tokens are bound to nothing. */
+  readonly binding: KeyBinding | null;
+  readonly demands: readonly ClientDemand[];
   readonly resource: ProtectedResource;
   readonly speaking: Speaking;
   readonly audit: Audit;
@@ -73,11 +75,10 @@ export interface Authorizing {
 /** Puts together what becomes of authorization requests, from where they arrive to the person's answer. */
 export function createAuthorizing(options: AuthorizingOptions): Authorizing {
   const { issuer, config, paths, store, host, accounts, scopes, clients, profiles } = options;
-  const { audit, pruning, clock, dpop, speaking } = options;
+  const { audit, pruning, clock, binding, demands, speaking } = options;
   const withLanguage = speaking.locales !== null;
   const { name: serverName, private_key_jwt: takesKeys = false } = config;
   const { pushed_authorization_requests: pushing = 'off' } = config;
-  const takesDpop = dpop !== null;
   /** What nobody reads is not kept: a request that waits has little room. */
   const hints: readonly Hint[] = [
     ...(host.tellsWhoWaits ? (['login_hint'] as const) : []),
@@ -92,8 +93,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     audit,
     scopes,
     takesKeys,
-    takesPushed: pushing !== 'off',
-    takesDpop,
+    demands,
     isProfiled: profiles.isServers,
     keys: options.keys,
     serverName,
@@ -107,7 +107,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     admitsUnverified: admitsUnverified(config),
     keys: options.keys,
     audience: options.audience,
-    takesDpop,
+    keyParameter: binding?.parameter ?? null,
     serverName,
     withLanguage,
     requiresPushed: pushing === 'require',
@@ -174,7 +174,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     host,
     replies,
     path: paths.authorize,
-    takesDpop,
+    binding,
     hints,
   });
   return {
@@ -191,8 +191,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
             authenticateClient: options.authenticating(createPushingClients({ clients, documents, host })),
             checks,
             pushed,
-            dpop,
-            profiles,
+            binding,
             hints,
             url: `${issuer}${PAR_PATH}`,
           }),

@@ -55,20 +55,28 @@ const scopeGroup = z
     context.addIssue({ code: 'custom', message: 'must be identity, read or change' });
   });
 
-const scopeDefinition = z.union(
-  [
-    nonEmptyText('a label', 'say what it allows, in words for the person who is asked'),
-    z.strictObject({
-      label: nonEmptyText('a label', 'say what it allows, in words for the person who is asked'),
-      description: nonEmptyText('a text', 'explain what it allows, or leave it out').optional(),
-      group: scopeGroup.optional(),
-      permission: nonEmptyText('a permission', 'name the permission a person must hold').optional(),
-      dpop: z.boolean({ error: 'must be true or false' }).optional(),
-      claims: claims.optional(),
-    }),
-  ],
-  { error: 'must be a label, or an object { label, permission }' },
-);
+const scopeShape = {
+  label: nonEmptyText('a label', 'say what it allows, in words for the person who is asked'),
+  description: nonEmptyText('a text', 'explain what it allows, or leave it out').optional(),
+  group: scopeGroup.optional(),
+  permission: nonEmptyText('a permission', 'name the permission a person must hold').optional(),
+  claims: claims.optional(),
+};
+
+/** A scope that is configured as an object, validated. */
+export interface ScopeSettings extends z.output<z.ZodObject<typeof scopeShape>> {}
+
+/** `more` are the keys of features. */
+function scopeDefinition(more: z.ZodRawShape): z.ZodType<string | ScopeSettings, ScopeInput> {
+  const settings = z.strictObject({ ...scopeShape, ...more }) as unknown as z.ZodType<
+    ScopeSettings,
+    ScopeConfig
+  >;
+  return z.union(
+    [nonEmptyText('a label', 'say what it allows, in words for the person who is asked'), settings],
+    { error: 'must be a label, or an object { label, permission }' },
+  );
+}
 
 const scopesHint = "map each scope to a label, for example { 'notes:read': 'Read your notes' }";
 
@@ -80,7 +88,10 @@ const scopeName = z
     'is built in and needs no configuring; remove it',
   );
 
-const scopes = z.record(scopeName, scopeDefinition, required('a map of scope names', scopesHint));
+/** `oauth_server:scopes`; `more` are the keys of features. */
+export function scopesSchema(more: z.ZodRawShape) {
+  return z.record(scopeName, scopeDefinition(more), required('a map of scope names', scopesHint));
+}
 
 const audience = z
   .string({ error: 'must be the URL of the API that tokens are for, or empty' })
@@ -181,10 +192,10 @@ const audit = z.strictObject(
   { error: 'must be an object { keep, retention_days, stream }' },
 );
 
-/** The section `oauth_server` of the configuration, with its defaults. Times are in seconds. */
-export const oauthServerConfiguration = z.strictObject({
+/** The keys of the section `oauth_server` that the core reads, with their defaults. Times are in seconds. */
+export const coreShape = {
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
-  scopes,
+  scopes: scopesSchema({}),
   audience: audience.default(''),
   login_route: nonEmptyText('a route name or a path', 'name the route of your sign-in page').default('login'),
   routes: z.boolean({ error: 'must be true or false' }).default(true),
@@ -212,11 +223,6 @@ export const oauthServerConfiguration = z.strictObject({
   health: health.optional(),
   private_key_jwt: z.boolean({ error: 'must be true or false' }).optional(),
   profile: z.literal('fapi2', { error: 'must be fapi2, or left out' }).optional(),
-  pushed_authorization_requests: z
-    .enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' })
-    .optional(),
-  dpop: z.enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' }).optional(),
-  dpop_nonces: z.boolean({ error: 'must be true or false' }).optional(),
   imported_pbkdf2_iterations: z
     .int({ error: 'must be a whole number of iterations' })
     .min(0, 'must be at least 0, which takes no such hash')
@@ -238,13 +244,10 @@ export const oauthServerConfiguration = z.strictObject({
     .max(MOST_REGISTRATIONS, `must be at most ${MOST_REGISTRATIONS} clients`)
     .optional(),
   branding: brandingSchema.optional(),
-});
+};
 
-/** The validated section `oauth_server`. */
-export type OAuthServerConfig = z.output<typeof oauthServerConfiguration>;
-
-/** Whether authorization requests may be pushed (RFC 9126), or have to be. */
-export type Pushing = NonNullable<OAuthServerConfig['pushed_authorization_requests']>;
+/** The validated section `oauth_server`; a feature adds its keys. */
+export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
 /** What an application writes in its section `oauth_server`. What is left out, or undefined, has its default. */
 export interface OAuthServerConfigInput {
@@ -307,17 +310,6 @@ export interface OAuthServerConfigInput {
    * and a client may be held to it by itself (`oauth:client:create --profile fapi2`).
    */
   readonly profile?: 'fapi2' | undefined;
-  /**
-   * Whether clients may push their authorization requests (RFC 9126), `accept`, or have to, `require`; or `off`, which it is.
-   */
-  readonly pushed_authorization_requests?: 'off' | 'accept' | 'require' | undefined;
-  /**
-   * Whether access tokens are bound to a key that the client proves with every request (DPoP, RFC 9449), so that whoever steals one cannot
-   * use it: `accept` for clients that send proofs, `require` for all, or `off`, which it is.
-   */
-  readonly dpop?: 'off' | 'accept' | 'require' | undefined;
-  /** Whether each proof has to carry a nonce that this server gave out in the last minutes (RFC 9449 section 8); false. */
-  readonly dpop_nonces?: boolean | undefined;
   /** What becomes of audit events beside that the host is told; nothing. */
   readonly audit?: AuditConfigInput | undefined;
   /**
@@ -372,28 +364,27 @@ export interface AuditConfigInput {
 }
 
 /** A scope as it is configured: what it allows, in words for the person who is asked; with the permission it needs. */
-export type ScopeInput =
-  | string
-  | {
-      /** What it allows, in words for the person who is asked. Needed. */
-      readonly label?: string | undefined;
-      /** A longer explanation, which people open on the pages of consent and applications; none. */
-      readonly description?: string | undefined;
-      /**
-       * Beside which scopes it is shown: those that say who the person is, those that look at something, those that change something. Guessed
-       * from the scope's name: one with `read`, `view` and the like looks at something, any other changes something.
-       */
-      readonly group?: 'identity' | 'read' | 'change' | undefined;
-      /** The permission that a person must hold; the scope's own name. */
-      readonly permission?: string | undefined;
-      /** Whether only a token that is bound to a key has it (DPoP), for which `oauth_server:dpop` must not be off; false. */
-      readonly dpop?: boolean | undefined;
-      /**
-       * The claims of `getProfile()` and `oauth_server:claims` that it releases, in ID tokens and at UserInfo, for as long as the person holds
-       * its permission; none. Not those that the protocol itself needs, such as `sub`.
-       */
-      readonly claims?: readonly string[] | undefined;
-    };
+export type ScopeInput = string | ScopeConfig;
+
+/** The same as an object; a feature adds its keys. */
+export interface ScopeConfig {
+  /** What it allows, in words for the person who is asked. Needed. */
+  readonly label?: string | undefined;
+  /** A longer explanation, which people open on the pages of consent and applications; none. */
+  readonly description?: string | undefined;
+  /**
+   * Beside which scopes it is shown: those that say who the person is, those that look at something, those that change something. Guessed
+   * from the scope's name: one with `read`, `view` and the like looks at something, any other changes something.
+   */
+  readonly group?: 'identity' | 'read' | 'change' | undefined;
+  /** The permission that a person must hold; the scope's own name. */
+  readonly permission?: string | undefined;
+  /**
+   * The claims of `getProfile()` and `oauth_server:claims` that it releases, in ID tokens and at UserInfo, for as long as the person holds
+   * its permission; none. Not those that the protocol itself needs, such as `sub`.
+   */
+  readonly claims?: readonly string[] | undefined;
+}
 
 /** Whether clients may come that no operator registered: by registering themselves, or as documents. */
 export function admitsUnverified({

@@ -1,5 +1,5 @@
 import { ENGLISH_WORDS, told, type PageText, type Text } from '../words/words.ts';
-import type { DpopRefusal } from '../http/challenges.ts';
+import type { BindingRefusal } from '../http/challenges.ts';
 
 /** The error codes of RFC 6749 (4.1.2.1, 5.2), RFC 8707 section 2 and OpenID Connect Core 3.1.2.6 that this server sends. */
 export type OAuthErrorCode =
@@ -41,30 +41,29 @@ export class OAuthError extends Error {
   }
 }
 
-/** A proof of DPoP (RFC 9449) is missing, does not hold, or lacks a nonce of this server. */
-export class DpopError extends Error {
-  override readonly name = 'DpopError';
-  /** The parameter `error` (RFC 9449 sections 5 and 8). */
-  readonly code: DpopErrorCode;
+/** The proof of a key that a request needs is missing, does not hold, or lacks what this server wants in it. */
+export class KeyProofError extends Error {
+  override readonly name = 'KeyProofError';
+  /** The parameter `error`. */
+  readonly code: BearerErrorCode;
   /** Which of the possible reasons it was: for the log alone. */
   readonly detail: string;
-  /** What the next proof is to carry; null when nonces are not asked for. */
-  readonly nonce: string | null;
+  /** The header fields that the answer gets, such as what the next proof is to carry. */
+  readonly fields: Readonly<Record<string, string>>;
 
-  constructor(code: DpopErrorCode, detail: string, nonce: string | null = null) {
-    super(DPOP_MESSAGES[code]);
+  /** `message` becomes `error_description`. */
+  constructor(
+    code: BearerErrorCode,
+    message: string,
+    detail: string,
+    fields: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
     this.code = code;
     this.detail = detail;
-    this.nonce = nonce;
+    this.fields = fields;
   }
 }
-
-export type DpopErrorCode = 'invalid_dpop_proof' | 'use_dpop_nonce';
-
-const DPOP_MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
-  invalid_dpop_proof: 'The DPoP proof is missing, invalid or used before.',
-  use_dpop_nonce: 'The DPoP proof has to carry the nonce of this answer.',
-};
 
 /** Too many wrong client secrets came before this one; a later attempt may go ahead. */
 export class TooManyFailuresError extends Error {
@@ -185,18 +184,22 @@ export interface PageLink {
   readonly text: Text;
 }
 
-/**
- * Why a request may not reach a protected resource (RFC 6750 section 3.1, RFC 9449 sections 7.1 and 9). `access_denied`, with
- * `oauth_server:challenge` alone: no token would reach it, since the person has no permission.
- */
-export type BearerErrorCode =
-  | 'missing_token'
-  | 'invalid_request'
-  | 'invalid_token'
-  | 'insufficient_scope'
-  | 'access_denied'
-  | 'invalid_dpop_proof'
-  | 'use_dpop_nonce';
+/** The error codes that protected resources answer with (RFC 6750 section 3.1); a feature may add its own. */
+export interface BearerErrorCodes {
+  /** There is no token. */
+  readonly missing_token: true;
+  /** The request is malformed. */
+  readonly invalid_request: true;
+  /** The token is none that is usable here. */
+  readonly invalid_token: true;
+  /** The token does not reach the resource. */
+  readonly insufficient_scope: true;
+  /** With `oauth_server:challenge` alone: no token would reach it, since the person has no permission. */
+  readonly access_denied: true;
+}
+
+/** Why a request may not reach a protected resource. */
+export type BearerErrorCode = keyof BearerErrorCodes;
 
 /** A request for a protected resource came without a token that reaches it. */
 export class BearerError extends Error {
@@ -211,8 +214,8 @@ export class BearerError extends Error {
   readonly requestId: string | null;
   /** The URL of the resource's metadata (RFC 9728), for the challenge; null when challenges do not name it. */
   readonly resourceMetadata: string | null;
-  /** What the challenge says of DPoP; null where that is switched off. */
-  readonly dpop: DpopRefusal | null;
+  /** What the challenge says of tokens that are bound to a key; null where there are none. */
+  readonly binding: BindingRefusal | null;
   /** The id of the authorization of the token that came, which opens nothing: for the log. Null where none is known. */
   readonly authorization: string | null;
 
@@ -221,32 +224,31 @@ export class BearerError extends Error {
     code: BearerErrorCode,
     scope: string | null = null,
     about: {
+      readonly message?: string;
       readonly detail?: string;
       readonly requestId?: string | null;
       readonly resourceMetadata?: string | null;
-      readonly dpop?: DpopRefusal | null;
+      readonly binding?: BindingRefusal | null;
       readonly authorization?: string | null;
     } = {},
   ) {
-    super(BEARER_MESSAGES[code]);
+    super(about.message ?? BEARER_MESSAGES[code] ?? code);
     this.code = code;
     this.scope = scope;
     this.detail = about.detail ?? null;
     this.requestId = about.requestId ?? null;
     this.resourceMetadata = about.resourceMetadata ?? null;
-    this.dpop = about.dpop ?? null;
+    this.binding = about.binding ?? null;
     this.authorization = about.authorization ?? null;
   }
 }
 
-const BEARER_MESSAGES: Readonly<Record<BearerErrorCode, string>> = {
+const BEARER_MESSAGES: Readonly<Partial<Record<BearerErrorCode, string>>> = {
   missing_token: 'This resource needs an access token.',
   invalid_request: 'The request is malformed, or sends the access token in more than one way.',
   invalid_token: 'The access token is not valid here: unknown, expired or revoked.',
   insufficient_scope: 'The access token does not reach this resource.',
   access_denied: 'The person has no permission for this, and no access token would change that.',
-  invalid_dpop_proof: 'The DPoP proof is missing, or not good for this request.',
-  use_dpop_nonce: 'The DPoP proof needs the nonce of this response.',
 };
 
 /** A client cannot be registered as asked; the message says why, in one line for the person who asked. */

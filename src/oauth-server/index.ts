@@ -11,12 +11,13 @@ export type { DoctorReport, ExaminationOptions, OpenRotation } from './console/d
 export type { Check, Finding } from './console/checks.ts';
 export type { ExaminedApplication } from './console/subject.ts';
 export { setUpServer, type SetupReport } from './console/setup.ts';
-export {
-  oauthServerConfiguration,
-  type OAuthServerConfig,
-  type AuditConfigInput,
-  type OAuthServerConfigInput,
-  type ScopeInput,
+export { oauthServerConfiguration } from './configuration.ts';
+export type {
+  AuditConfigInput,
+  OAuthServerConfig,
+  OAuthServerConfigInput,
+  ScopeConfig,
+  ScopeInput,
 } from './config.ts';
 export type { ClaimsMapper } from './tokens/claims.ts';
 export { oauthServerMigrations } from './store/migrations/index.ts';

@@ -1,5 +1,4 @@
 import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from './clients/credentials.ts';
-import type { Pushing } from './config.ts';
 import { claimNames } from './tokens/claims.ts';
 import { GRANT_TYPES_SUPPORTED } from './grants/grant-types.ts';
 import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS } from './keys/algorithms.ts';
@@ -20,9 +19,9 @@ export interface MetadataOptions {
   /** Whether clients may authenticate by assertions; false unless given. */
   readonly takesKeys?: boolean;
   /** Whether authorization requests may be pushed, or have to be; `off` unless given. */
-  readonly pushing?: Pushing;
-  /** Whether proofs of DPoP are taken; false unless given. */
-  readonly takesDpop?: boolean;
+  readonly pushing?: 'off' | 'accept' | 'require';
+  /** Members of the server's features. */
+  readonly members?: Readonly<Record<string, unknown>>;
   /** Whether the server is of the profile fapi2; false unless given. */
   readonly isProfiled?: boolean;
 }
@@ -76,7 +75,7 @@ export function authorizationServerMetadata(
   keys: readonly SigningKey[],
 ): Readonly<Record<string, unknown>> {
   const { issuer, clientDocuments = false, registers = false, takesKeys = false, pushing = 'off' } = options;
-  const { takesDpop = false, isProfiled = false, locales = null } = options;
+  const { members = {}, isProfiled = false, locales = null } = options;
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -94,7 +93,7 @@ export function authorizationServerMetadata(
     ...authenticationMethods(takesKeys, isProfiled),
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
-    ...(takesDpop ? { dpop_signing_alg_values_supported: verifiedAlgorithms(isProfiled) } : {}),
+    ...members,
     ...(clientDocuments ? { client_id_metadata_document_supported: true } : {}),
     ...(locales === null ? {} : { ui_locales_supported: locales }),
   };

@@ -3,11 +3,12 @@ import path from 'node:path';
 import { AUDIT, type AuditedSignIn } from './auditing/audit.ts';
 import type { Application, Auth, Plugin } from '../host/contracts.ts';
 import { assembleServer } from './assembly.ts';
-import { dpopOffer } from './tokens/resource-proofs.ts';
 import { completeHost, withReturn, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
 import type { KeySigner } from './keys/signers.ts';
-import { oauthServerConfiguration, type OAuthServerConfig, type OAuthServerConfigInput } from './config.ts';
+import type { OAuthServerConfig, OAuthServerConfigInput } from './config.ts';
+import { oauthServerConfiguration } from './configuration.ts';
+import { FEATURES } from './features.ts';
 import { examineLoginRoute } from './console/application-checks.ts';
 import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
 import { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
@@ -60,7 +61,10 @@ export function oauthServer<Context = unknown>({
       ...profileProblems(config['oauth_server'] as OAuthServerConfig),
     ],
     words: (config) => speakingOf(config['oauth_server'] as OAuthServerConfig),
-    takesDpop: (config) => dpopOffer(withProfile(config['oauth_server'] as OAuthServerConfig)) !== null,
+    tokenSchemes(config) {
+      const section = withProfile(config['oauth_server'] as OAuthServerConfig);
+      return FEATURES.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);
+    },
     migrations: oauthServerMigrations,
     views: builtInViews(),
     async waitingFor(application, request, returnTo) {
@@ -69,7 +73,7 @@ export function oauthServer<Context = unknown>({
     },
     async commands(program, context) {
       const { addServerCommands } = await import('./console/commands/index.ts');
-      addServerCommands(program, context);
+      addServerCommands(FEATURES)(program, context);
     },
     warnings(application) {
       const found = examineLoginRoute({ application, server: authorizationServerOf(application) });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigurationError } from '../contracts/errors.ts';
+import { dpopOffer } from '../http/dpop.ts';
 import { challengeProblems, createProtectedResource } from './protected-resource.ts';
 
 const ISSUER = 'https://portal.example';
@@ -12,7 +13,7 @@ const CONFIG = {
 
 /** The resource of this configuration. */
 const resourceOf = (changes: Partial<typeof CONFIG> = {}, issuer = ISSUER) =>
-  createProtectedResource({ issuer, config: { ...CONFIG, ...changes }, dpop: null });
+  createProtectedResource({ issuer, config: { ...CONFIG, ...changes }, binding: null });
 
 describe('where the metadata of a resource is', () => {
   test.each([
@@ -46,8 +47,8 @@ describe('the metadata of a resource', () => {
   });
 
   test('says what tokens are to be bound by, where they can be', () => {
-    const dpop = { algorithms: ['ES256'], required: true };
-    const offered = createProtectedResource({ issuer: ISSUER, config: CONFIG, dpop });
+    const binding = dpopOffer({ algorithms: ['ES256'], required: true });
+    const offered = createProtectedResource({ issuer: ISSUER, config: CONFIG, binding });
     expect(offered.metadata()).toMatchObject({
       resource: `${ISSUER}/mcp`,
       dpop_signing_alg_values_supported: ['ES256'],

@@ -1,5 +1,5 @@
 import { ConfigurationError, type ConfigurationProblem } from '../contracts/errors.ts';
-import { dpopMetadata, type DpopOffer } from '../http/challenges.ts';
+import type { BindingOffer } from '../http/challenges.ts';
 import { admitsUnverified, type OAuthServerConfig } from './config.ts';
 import { listedScopes } from './tokens/scopes.ts';
 
@@ -31,15 +31,15 @@ export interface ProtectedResourceOptions {
     OAuthServerConfig,
     'audience' | 'challenge' | 'name' | 'scopes' | 'registration' | 'client_id_metadata_documents'
   >;
-  /** Null unless DPoP is switched on. */
-  readonly dpop: DpopOffer | null;
+  /** What it says of bound tokens; null where there are none. */
+  readonly binding: BindingOffer | null;
 }
 
 /** Throws a ConfigurationError for an audience whose metadata cannot be published here, when challenges are to name it. */
 export function createProtectedResource({
   issuer,
   config,
-  dpop,
+  binding,
 }: ProtectedResourceOptions): ProtectedResource {
   const problems = challengeProblems(config, issuer);
   if (problems.length > 0) throw new ConfigurationError(problems);
@@ -50,7 +50,7 @@ export function createProtectedResource({
     ...scopesSupported(listedScopes(Object.keys(config.scopes), admitsUnverified(config))),
     bearer_methods_supported: ['header'],
     resource_name: config.name,
-    ...dpopMetadata(dpop),
+    ...binding?.metadata,
   };
   return {
     metadataUrl: config.challenge ? metadataUrlOf(config.audience) : null,

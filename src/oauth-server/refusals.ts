@@ -5,7 +5,7 @@ import {
   BearerError,
   BodyTooLargeError,
   ClientKeysError,
-  DpopError,
+  KeyProofError,
   NotNowError,
   OAuthError,
   TooManyFailuresError,
@@ -57,7 +57,7 @@ function reason(error: Error): { readonly error: string; readonly detail: string
 
 /** The one code of a refusal, in the log and elsewhere; null for an error that is none. */
 export function refusalCode(error: Error): string | null {
-  if (error instanceof OAuthError || error instanceof BearerError || error instanceof DpopError)
+  if (error instanceof OAuthError || error instanceof BearerError || error instanceof KeyProofError)
     return error.code;
   if (error instanceof AuthorizationPageError) return error.code;
   if (error instanceof TooManyFailuresError) return 'too_many_failures';
@@ -68,7 +68,7 @@ export function refusalCode(error: Error): string | null {
 }
 
 function detailOf(error: Error): string {
-  if (error instanceof OAuthError || error instanceof BearerError || error instanceof DpopError)
+  if (error instanceof OAuthError || error instanceof BearerError || error instanceof KeyProofError)
     return error.detail ?? error.message;
   if (error instanceof AuthorizationPageError) return error.detail ?? `${error.title}: ${error.message}`;
   if (error instanceof TooManyFailuresError) return `the next attempt in ${error.retryAfter} s`;

@@ -1,5 +1,6 @@
 import { EXPOSED_HEADERS } from '../http/added-headers.ts';
-import { authorizationOf, parseDpop } from '../http/bearer.ts';
+import { authorizationOf, parseScheme } from '../http/bearer.ts';
+import { DPOP_SCHEME } from '../http/dpop.ts';
 import { pathOf } from '../http/request-target.ts';
 import type { IntrospectedToken } from './introspection.ts';
 import type { SentRequest } from './proofs.ts';
@@ -87,7 +88,7 @@ function sentRequest(
   authorization: string | null,
   { method = '', originalUrl: target = '', headers }: GuardedRequest,
 ): SentRequest | undefined {
-  if (parseDpop(authorization) === null) return undefined;
+  if (parseScheme(DPOP_SCHEME, authorization) === null) return undefined;
   const { dpop = null } = headers;
   return { method, target, dpop: Array.isArray(dpop) ? dpop.join(', ') : dpop };
 }
@@ -130,7 +131,7 @@ export function honoGuard(resource: ResourceServer, scope: string) {
     const { raw } = context.req;
     const authorization = context.req.header('authorization') ?? null;
     const sent =
-      parseDpop(authorization) === null
+      parseScheme(DPOP_SCHEME, authorization) === null
         ? undefined
         : { method: raw.method, target: pathOf(raw.url), dpop: raw.headers.get('dpop') };
     const outcome = await resource.authorize(authorization, scope, sent);

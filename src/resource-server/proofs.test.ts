@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { dpopOffer } from '../http/dpop.ts';
 import { Proofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
 
 const NOW = 1_800_000_000_000;
@@ -123,13 +124,12 @@ test('The public URL of an API has neither query nor fragment, and is one', () =
 
 test('A refusal names the algorithms, and whether proofs are needed', () => {
   const url = { publicUrl: 'https://api.example' };
-  const offer = { required: false, algorithms: ALGORITHMS };
-  expect(refusalOf(new Proofs(url), false)).toEqual({ ...offer, presented: false, nonce: null });
+  const offered = (required: boolean) => dpopOffer({ required, algorithms: ALGORITHMS });
+  expect(refusalOf(new Proofs(url), false)).toEqual({ ...offered(false), presented: false, answer: null });
   expect(refusalOf(new Proofs({ ...url, required: true }), true)).toEqual({
-    ...offer,
-    required: true,
+    ...offered(true),
     presented: true,
-    nonce: null,
+    answer: null,
   });
   expect(refusalOf(null, true)).toBeNull();
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { DpopOffer, DpopRefusal } from '../http/challenges.ts';
+import { bindingRefusal, type BindingOffer, type BindingRefusal } from '../http/challenges.ts';
+import { dpopOffer } from '../http/dpop.ts';
 import { isLiteralTarget } from '../http/request-target.ts';
 import { checkDpopProof, DpopProofError, type DpopProof, type DpopProofProblem } from '../jws/dpop-proof.ts';
 import { VERIFIED_ALGORITHMS } from '../jws/public-keys.ts';
@@ -61,7 +62,7 @@ const MOST_REMEMBERED = 100_000;
 
 /** Checks proofs at an API elsewhere. */
 export class Proofs {
-  readonly offer: DpopOffer;
+  readonly offer: BindingOffer;
   /** The origin of the API, and the path that a proxy takes away. */
   readonly #base: string;
   readonly #claim: NonNullable<DpopOptions['claim']>;
@@ -71,7 +72,7 @@ export class Proofs {
     const { origin, pathname, search, hash } = new URL(publicUrl);
     if (search !== '' || hash !== '')
       throw new TypeError('dpop.publicUrl: must have no query and no fragment');
-    this.offer = { required, algorithms: VERIFIED_ALGORITHMS };
+    this.offer = dpopOffer({ required, algorithms: VERIFIED_ALGORITHMS });
     this.#base = `${origin}${pathname.endsWith('/') ? pathname.slice(0, -1) : pathname}`;
     this.#claim = claim ?? remembering(remembered);
   }
@@ -139,6 +140,6 @@ function remembering(most: number): NonNullable<DpopOptions['claim']> {
 }
 
 /** How a refusal speaks of DPoP; null where it is switched off. */
-export function refusalOf(proofs: Proofs | null, presented: boolean): DpopRefusal | null {
-  return proofs === null ? null : { ...proofs.offer, presented, nonce: null };
+export function refusalOf(proofs: Proofs | null, presented: boolean): BindingRefusal | null {
+  return bindingRefusal(proofs?.offer ?? null, presented ? { answer: null } : undefined);
 }

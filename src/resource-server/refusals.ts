@@ -1,4 +1,4 @@
-import { challenges, type DpopRefusal } from '../http/challenges.ts';
+import { challenges, type BindingRefusal } from '../http/challenges.ts';
 import { nameOf } from './causes.ts';
 import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
 import type { ProofReason } from './proofs.ts';
@@ -126,7 +126,7 @@ export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal)
 export interface Challenge {
   /** Without metadata, only a token that does not reach is told the scope. */
   readonly metadata: string | null;
-  readonly dpop: DpopRefusal | null;
+  readonly dpop: BindingRefusal | null;
 }
 
 /** The answer, and what is told of it. What no header field can hold, such as a scope with a line break in it, is a fault: 503. */

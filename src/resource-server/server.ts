@@ -1,4 +1,5 @@
-import { parseBearer, parseDpop } from '../http/bearer.ts';
+import { parseBearer, parseScheme } from '../http/bearer.ts';
+import { DPOP_SCHEME } from '../http/dpop.ts';
 import { nameOf } from './causes.ts';
 import { Introspection, IntrospectionError, type IntrospectedToken } from './introspection.ts';
 import { Proofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
@@ -155,7 +156,7 @@ interface Presented {
 function presentedIn(authorization: string | null, takesDpop: boolean): Presented | Grounds {
   if (authorization === null || /^\s*$/.test(authorization)) return { reason: 'no_token' };
   const bearer = parseBearer(authorization);
-  const bound = parseDpop(authorization);
+  const bound = parseScheme(DPOP_SCHEME, authorization);
   if (bound !== null && !takesDpop) return { reason: 'dpop_not_taken' };
   const token = (bearer ?? bound)?.token;
   if (token === undefined) return { reason: 'other_scheme' };

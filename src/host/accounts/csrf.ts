@@ -35,10 +35,15 @@ export class CsrfTokens {
   readonly #sent: string | null;
   #made: string | null = null;
 
-  constructor(request: Request, session: RequestSession, cookies: CookieScope, takesDpop: boolean) {
+  constructor(
+    request: Request,
+    session: RequestSession,
+    cookies: CookieScope,
+    tokenSchemes: readonly string[],
+  ) {
     this.#session = session;
     this.#cookie = cookieKind('portico_csrf', cookies);
-    this.#withoutCookies = isBearerRequest(request, takesDpop);
+    this.#withoutCookies = isBearerRequest(request, tokenSchemes);
     this.#sent = this.#withoutCookies ? null : readRandomValue(request, this.#cookie.name);
   }
 
@@ -94,16 +99,20 @@ export class CsrfCheck {
   /** The public origin of the application. */
   readonly origin: string;
   readonly #exemptRoutes: Readonly<Record<string, boolean>>;
-  readonly #takesDpop: boolean;
+  readonly #tokenSchemes: readonly string[];
 
   /**
-   * The check leaves alone the routes that have `true` under their names. `takesDpop`: whether `Authorization: DPoP` says that a request is
+   * The check leaves alone the routes that have `true` under their names. `tokenSchemes`: whether `Authorization: DPoP` says that a request is
    * an application's, as Bearer does.
    */
-  constructor(origin: string, exemptRoutes: Readonly<Record<string, boolean>>, takesDpop: boolean) {
+  constructor(
+    origin: string,
+    exemptRoutes: Readonly<Record<string, boolean>>,
+    tokenSchemes: readonly string[],
+  ) {
     this.origin = origin;
     this.#exemptRoutes = exemptRoutes;
-    this.#takesDpop = takesDpop;
+    this.#tokenSchemes = tokenSchemes;
   }
 
   /** Whether the configuration exempts this route from the check. */
@@ -114,7 +123,7 @@ export class CsrfCheck {
   /** Whether the session-wide check applies to a request at all. */
   isNeeded(request: Request, route: Route): boolean {
     if (SAFE_METHODS.has(request.method) || this.isExempt(route.name)) return false;
-    return !isBearerRequest(request, this.#takesDpop);
+    return !isBearerRequest(request, this.#tokenSchemes);
   }
 
   /** Throws an HttpError 403 unless the request came from a page of this browser. Returns the request to go on with, its body unread. */

@@ -19,22 +19,27 @@ const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 export class KnownBrowsers {
   readonly #database: Database;
   readonly #cookie: CookieKind;
-  readonly #takesDpop: boolean;
+  readonly #tokenSchemes: readonly string[];
   readonly #clock: () => number;
   #key: Promise<string> | null = null;
 
   /**
-   * `takesDpop`: whether `Authorization: DPoP` says that a request is an application's, as Bearer does. `clock`: milliseconds since 1970.
+   * `tokenSchemes`: the schemes of `Authorization` by which a request is an application's, as it is by Bearer. `clock`: milliseconds since 1970.
    */
-  constructor(database: Database, cookies: CookieScope, takesDpop: boolean, clock: () => number) {
+  constructor(
+    database: Database,
+    cookies: CookieScope,
+    tokenSchemes: readonly string[],
+    clock: () => number,
+  ) {
     this.#database = database;
     this.#cookie = cookieKind('portico_known', cookies);
-    this.#takesDpop = takesDpop;
+    this.#tokenSchemes = tokenSchemes;
     this.#clock = clock;
   }
 
   of(request: Request): KnownBrowser {
-    const sent = isBearerRequest(request, this.#takesDpop) ? null : readCookie(request, this.#cookie.name);
+    const sent = isBearerRequest(request, this.#tokenSchemes) ? null : readCookie(request, this.#cookie.name);
     return new KnownBrowser(this, sent ?? '');
   }
 

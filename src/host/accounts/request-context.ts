@@ -13,7 +13,7 @@ export interface PeopleParts {
   readonly accounts: Accounts;
   readonly cookies: CookieScope;
   /** Whether `Authorization: DPoP` says that a request is an application's, as Bearer does. */
-  readonly takesDpop: boolean;
+  readonly tokenSchemes: readonly string[];
 }
 
 const NONE: readonly string[] = [];
@@ -45,8 +45,8 @@ export class RequestContext {
   get csrf(): CsrfTokens | null {
     const { session } = this;
     if (this.#parts === null || session === null) return null;
-    const { cookies, takesDpop } = this.#parts;
-    return (this.#csrf ??= new CsrfTokens(this.#request, session, cookies, takesDpop));
+    const { cookies, tokenSchemes } = this.#parts;
+    return (this.#csrf ??= new CsrfTokens(this.#request, session, cookies, tokenSchemes));
   }
 
   get auth(): Auth | null {

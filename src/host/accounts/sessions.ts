@@ -24,29 +24,29 @@ export class Sessions {
   readonly clock: () => number;
   readonly #lifetime: number;
   readonly #cookie: CookieKind;
-  readonly #takesDpop: boolean;
+  readonly #tokenSchemes: readonly string[];
 
   /**
-   * `lifetime`: how long a session lives after its last use, in seconds. `takesDpop`: whether `Authorization: DPoP` says that a request is an
+   * `lifetime`: how long a session lives after its last use, in seconds. `tokenSchemes`: whether `Authorization: DPoP` says that a request is an
    * application's, as Bearer does. `clock`: milliseconds since 1970.
    */
   constructor(
     database: Database,
     lifetime: number,
     cookies: CookieScope,
-    takesDpop: boolean,
+    tokenSchemes: readonly string[],
     clock: () => number,
   ) {
     this.rows = new SessionRows(database);
     this.clock = clock;
     this.#lifetime = lifetime;
     this.#cookie = cookieKind('portico_session', cookies);
-    this.#takesDpop = takesDpop;
+    this.#tokenSchemes = tokenSchemes;
   }
 
   /** The session of one request, read from its cookie when it is first asked for. */
   of(request: Request): RequestSession {
-    const isAllowed = !isBearerRequest(request, this.#takesDpop);
+    const isAllowed = !isBearerRequest(request, this.#tokenSchemes);
     return new RequestSession(
       this,
       isAllowed,

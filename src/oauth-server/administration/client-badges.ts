@@ -27,6 +27,6 @@ export function openUntil({ revokedAt, previousSecretExpiresAt }: Client, now: n
 
 /** How it authenticates, by the name of RFC 7591 section 2. */
 export function authenticationOf(client: Parameters<typeof authenticationMetadata>[0]): string {
-  const { token_endpoint_auth_method: method } = authenticationMetadata(client);
+  const { token_endpoint_auth_method: method } = authenticationMetadata(client, []);
   return String(method);
 }

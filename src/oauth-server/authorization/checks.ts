@@ -29,8 +29,8 @@ export interface CheckContext {
   readonly keyPath: string;
   /** `oauth_server:audience`; null when it is empty. */
   readonly audience: string | null;
-  /** Whether `dpop_jkt` is read (`oauth_server:dpop`). */
-  readonly takesDpop: boolean;
+  /** The parameter that names the key which the code is for; null where codes are for no key. */
+  readonly keyParameter: string | null;
   /** Whether every request has to be pushed (RFC 9126). */
   readonly requiresPushed: boolean;
 }
@@ -43,7 +43,7 @@ interface Checked {
 }
 
 /** What the checks find. */
-type Findings = Pick<ConsentRequest, 'codeChallenge' | 'dpopJkt' | 'audience' | 'scopes'>;
+type Findings = Pick<ConsentRequest, 'codeChallenge' | 'thumbprint' | 'audience' | 'scopes'>;
 
 /** Throws the OAuthError that refuses the request, or returns what it found. */
 type Run = (request: Checked, context: CheckContext) => Partial<Findings> | Promise<Partial<Findings>>;
@@ -66,7 +66,7 @@ const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'pushe
   [
     'repeated-parameters',
     BOTH,
-    refuses((asked, by) => refuseRepeatedParameters(asked.parameters, by.takesDpop)),
+    refuses((asked, by) => refuseRepeatedParameters(asked.parameters, by.keyParameter)),
   ],
   ['request-objects', BOTH, refuses((asked) => refuseRequestObjects(asked.parameters))],
   ['pushed', BROWSER, refuses((asked, by) => refuseUnpushed(asked.client, by.requiresPushed))],
@@ -76,19 +76,23 @@ const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'pushe
   ['max_age', BOTH, refuses((asked) => refuseMaxAge(asked.parameters))],
   ['grant', BOTH, refuses((asked) => requireGrant(asked.client))],
   ['code_challenge', BOTH, (asked) => ({ codeChallenge: requirePkce(asked.parameters) })],
-  ['dpop_jkt', BOTH, (asked, by) => ({ dpopJkt: by.takesDpop ? requireThumbprint(asked.parameters) : null })],
+  ['key', BOTH, (asked, by) => ({ thumbprint: keyOf(asked.parameters, by.keyParameter) })],
   ['resource', BOTH, (asked, by) => ({ audience: requireResource(asked.parameters, by.audience) })],
   ['scope', BOTH, async (asked, by) => ({ scopes: await grantableScopes(asked, by) })],
 ];
 
 /** Runs the checks in their order. Throws the OAuthError of the first that refuses. */
 export async function runChecks(request: Checked, context: CheckContext): Promise<Findings> {
-  let found: Findings = { codeChallenge: '', dpopJkt: null, audience: null, scopes: [] };
+  let found: Findings = { codeChallenge: '', thumbprint: null, audience: null, scopes: [] };
   for (const [, on, run] of CHECKS) {
     if (on.includes(request.pushed ? 'pushed' : 'browser'))
       found = { ...found, ...(await run(request, context)) };
   }
   return found;
+}
+
+function keyOf(parameters: Parameters, keyParameter: string | null): string | null {
+  return keyParameter === null ? null : requireThumbprint(parameters, keyParameter);
 }
 
 async function grantableScopes(

@@ -237,7 +237,7 @@ export class Consent {
   }
 
   async #authorization(
-    { clientId, audience, redirectUri, codeChallenge, nonce, dpopJkt: thumbprint }: ConsentRequest,
+    { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint }: ConsentRequest,
     client: Client,
     person: PersonReference,
     scopes: readonly string[],

@@ -23,15 +23,13 @@ const SINGLE_PARAMETERS = [
   'request_uri',
 ] as const;
 
-/** The thumbprint of the key that alone may exchange the code (RFC 9449 section 10). */
-export const DPOP_JKT = 'dpop_jkt';
-
-export function refuseRepeatedParameters(parameters: Parameters, takesDpop: boolean): void {
-  for (const name of singleParameters(takesDpop)) parameters.get(name);
+/** `keyParameter` names the key that alone may exchange the code; null where codes are for no key. */
+export function refuseRepeatedParameters(parameters: Parameters, keyParameter: string | null): void {
+  for (const name of singleParameters(keyParameter)) parameters.get(name);
 }
 
-const singleParameters = (takesDpop: boolean): readonly string[] =>
-  takesDpop ? [...SINGLE_PARAMETERS, DPOP_JKT] : SINGLE_PARAMETERS;
+const singleParameters = (keyParameter: string | null): readonly string[] =>
+  keyParameter === null ? SINGLE_PARAMETERS : [...SINGLE_PARAMETERS, keyParameter];
 
 /** OpenID Connect Core section 3.1.2.6. */
 export function refuseRequestObjects(parameters: Parameters): void {
@@ -115,10 +113,11 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
     : `the code_challenge_method is ${quoted(method)}`;
 }
 
-export function requireThumbprint(parameters: Parameters): string | null {
-  const thumbprint = parameters.get(DPOP_JKT) ?? null;
+/** The thumbprint of the key that alone may exchange the code; null where this parameter names none. */
+export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
+  const thumbprint = parameters.get(keyParameter) ?? null;
   if (thumbprint === null || /^[A-Za-z0-9_-]{43}$/.test(thumbprint)) return thumbprint;
-  throw new OAuthError('invalid_request', 'The dpop_jkt is not the base64url of a SHA-256.');
+  throw new OAuthError('invalid_request', `The ${keyParameter} is not the base64url of a SHA-256.`);
 }
 
 /** The audience of the grant (RFC 8707 section 2.1). */
@@ -135,9 +134,9 @@ export function requireResource(parameters: Parameters, audience: string | null)
  */
 export function sentParameters(
   parameters: Parameters,
-  { takesDpop, hints }: { readonly takesDpop: boolean; readonly hints: readonly Hint[] },
+  { keyParameter, hints }: { readonly keyParameter: string | null; readonly hints: readonly Hint[] },
 ): SentParameters {
-  const checked = ['client_id', 'redirect_uri', 'resource', ...singleParameters(takesDpop)].flatMap(
+  const checked = ['client_id', 'redirect_uri', 'resource', ...singleParameters(keyParameter)].flatMap(
     (name) => {
       const values = parameters.all(name).slice(0, 2);
       return values.length === 1 && values[0] === '' ? [] : values.map((value) => [name, value] as const);

@@ -67,7 +67,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
     keys: { active },
     audience: 'https://api.example/',
-    takesDpop: false,
+    keyParameter: null,
     withLanguage: false,
     serverName: 'A server',
     requiresPushed: false,

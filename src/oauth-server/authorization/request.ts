@@ -13,7 +13,6 @@ import { formatScope } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { ConsentRequest } from '../store/requests.ts';
 import { runChecks, type CheckContext } from './checks.ts';
-import { DPOP_JKT } from './request-parameters.ts';
 import { hintOf } from './sign-in-hints.ts';
 import type { AuthorizationResponse } from './response.ts';
 import type { SentParameters } from './waiting-requests.ts';
@@ -30,7 +29,7 @@ export type AuthorizationRequest = Pick<
   | 'nonce'
   | 'codeChallenge'
   | 'audience'
-  | 'dpopJkt'
+  | 'thumbprint'
   | 'uiLocales'
   | 'pushed'
 >;
@@ -202,8 +201,8 @@ function unregistered(client: Client, redirectUri: string): string {
   );
 }
 
-/** The parameters of a new request for the same. */
-export function sameParameters(asked: AuthorizationRequest): SentParameters {
+/** The parameters of a new request for the same. `keyParameter` names the key which its code is for. */
+export function sameParameters(asked: AuthorizationRequest, keyParameter: string | null): SentParameters {
   const parameters = {
     client_id: asked.clientId,
     redirect_uri: asked.redirectUri,
@@ -214,7 +213,7 @@ export function sameParameters(asked: AuthorizationRequest): SentParameters {
     code_challenge: asked.codeChallenge,
     code_challenge_method: 'S256',
     resource: asked.audience,
-    [DPOP_JKT]: asked.dpopJkt,
+    ...(keyParameter === null ? {} : { [keyParameter]: asked.thumbprint }),
     ui_locales: asked.uiLocales ?? null,
   };
   return Object.entries(parameters).flatMap(([name, value]) =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { demands } from '../clients/demands.fixture.ts';
 import { page } from '../../words/words.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import { OutboundError } from '../outbound/limits.ts';
@@ -62,8 +63,7 @@ function installation() {
       audit: async (event) => void events.push(event),
       scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
       takesKeys: true,
-      takesPushed: true,
-      takesDpop: true,
+      demands: demands(),
       isProfiled: false,
       keys: { all: async () => algorithms.map((algorithm) => ({ algorithm }) as never) },
       serverName: 'The portal',
@@ -396,7 +396,7 @@ describe('What another process kept of a document', () => {
     ['clients may have keys', KEYED, {}],
     ['there are no keys', {}, { options: { takesKeys: false } }],
     ['clients may demand bound tokens', { dpop_bound_access_tokens: true }, {}],
-    ['nothing is demanded', {}, { options: { takesDpop: false } }],
+    ['nothing is demanded', {}, { options: { demands: demands({ bound: false }) } }],
     [
       'the profile allows its algorithm',
       { id_token_signed_response_alg: 'ES256' },
@@ -418,7 +418,7 @@ describe('What another process kept of a document', () => {
     [
       'no bound tokens are issued any more',
       { dpop_bound_access_tokens: true },
-      { options: { takesDpop: false } },
+      { options: { demands: demands({ bound: false }) } },
     ],
     ['there is a profile now', {}, { options: { isProfiled: true } }],
     ['a scope is offered that was not', { scope: 'openid' }, { scopes: ['openid', 'notes:read'] }],

@@ -4,6 +4,7 @@ import type { Audit } from '../auditing/audit.ts';
 import { page } from '../../words/words.ts';
 import { AuthorizationPageError } from '../errors.ts';
 import type { FetchJson } from '../outbound/fetch-json.ts';
+import type { ClientDemand } from '../clients/demands.ts';
 import { firstWithKey, newClient } from '../clients/registration.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
@@ -44,10 +45,8 @@ export interface ClientDocumentsOptions {
   readonly scopes: ScopeCatalog;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
-  /** Whether clients may push their requests (`oauth_server:pushed_authorization_requests`). */
-  readonly takesPushed: boolean;
-  /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
-  readonly takesDpop: boolean;
+  /** What clients may demand. */
+  readonly demands: readonly ClientDemand[];
   /** Whether keys of clients are fetched from any port: while developing; false unless given. */
   readonly anyPort?: boolean | undefined;
   /** Whether all clients are held to the profile: then it decides what ID tokens are signed with where a document does not say. */
@@ -77,8 +76,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     audit,
     scopes: catalog,
     takesKeys,
-    takesPushed,
-    takesDpop,
+    demands,
     anyPort,
     isProfiled,
     keys,
@@ -106,8 +104,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     const described = readDocument(value, url, {
       catalog,
       takesKeys,
-      takesPushed,
-      takesDpop,
+      demands,
       unnamedAlgorithm: await unnamedAlgorithm(),
       keysRefusal: (at) => urls.refusal(at),
       anyPort,
@@ -145,7 +142,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   /** Kept while clients could have keys here, or demand bound tokens, or before there was a profile, it may be another one now. */
   const isUsable = ({ client }: Known) =>
     (takesKeys || client.keys === null) &&
-    (takesDpop || !client.dpopBoundAccessTokens) &&
+    demands.every(({ isStrict, isMet, field }) => !isStrict || isMet || !client[field]) &&
     (!isProfiled || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM);
   /** Unblocked, it is no client yet: nobody has read its document since. */
   const isRead = ({ client }: Known) => client.grants.length > 0;

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { codeBlocks } from '../../../test/support/documents.ts';
 import { KNOWN_DOCUMENTS } from '../../../test/support/known-documents.ts';
+import { demands } from '../clients/demands.fixture.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { DocumentError, readDocument } from './document.ts';
@@ -12,8 +13,7 @@ const OFFERED = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 
 const RULES = {
   catalog: OFFERED,
   takesKeys: false,
-  takesPushed: false,
-  takesDpop: false,
+  demands: demands({ pushed: false, bound: false }),
   unnamedAlgorithm: 'RS256' as const,
   keysRefusal: () => null,
 };
@@ -64,7 +64,7 @@ test('the document of docs/connecting-clients.md is one, of a public client', ()
 });
 
 describe('a document that demands bound tokens', () => {
-  const rules = { ...RULES, takesDpop: true };
+  const rules = { ...RULES, demands: demands() };
   const demanding = (value: unknown) =>
     readDocument({ ...DOCUMENT, dpop_bound_access_tokens: value }, URL_OF_IT, rules).dpopBoundAccessTokens;
 
@@ -81,7 +81,7 @@ test('a document that demands pushed requests is taken where they are', () => {
   const pushes = (value: unknown) =>
     readDocument({ ...DOCUMENT, require_pushed_authorization_requests: value }, URL_OF_IT, {
       ...RULES,
-      takesPushed: true,
+      demands: demands(),
     }).pushesRequests;
   expect([undefined, false, true].map(pushes)).toEqual([false, false, true]);
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { demandsSet, type ClientDemand, type DemandField } from '../clients/demands.ts';
 import { PRIVATE_KEY_JWT } from '../clients/credentials.ts';
 import { checkClientKeys, showsPrivateKeys } from '../clients/key-sets.ts';
 import { checkName } from '../clients/registration.ts';
@@ -26,18 +27,15 @@ export type DescribedClient = Pick<
   | 'applicationType'
   | 'idTokenSignedResponseAlg'
   | 'keys'
-  | 'pushesRequests'
-  | 'dpopBoundAccessTokens'
+  | DemandField
 >;
 
 export interface DocumentRules {
   readonly catalog: ScopeCatalog;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
-  /** Whether clients may push their requests (`oauth_server:pushed_authorization_requests`). */
-  readonly takesPushed: boolean;
-  /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
-  readonly takesDpop: boolean;
+  /** What clients may demand. */
+  readonly demands: readonly ClientDemand[];
   /** What ID tokens are signed with where the document does not say. */
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** Why keys are not fetched from this URL; null when nothing is against it. */
@@ -89,11 +87,11 @@ type KeyMembers = z.output<typeof keyMembers>;
 
 /** Nothing can be agreed on in secret by a document that everybody reads (section 4.1 of the draft). */
 const SECRETS = ['client_secret', 'client_secret_expires_at'] as const;
-/** What a client may demand for its own protection, and has here where it is switched on. */
-const DPOP = 'dpop_bound_access_tokens';
-const PUSHED = 'require_pushed_authorization_requests';
-/** What it may demand, and would not have here. */
-const DEMANDS = ['tls_client_certificate_bound_access_tokens', 'require_signed_request_object'] as const;
+/** What it may demand for its own protection, and would not have here. */
+const NEVER_MET: readonly string[] = [
+  'tls_client_certificate_bound_access_tokens',
+  'require_signed_request_object',
+];
 
 /** Checks the document that was fetched from this URL. Throws a DocumentError that says what is wrong. */
 export function readDocument(value: unknown, url: string, rules: DocumentRules): DescribedClient {
@@ -120,8 +118,7 @@ export function readDocument(value: unknown, url: string, rules: DocumentRules):
     scopes: scopesOf(document, rules.catalog),
     idTokenSignedResponseAlg: algorithmOf(document, rules),
     keys,
-    pushesRequests: document[PUSHED] === true,
-    dpopBoundAccessTokens: document[DPOP] === true,
+    ...demandsSet(rules.demands, ({ metadata }) => document[metadata] === true),
   };
 }
 
@@ -158,12 +155,14 @@ function refuseSecrets(document: KeyMembers): void {
     throw new DocumentError('its jwks has a private or symmetric key, which everybody can read');
 }
 
-function refuseDemands(document: Members, { takesDpop, takesPushed }: DocumentRules): void {
-  const refused = [...(takesDpop ? [] : [DPOP]), ...DEMANDS, ...(takesPushed ? [] : [PUSHED])];
-  const demand = refused.find((name) => document[name] === true);
-  if (demand !== undefined) throw new DocumentError(`it wants ${demand}, which this server does not offer`);
-  if (takesDpop && ![undefined, true, false].some((value) => value === document[DPOP])) {
-    throw new DocumentError(`its ${DPOP} is neither true nor false`);
+function refuseDemands(document: Members, { demands }: DocumentRules): void {
+  const unmet = demands.filter(({ isMet }) => !isMet).map(({ metadata }) => metadata);
+  const unwanted = [...unmet, ...NEVER_MET].find((name) => document[name] === true);
+  if (unwanted !== undefined)
+    throw new DocumentError(`it wants ${unwanted}, which this server does not offer`);
+  for (const { metadata, isMet, isStrict } of demands) {
+    if (isMet && isStrict && ![undefined, true, false].some((value) => value === document[metadata]))
+      throw new DocumentError(`its ${metadata} is neither true nor false`);
   }
 }
 

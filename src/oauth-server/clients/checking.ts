@@ -2,6 +2,7 @@ import { RegistrationError } from '../errors.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
+import { unmetProblem, type ClientDemand } from './demands.ts';
 import { checkRegistration, type CheckedRegistration, type ClientRegistration } from './registration.ts';
 import { NO_KEYS } from './updating.ts';
 
@@ -13,10 +14,7 @@ export interface CheckingOptions {
   readonly keys: Pick<KeyRing, 'all'>;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
-  /** Whether they may push their requests (`oauth_server:pushed_authorization_requests`). */
-  readonly takesPushed: boolean;
-  /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
-  readonly takesDpop: boolean;
+  readonly demands: readonly ClientDemand[];
   readonly profiles: Profiles;
   /** Whether key sets are fetched from any port: while developing; false unless given. */
   readonly anyPort?: boolean;
@@ -24,18 +22,12 @@ export interface CheckingOptions {
 
 /** The rules of a registration, and those of what is switched off. */
 export function createChecking(options: CheckingOptions): CheckNewClient {
-  const { scopes, keys, takesKeys, takesPushed, takesDpop, profiles, anyPort = false } = options;
+  const { scopes, keys, takesKeys, demands, profiles, anyPort = false } = options;
   return async (registration) => {
     const checked = await checkRegistration(registration, scopes, keys, profiles, { anyPort });
     if (checked.keys !== null && !takesKeys) throw new RegistrationError(NO_KEYS);
-    if (checked.pushesRequests && !takesPushed) {
-      throw new RegistrationError(
-        'oauth_server:pushed_authorization_requests is off; set it to accept or require first',
-      );
-    }
-    if (checked.dpopBoundAccessTokens && !takesDpop) {
-      throw new RegistrationError('oauth_server:dpop is off; set it to accept first');
-    }
+    const unmet = unmetProblem(demands, checked);
+    if (unmet !== null) throw new RegistrationError(unmet);
     return checked;
   };
 }

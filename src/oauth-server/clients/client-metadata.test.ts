@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { authenticationMetadata } from './client-metadata.ts';
+import { demands } from './demands.fixture.ts';
 
 const CLIENT = { public: true, keys: null, pushesRequests: false, dpopBoundAccessTokens: false };
 const KEYS = { jwks: '{"keys":[{"kty":"EC"}]}', jwksUri: null, algorithm: null };
@@ -29,13 +30,16 @@ describe('A client is told how it proves itself', () => {
       },
     ],
   ] as const)('%s, and what it demands', (_, client, says) => {
-    expect(authenticationMetadata(client)).toStrictEqual(says);
-    expect(authenticationMetadata({ ...client, ...DEMANDS })).toStrictEqual({ ...says, ...DEMANDED });
-    expect(authenticationMetadata({ ...client, pushesRequests: true })).toStrictEqual({
+    expect(authenticationMetadata(client, demands())).toStrictEqual(says);
+    expect(authenticationMetadata({ ...client, ...DEMANDS }, demands())).toStrictEqual({
+      ...says,
+      ...DEMANDED,
+    });
+    expect(authenticationMetadata({ ...client, pushesRequests: true }, demands())).toStrictEqual({
       ...says,
       require_pushed_authorization_requests: true,
     });
-    expect(authenticationMetadata({ ...client, dpopBoundAccessTokens: true })).toStrictEqual({
+    expect(authenticationMetadata({ ...client, dpopBoundAccessTokens: true }, demands())).toStrictEqual({
       ...says,
       dpop_bound_access_tokens: true,
     });

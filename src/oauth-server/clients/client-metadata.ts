@@ -1,21 +1,16 @@
 import type { Client } from '../store/client.ts';
 import { PRIVATE_KEY_JWT } from './credentials.ts';
+import { demandMetadata, type ClientDemand, type DemandField } from './demands.ts';
 
-/** How a client proves itself, how it asks, and what it demands, by the field names of RFC 7591 section 2, RFC 9126 section 6 and RFC 9449 section 5.2. */
-export function authenticationMetadata({
-  public: isPublic,
-  keys,
-  pushesRequests,
-  dpopBoundAccessTokens,
-}: Pick<Client, 'public' | 'keys' | 'pushesRequests' | 'dpopBoundAccessTokens'>): Readonly<
-  Record<string, unknown>
-> {
-  const demands = {
-    ...(pushesRequests ? { require_pushed_authorization_requests: true } : {}),
-    ...(dpopBoundAccessTokens ? { dpop_bound_access_tokens: true } : {}),
-  };
+/** How a client proves itself, and what it demands, by the field names of RFC 7591 section 2. */
+export function authenticationMetadata(
+  client: Pick<Client, 'public' | 'keys' | DemandField>,
+  demands: readonly ClientDemand[],
+): Readonly<Record<string, unknown>> {
+  const { public: isPublic, keys } = client;
+  const demanded = demandMetadata(demands, client);
   if (keys === null) {
-    return { token_endpoint_auth_method: isPublic ? 'none' : 'client_secret_basic', ...demands };
+    return { token_endpoint_auth_method: isPublic ? 'none' : 'client_secret_basic', ...demanded };
   }
   const { jwks, jwksUri, algorithm } = keys;
   return {
@@ -23,6 +18,6 @@ export function authenticationMetadata({
     ...(algorithm === null ? {} : { token_endpoint_auth_signing_alg: algorithm }),
     ...(jwks === null ? {} : { jwks: JSON.parse(jwks) as unknown }),
     ...(jwksUri === null ? {} : { jwks_uri: jwksUri }),
-    ...demands,
+    ...demanded,
   };
 }

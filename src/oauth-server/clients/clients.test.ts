@@ -3,6 +3,7 @@ import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditEvent } from '../auditing/audit.ts';
 import { isClientUrl } from '../client-documents/client-urls.ts';
+import { demands } from './demands.fixture.ts';
 import { createChecking } from './checking.ts';
 import { createClients, type Clients, type ClientsOptions } from './clients.ts';
 import type { ClientRegistration } from './registration.ts';
@@ -62,7 +63,7 @@ function clientsWith(changes: Partial<ClientsOptions> = {}): Clients {
     dpop: 'accept',
     pushed_authorization_requests: 'accept',
   });
-  const takes = { takesKeys: true, takesPushed: true, takesDpop: true };
+  const takes = { takesKeys: true, demands: demands() };
   return createClients({
     store: watched.store,
     scopes,

@@ -19,6 +19,7 @@ import {
 } from './registration.ts';
 import type { CheckNewClient } from './checking.ts';
 import type { Profiles } from '../profiles/profiles.ts';
+import { NO_DEMANDS } from './demands.ts';
 import { describeClient, type ShownClient } from './describing.ts';
 import { checkSite, namedLogo } from './logos.ts';
 import { listPage, type ClientList, type ClientPage } from './listing.ts';
@@ -176,8 +177,7 @@ export function createClients(options: ClientsOptions): Clients {
       grants: [],
       public: true,
       keys: null,
-      pushesRequests: false,
-      dpopBoundAccessTokens: false,
+      ...NO_DEMANDS,
       profile: null,
       applicationType: 'web',
       idTokenSignedResponseAlg: DEFAULT_ALGORITHM,

@@ -4,6 +4,7 @@ import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } fro
 import { DEFAULT_ALGORITHM, missingKey, SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { quoted } from '../quoting.ts';
+import { demandsOf, type DemandField } from './demands.ts';
 import { checkClientKeys } from './key-sets.ts';
 import { CODE_GRANTS } from './metadata.ts';
 import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
@@ -96,8 +97,7 @@ export type CheckedRegistration = Pick<
   | 'applicationType'
   | 'idTokenSignedResponseAlg'
   | 'keys'
-  | 'pushesRequests'
-  | 'dpopBoundAccessTokens'
+  | DemandField
   | 'profile'
 >;
 
@@ -160,8 +160,7 @@ export async function checkRegistration(
     applicationType,
     keys: clientKeys,
     // A profile that it is held to by itself, its row demands, too.
-    pushesRequests: profile !== null || registration.requirePushedAuthorizationRequests === true,
-    dpopBoundAccessTokens: profile !== null || registration.dpopBoundAccessTokens === true,
+    ...demandsOf(registration, profile !== null),
     profile,
   };
   const [likely] = ID_TOKEN_ALGORITHMS;

@@ -5,6 +5,7 @@ import type { Client, ClientKeys, ClientLogo } from '../store/client.ts';
 import type { ClientRecords } from '../store/sql/clients.ts';
 import { OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
 import { checkSite, type NamedLogo } from './logos.ts';
+import { registrationOfDemands } from './demands.ts';
 import { describeKeys, type DescribedKey } from './describing.ts';
 import type { CheckedRegistration, ClientRegistration } from './registration.ts';
 
@@ -188,8 +189,7 @@ async function changed(
     grants,
     public: client.public,
     applicationType: client.applicationType,
-    requirePushedAuthorizationRequests: client.pushesRequests,
-    dpopBoundAccessTokens: client.dpopBoundAccessTokens,
+    ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
     ...(hasIdTokens({ scopes, grants }) && isChosen(client)

@@ -1,22 +1,7 @@
 import { pendingSteps } from '../../sql/migrations.ts';
-import type { Client } from '../store/client.ts';
 import { failing, type Check } from './checks.ts';
 import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
-
-/** What a client may demand for its own protection, and the key that has to be on for it. */
-const DEMANDS = [
-  [
-    'dpop',
-    'nobody gets the bound tokens that these demand',
-    (client: Client) => client.dpopBoundAccessTokens,
-  ],
-  [
-    'pushed_authorization_requests',
-    'nobody gets further with these, which push their requests',
-    (client: Client) => client.pushesRequests,
-  ],
-] as const;
 
 /**
  * Clients that demand what is switched off, and are given nothing without it. Nothing is said where there are none. Those of a profile have a
@@ -24,17 +9,17 @@ const DEMANDS = [
  */
 export async function examineClientDemands({ application, server }: Subject): Promise<readonly Check[]> {
   if (pendingSteps(await application.migrations()).length > 0) return [];
-  const off = DEMANDS.filter(([key]) => (server.config[key] ?? 'off') === 'off');
+  const off = server.demands
+    .filter(({ isMet }) => !isMet)
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1));
   if (off.length === 0) return [];
   const own = await livingClients(
     server,
     (client) =>
-      client.profile === null &&
-      client.registeredBy !== 'document' &&
-      off.some(([, , demands]) => demands(client)),
+      client.profile === null && client.registeredBy !== 'document' && off.some(({ field }) => client[field]),
   );
-  return off.flatMap(([key, effect, demands]) => {
-    const demanding = own.filter(demands);
+  return off.flatMap(({ key, effect, field }) => {
+    const demanding = own.filter((client) => client[field]);
     if (demanding.length === 0) return [];
     const ids = demanding.map(({ id }) => id).join(', ');
     return [

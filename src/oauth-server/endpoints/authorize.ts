@@ -23,6 +23,7 @@ import { redirectReply } from '../replies/pages.ts';
 import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
 import type { Client } from '../store/client.ts';
+import type { KeyBinding } from '../tokens/key-binding.ts';
 import type { AuthorizeReplies } from './authorize-replies.ts';
 
 export interface AuthorizeOptions {
@@ -38,8 +39,8 @@ export interface AuthorizeOptions {
   readonly replies: AuthorizeReplies;
   /** The path of this endpoint. */
   readonly path: string;
-  /** Whether DPoP proofs are accepted. */
-  readonly takesDpop: boolean;
+  /** How tokens are bound to a key; null where they are bound to nothing. */
+  readonly binding: KeyBinding | null;
   /** The hints that something reads. Others are not kept. */
   readonly hints: readonly Hint[];
 }
@@ -72,7 +73,7 @@ export class AuthorizeEndpoint {
    * back with the id of the request.
    */
   async get(request: Request): Promise<Reply> {
-    refuseBearer(request, this.#options.takesDpop);
+    refuseBearer(request, this.#options.binding);
     const parameters = queryParameters(request);
     const requestId = returningRequestId(parameters);
     return requestId === null
@@ -82,7 +83,7 @@ export class AuthorizeEndpoint {
 
   /** POST: the person's answer on the consent screen, or a request, which has a `client_id` (AS-7.11). */
   async post(request: Request): Promise<Reply> {
-    refuseBearer(request, this.#options.takesDpop);
+    refuseBearer(request, this.#options.binding);
     const form = await readForm(request);
     const parameters = createParameters(form);
     if (!parameters.has('client_id')) return this.#answer(request, unrepeated(form));
@@ -240,7 +241,7 @@ export class AuthorizeEndpoint {
     const { consent, waiting, host, replies } = this.#options;
     const pending = await consent.requirePending(requestId, visitor);
     const begun = await waiting.begin(visitor.request, {
-      sent: sameParameters(pending),
+      sent: sameParameters(pending, this.#options.binding?.parameter ?? null),
       pushed: pending.pushed === true,
     });
     const returnTo = this.#returnPath(begun.requestId);
@@ -268,8 +269,8 @@ export class AuthorizeEndpoint {
   }
 
   #toWait({ parameters, pushed }: PutRequest, requestId: string | undefined): RequestToWait {
-    const { takesDpop, hints } = this.#options;
-    const sent = sentParameters(parameters, { takesDpop, hints });
+    const { binding, hints } = this.#options;
+    const sent = sentParameters(parameters, { keyParameter: binding?.parameter ?? null, hints });
     return { sent, pushed, ...(requestId === undefined ? {} : { requestId }) };
   }
 
@@ -294,8 +295,8 @@ function clientOf(checked: CheckedRequest): Client | null {
 }
 
 /** Consent is a browser session's, which a request with an access token never has. */
-function refuseBearer(request: Request, takesDpop: boolean): void {
-  if (isBearerRequest(request, takesDpop)) {
+function refuseBearer(request: Request, binding: KeyBinding | null): void {
+  if (isBearerRequest(request, binding === null ? [] : [binding.offer.scheme])) {
     throw new OAuthError('invalid_request', 'The authorization endpoint takes no access token.');
   }
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../../sql/contract.ts';
+import type { BindingOffer } from '../../http/challenges.ts';
 import { prefersPage } from '../../http/accept.ts';
 import { runInContext } from '../../http/context.ts';
 import type { RunFrom } from '../auditing/origin.ts';
@@ -44,8 +45,8 @@ export interface EndpointsOptions {
   readonly failures: Failures;
   readonly host: Pick<CompleteHost, 'log' | 'clientAddress' | 'commit'>;
   readonly database: Pick<Database, 'readTogether'>;
-  /** Whether pages of other origins may send proofs (`oauth_server:dpop`). */
-  readonly takesDpop: boolean;
+  /** What of bound tokens pages of other origins may send and read; null where there are none. */
+  readonly binding: BindingOffer | null;
   /** Wrapped around what answers, so that what is recorded names the request; null where nothing is. */
   readonly runFrom: RunFrom | null;
   /** Null where nothing is measured. */
@@ -82,7 +83,7 @@ function createEndpoint({
   failures,
   host,
   database,
-  takesDpop,
+  binding,
   runFrom,
   measuring,
 }: Omit<EndpointsOptions, 'handlers' | 'mounting' | 'resourceMetadata' | 'administration'> & {
@@ -92,7 +93,7 @@ function createEndpoint({
   const { name, path, methods, anyOrigin = false, forPeople = false, onlyReads = false } = description;
   // Applications send no session along, so there is none to keep.
   const commit = forPeople ? host.commit : null;
-  const readable = readableHeaders(takesDpop);
+  const readable = readableHeaders(binding);
   const handle: Handler = onlyReads ? (request) => database.readTogether(() => handler(request)) : handler;
 
   function failure(error: unknown, request: Request, requestId: string): Promise<Reply> {
@@ -103,7 +104,7 @@ function createEndpoint({
   async function answer(request: Request): Promise<Response> {
     const requestId = requestIdOf(request);
     if (anyOrigin && request.method === 'OPTIONS') {
-      return toResponse(preflight(request, methods, takesDpop), requestId);
+      return toResponse(preflight(request, methods, binding), requestId);
     }
     let replied: Reply;
     try {

@@ -1,9 +1,9 @@
 import type { BearerTokens } from '../tokens/bearer.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import { OAuthError } from '../errors.ts';
-import { tokenTypeOf } from '../grants/grant.ts';
 import { formParameters } from '../parameters.ts';
 import { jsonReply } from '../replies/responses.ts';
+import { tokenTypeOf, type KeyBinding } from '../tokens/key-binding.ts';
 import { formatScope } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { Handler } from './endpoint.ts';
@@ -11,6 +11,8 @@ import type { Handler } from './endpoint.ts';
 export interface IntrospectOptions {
   readonly authenticateClient: AuthenticateClient;
   readonly bearerTokens: BearerTokens;
+  /** Null where tokens are bound to nothing. */
+  readonly binding: KeyBinding | null;
   readonly issuer: string;
 }
 
@@ -19,7 +21,7 @@ export interface IntrospectOptions {
  * are those that would be honoured at this moment; of the person there is nothing but the public subject.
  */
 export function createIntrospectEndpoint(options: IntrospectOptions): Handler {
-  const { authenticateClient, bearerTokens, issuer } = options;
+  const { authenticateClient, bearerTokens, binding, issuer } = options;
   return async (request) => {
     const form = await formParameters(request);
     const client = await authenticateClient(request, form);
@@ -30,14 +32,16 @@ export function createIntrospectEndpoint(options: IntrospectOptions): Handler {
       active: true,
       scope: formatScope(await bearerTokens.honouredScopes(token)),
       client_id: token.clientId,
-      token_type: tokenTypeOf(token.thumbprint),
+      token_type: tokenTypeOf(binding, token.thumbprint),
       exp: Math.floor(token.expiresAt / 1000),
       iat: Math.floor(token.issuedAt / 1000),
       iss: issuer,
       ...(token.subject === null ? {} : { sub: token.subject }),
       ...(token.audience === null ? {} : { aud: token.audience }),
-      // The resource server has to demand a proof of this key (RFC 9449 section 6.2).
-      ...(token.thumbprint === null ? {} : { cnf: { jkt: token.thumbprint } }),
+      // The resource server has to demand a proof of this key.
+      ...(token.thumbprint === null || binding === null
+        ? {}
+        : { cnf: binding.confirmation(token.thumbprint) }),
     });
   };
 }

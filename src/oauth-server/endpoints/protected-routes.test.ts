@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogContext } from '../../contracts/log.ts';
 import { currentContext, currentRequestId } from '../../http/context.ts';
 import { requestIdOf } from '../../http/request-id.ts';
+import { dpopOffer } from '../../http/dpop.ts';
 import { currentOrigin, runFrom } from '../auditing/origin.ts';
 import type { BearerError } from '../errors.ts';
 import { createFailures } from '../replies/failures.ts';
@@ -11,7 +12,7 @@ import type { UsableToken } from '../tokens/bearer.ts';
 import { createProtectedRoutes, type ProtectedRoutesOptions } from './protected-routes.ts';
 
 const METADATA = 'https://portal.example/.well-known/oauth-protected-resource';
-const DPOP = { required: false, algorithms: ['ES256'] };
+const DPOP = dpopOffer({ required: false, algorithms: ['ES256'] });
 const SENT = { 'X-Request-Id': 'the-request' };
 
 /** What is read of a token, by its value: `usable` has a scope that its person holds, and one that the person does not. */
@@ -51,7 +52,9 @@ function start(changes: Partial<ProtectedRoutesOptions> = {}) {
       if (state.problem !== null) throw state.problem;
       if (authorization === null) return { code: 'missing_token', detail: 'there is no header' } as const;
       const found = TOKENS[authorization];
-      return found ?? ({ code: 'invalid_token', detail: 'nobody has it', proof: { nonce: 'next' } } as const);
+      return (
+        found ?? ({ code: 'invalid_token', detail: 'nobody has it', proof: { answer: 'next' } } as const)
+      );
     },
     honouredScopes: async ({ scopes: has }: UsableToken) => has.filter((name) => name === 'notes:read'),
   };
@@ -82,7 +85,7 @@ function start(changes: Partial<ProtectedRoutesOptions> = {}) {
     failures,
     host,
     metadataUrl: null,
-    dpop: null,
+    binding: null,
     runFrom: null,
     measuring,
     ...changes,
@@ -204,7 +207,7 @@ describe('a refusal', () => {
   test('where no request is known names none', async () => {
     const { refusalOf, lines } = start();
     const error = await refusalOf(null, () => token().requireUsable());
-    expect(error).toMatchObject({ code: 'missing_token', scope: null, requestId: null, dpop: null });
+    expect(error).toMatchObject({ code: 'missing_token', scope: null, requestId: null, binding: null });
     expect(lines).toMatchObject([
       ['{endpoint} refused: {error} ({detail})', { requestId: null, address: null }],
     ]);
@@ -253,13 +256,13 @@ describe('a refusal', () => {
     expect(lacking).toMatchObject({ code: 'insufficient_scope', scope: 'notes:read' });
   });
 
-  test('speaks of DPoP where that is switched on, and of the nonce that is asked for', async () => {
-    const { refusalOf } = start({ dpop: DPOP });
+  test('speaks of bound tokens where that is switched on, and of the nonce that is asked for', async () => {
+    const { refusalOf } = start({ binding: DPOP });
     const of = async (authorization: string | null) =>
-      (await refusalOf(authorization, () => token().requireScope('notes:read'))).dpop;
-    expect(await of(null)).toEqual({ ...DPOP, presented: false, nonce: null });
-    expect(await of('invented')).toEqual({ ...DPOP, presented: true, nonce: 'next' });
-    expect(await of('bound')).toEqual({ ...DPOP, presented: true, nonce: null });
+      (await refusalOf(authorization, () => token().requireScope('notes:read'))).binding;
+    expect(await of(null)).toEqual({ ...DPOP, presented: false, answer: null });
+    expect(await of('invented')).toEqual({ ...DPOP, presented: true, answer: 'next' });
+    expect(await of('bound')).toEqual({ ...DPOP, presented: true, answer: null });
   });
 });
 

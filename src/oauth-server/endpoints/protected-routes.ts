@@ -1,4 +1,4 @@
-import { dpopRefusal, type DpopOffer } from '../../http/challenges.ts';
+import { bindingRefusal, type BindingOffer } from '../../http/challenges.ts';
 import { runInContext } from '../../http/context.ts';
 import type { RunFrom } from '../auditing/origin.ts';
 import { requestIdOf } from '../../http/request-id.ts';
@@ -16,8 +16,8 @@ export interface ProtectedRoutes {
   /**
    * Looks up the token of a request's `Authorization` header, for a framework whose handlers are not `Request => Response`:
    * What `run` runs can call `token()`, and so can everything awaited there. When the look-up itself fails, `failure` is the
-   * response to send instead. `request` is called when something is refused or fails, for the log, and for a token of the scheme DPoP,
-   * whose proof is for its method and its path as it was sent; without it there is no such token. The host contract is given
+   * response to send instead. `request` is called when something is refused or fails, for the log, and for a token that is bound to a
+   * key, whose proof is for its method and its path as it was sent; without it there is no such token. The host contract is given
    * `context`.
    */
   lookUpToken(
@@ -39,8 +39,8 @@ export interface ProtectedRoutesOptions {
   readonly host: Pick<CompleteHost, 'log' | 'clientAddress'>;
   /** What challenges name; null when they do not. */
   readonly metadataUrl: string | null;
-  /** Null unless DPoP is switched on. */
-  readonly dpop: DpopOffer | null;
+  /** What is said of bound tokens; null where there are none. */
+  readonly binding: BindingOffer | null;
   /** Wrapped around what answers, so that what is recorded names the request; null where nothing is. */
   readonly runFrom: RunFrom | null;
   /** Null where nothing is measured. */
@@ -93,21 +93,28 @@ function idOf(asked: (() => Request) | undefined): (() => string) | null {
 
 /** Refuses one request, and logs that once, however often its handler asks. */
 function refusing(
-  { host, metadataUrl: resourceMetadata, dpop: offer, measuring }: ProtectedRoutesOptions,
+  { host, metadataUrl: resourceMetadata, binding: offer, measuring }: ProtectedRoutesOptions,
   asked: (() => Request) | undefined,
   context: unknown,
 ): Refuse {
   let isLogged = false;
-  return ({ code: found, scope, detail, of, isUnheld = false, proof }) => {
+  return ({ code: found, scope, detail, message, of, isUnheld = false, proof }) => {
     const request = asked?.() ?? null;
     const requestId = request === null ? null : requestIdOf(request);
     // Clients that are told how to get further would ask the person again and again for what they cannot give.
     const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
     // A challenge that says how to get a token says for which scope, too; others name none without a usable token.
     const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
-    const dpop = dpopRefusal(offer, proof);
+    const binding = bindingRefusal(offer, proof);
     const { clientId = null, authorization = null } = of ?? {};
-    const error = new BearerError(code, needed, { detail, requestId, resourceMetadata, dpop, authorization });
+    const error = new BearerError(code, needed, {
+      ...(message === undefined ? {} : { message }),
+      detail,
+      requestId,
+      resourceMetadata,
+      binding,
+      authorization,
+    });
     const refused = { endpoint: 'token()', request, error, clientId };
     if (!isLogged) {
       runInContext(context, requestId, () => logRefusal(host, refused));

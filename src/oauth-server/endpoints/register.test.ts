@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { demands } from '../clients/demands.fixture.ts';
 import { BearerError, BodyTooLargeError, OAuthError } from '../errors.ts';
 import { notedClient } from '../refusals.ts';
 import type { Registrations } from '../registering/registrations.ts';
@@ -62,6 +63,7 @@ function start({ client = CLIENT, secret = null as string | null } = {}) {
     registrations,
     host: { clientAddress: () => '192.0.2.1' },
     pruning: { tick: async () => void asked.push('pruned') },
+    demands: demands(),
     issuer: ISSUER,
   });
   const ask = async (method: string, query = '', init: RequestInit = {}) => {

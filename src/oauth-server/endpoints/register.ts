@@ -2,6 +2,7 @@ import { parseBearer } from '../../http/bearer.ts';
 import { readText, type BodyFailure } from '../../http/body.ts';
 import { mediaTypeOf } from '../../http/media-types.ts';
 import { authenticationMetadata } from '../clients/client-metadata.ts';
+import type { ClientDemand } from '../clients/demands.ts';
 import { BearerError, BodyTooLargeError, OAuthError } from '../errors.ts';
 import { callerAddress, type CompleteHost } from '../host.ts';
 import { queryParameters } from '../parameters.ts';
@@ -19,6 +20,8 @@ export interface RegisterEndpointOptions {
   readonly registrations: Registrations;
   readonly host: Pick<CompleteHost, 'clientAddress'>;
   readonly pruning: Pick<Pruning, 'tick'>;
+  /** What clients may demand. */
+  readonly demands: readonly ClientDemand[];
   readonly issuer: string;
 }
 
@@ -30,7 +33,7 @@ const BODY_LIMIT = 64 * 1024;
  * with the client id in the query.
  */
 export function createRegisterEndpoint(options: RegisterEndpointOptions): Handler {
-  const { registrations, host, pruning, issuer } = options;
+  const { registrations, host, pruning, demands, issuer } = options;
 
   async function register(request: Request): Promise<Reply> {
     const token = bearerToken(request);
@@ -80,7 +83,7 @@ export function createRegisterEndpoint(options: RegisterEndpointOptions): Handle
       redirect_uris: client.redirectUris,
       grant_types: client.grants,
       response_types: client.grants.includes('authorization_code') ? ['code'] : [],
-      ...authenticationMetadata(client),
+      ...authenticationMetadata(client, demands),
       scope: client.scopes.join(' '),
       id_token_signed_response_alg: client.idTokenSignedResponseAlg,
     };

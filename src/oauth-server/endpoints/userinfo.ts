@@ -1,6 +1,6 @@
 import type { BearerTokens, NoToken, UsableToken } from '../tokens/bearer.ts';
 import type { Claims } from '../tokens/claims.ts';
-import { dpopRefusal, type DpopOffer } from '../../http/challenges.ts';
+import { bindingRefusal, type BindingOffer } from '../../http/challenges.ts';
 import { BearerError, OAuthError } from '../errors.ts';
 import { formParameters, isForm } from '../parameters.ts';
 import { noteClient } from '../refusals.ts';
@@ -10,12 +10,12 @@ import type { Handler } from './endpoint.ts';
 export interface UserinfoOptions {
   readonly bearerTokens: BearerTokens;
   readonly claims: Claims;
-  /** Null unless DPoP is switched on. */
-  readonly dpop: DpopOffer | null;
+  /** What is said of bound tokens; null where there are none. */
+  readonly binding: BindingOffer | null;
 }
 
 /** GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release about its person. */
-export function createUserinfoEndpoint({ bearerTokens, claims, dpop: offer }: UserinfoOptions): Handler {
+export function createUserinfoEndpoint({ bearerTokens, claims, binding: offer }: UserinfoOptions): Handler {
   /**
    * From the header or from a form body (RFC 6750 sections 2.1 and 2.2), never from both. The body is read before anything is
    * asked of the store: a caller may be slow.
@@ -26,7 +26,7 @@ export function createUserinfoEndpoint({ bearerTokens, claims, dpop: offer }: Us
     if (value === undefined) return bearerTokens.fromHeader(authorization, () => request);
     if (authorization !== null) {
       const detail = 'a token in the form beside an Authorization header';
-      throw new BearerError('invalid_request', null, { detail, dpop: dpopRefusal(offer, undefined) });
+      throw new BearerError('invalid_request', null, { detail, binding: bindingRefusal(offer, undefined) });
     }
     return bearerTokens.lookUp(value, 'Bearer');
   }
@@ -34,17 +34,23 @@ export function createUserinfoEndpoint({ bearerTokens, claims, dpop: offer }: Us
   return async (request) => {
     const token = await sentToken(request);
     if ('code' in token) {
-      const { code, detail, of, proof } = token;
+      const { code, detail, message, of, proof } = token;
       const { clientId = null, authorization = null } = of ?? {};
       if (clientId !== null) noteClient(request, clientId);
-      throw new BearerError(code, null, { detail, dpop: dpopRefusal(offer, proof), authorization });
+      const binding = bindingRefusal(offer, proof);
+      throw new BearerError(code, null, {
+        ...(message === undefined ? {} : { message }),
+        detail,
+        binding,
+        authorization,
+      });
     }
     const { clientId, authorization } = token;
     noteClient(request, clientId);
     if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
       const detail = token.user === null ? 'the token stands for no person' : 'the token has no scope openid';
-      const proof = token.thumbprint === null ? undefined : { nonce: null };
-      const about = { detail, dpop: dpopRefusal(offer, proof), authorization };
+      const proof = token.thumbprint === null ? undefined : { answer: null };
+      const about = { detail, binding: bindingRefusal(offer, proof), authorization };
       throw new BearerError('insufficient_scope', 'openid', about);
     }
     const scopes = await bearerTokens.honouredScopes(token);

@@ -1,10 +1,11 @@
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Client, Grant } from '../store/client.ts';
+import type { ProvedKey } from '../tokens/key-binding.ts';
 
 /**
- * Answers a token request of one `grant_type`, sent by this client, who proved a key (RFC 9449), or none (null). Throws an OAuthError or a
- * DpopError when it is refused.
+ * Answers a token request of one `grant_type`, sent by this client, who proved a key, or none (null). Throws an OAuthError or a
+ * KeyProofError when it is refused.
  */
 export type GrantHandler = (
   client: Client,
@@ -12,32 +13,15 @@ export type GrantHandler = (
   proved: ProvedKey | null,
 ) => Promise<TokenResponse>;
 
-/** The key that a token request proves. */
-export interface ProvedKey {
-  readonly thumbprint: string;
-  /**
-   * Takes the proof for good, once however often it is called; throws a DpopError when it was used before. It writes, so nobody calls it for
-   * whoever offers nothing: anybody may send the id of a public client. Nothing may be issued, spent or ended before.
-   */
-  claim(): Promise<void>;
-}
-
 /** The successful response of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). */
 export interface TokenResponse {
   readonly access_token: string;
-  readonly token_type: TokenType;
+  readonly token_type: string;
   /** Seconds. */
   readonly expires_in: number;
   readonly scope: string;
   readonly refresh_token?: string;
   readonly id_token?: string;
-}
-
-export type TokenType = 'Bearer' | 'DPoP';
-
-/** How an access token is presented: one that is bound to a key together with a proof of it (RFC 9449 section 7.1). */
-export function tokenTypeOf(thumbprint: string | null): TokenType {
-  return thumbprint === null ? 'Bearer' : 'DPoP';
 }
 
 /** Throws `unauthorized_client` unless the client was registered for this grant. */

@@ -10,8 +10,14 @@ import { formatScope, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.t
 import type { Client } from '../store/client.ts';
 import type { Family, NewTokens } from '../store/grant.ts';
 import { newAccessToken, newRefreshToken } from '../tokens/token-formats.ts';
-import type { RequireBinding } from '../dpop/demands.ts';
-import { tokenTypeOf, type TokenResponse } from './grant.ts';
+import { tokenTypeOf, type KeyBinding } from '../tokens/key-binding.ts';
+import type { TokenResponse } from './grant.ts';
+
+/**
+ * Throws when a token with these scopes may not be issued to this client as it would be: bound to the key of this thumbprint, or to none
+ * (null).
+ */
+export type IssuanceCheck = (client: Client, scopes: readonly string[], thumbprint: string | null) => void;
 
 /** Tokens that are made but not yet issued: what the store is to keep, and the response to the client. */
 export interface PreparedTokens {
@@ -20,8 +26,8 @@ export interface PreparedTokens {
 }
 
 /**
- * Makes tokens before the store is asked to issue them: should signing fail, nothing was spent. Throws, too, where a token would be bound
- * to no key, and has to be: there is no other way to tokens.
+ * Makes tokens before the store is asked to issue them: should signing fail, nothing was spent. Throws, too, where a check refuses
+ * that: there is no other way to tokens.
  */
 export interface Issuing {
   /** For the client itself. */
@@ -63,11 +69,17 @@ export interface IssuingOptions {
   readonly host: Pick<CompleteHost, 'holdsPermission'>;
   readonly keys: Pick<KeyRing, 'active'>;
   readonly claims: Claims;
-  readonly requireBinding: RequireBinding;
+  readonly checks: readonly IssuanceCheck[];
+  /** Null where tokens are bound to nothing. */
+  readonly binding: KeyBinding | null;
 }
 
 export function createIssuing(options: IssuingOptions): Issuing {
-  const { issuer, config, scopes: catalog, host, keys, claims, requireBinding } = options;
+  const { issuer, config, scopes: catalog, host, keys, claims, checks, binding } = options;
+
+  const requireIssuable: IssuanceCheck = (...issued) => {
+    for (const check of checks) check(...issued);
+  };
 
   async function idToken(request: Omit<PersonalTokenRequest, 'mark'>, accessToken: string): Promise<string> {
     const { client, family, user, nonce, now } = request;
@@ -102,7 +114,7 @@ export function createIssuing(options: IssuingOptions): Issuing {
       },
       response: {
         access_token: value,
-        token_type: tokenTypeOf(thumbprint),
+        token_type: tokenTypeOf(binding, thumbprint),
         expires_in: config.access_token_ttl,
         scope: formatScope(scopes),
         ...beside,
@@ -113,12 +125,12 @@ export function createIssuing(options: IssuingOptions): Issuing {
   return {
     forClient(request) {
       const { client, scopes, thumbprint, now } = request;
-      requireBinding(client, scopes, thumbprint);
+      requireIssuable(client, scopes, thumbprint);
       return prepared(newAccessToken(now), request);
     },
     async forPerson(request) {
       const { client, family, scopes, thumbprint, now } = request;
-      requireBinding(client, scopes, thumbprint);
+      requireIssuable(client, scopes, thumbprint);
       const accessToken = newAccessToken(now);
       const withIdToken = scopes.includes('openid')
         ? { id_token: await idToken(request, accessToken.value) }
@@ -140,7 +152,7 @@ export function createIssuing(options: IssuingOptions): Issuing {
     },
     async again(request, { access_token, token_type, expires_in, refresh_token }) {
       const { client, scopes, thumbprint } = request;
-      requireBinding(client, scopes, thumbprint);
+      requireIssuable(client, scopes, thumbprint);
       const isRefreshable = refresh_token !== undefined && client.grants.includes('refresh_token');
       return {
         access_token,

@@ -4,7 +4,8 @@ import type { Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { KeptAnswer, RefreshToken } from '../store/grant.ts';
 import type { RefreshTokenRecords } from '../store/sql/refresh-tokens.ts';
-import { tokenTypeOf, type TokenResponse } from './grant.ts';
+import { tokenTypeOf, type KeyBinding } from '../tokens/key-binding.ts';
+import type { TokenResponse } from './grant.ts';
 import type { PreparedTokens } from './issuing.ts';
 import { invalidGrant, secondsLeft, type Again } from './outcome.ts';
 import type { TokenRequest } from './lost-answers.ts';
@@ -26,6 +27,8 @@ export interface RefreshRetries {
 export interface RefreshRetriesOptions {
   readonly store: RefreshTokenRecords;
   readonly audit: Audit;
+  /** Null where tokens are bound to nothing. */
+  readonly binding: KeyBinding | null;
   readonly clock: () => number;
   /** How long after its use, in milliseconds. */
   readonly window: number;
@@ -51,7 +54,7 @@ interface Sealed {
 }
 
 export function createRefreshRetries(options: RefreshRetriesOptions): RefreshRetries {
-  const { store, audit, clock, window, again, requireSame } = options;
+  const { store, audit, binding, clock, window, again, requireSame } = options;
 
   /** What the token's use was answered with, while that is the last word: in time, and its refresh token is the one in use. */
   function living(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
@@ -86,7 +89,7 @@ export function createRefreshRetries(options: RefreshRetriesOptions): RefreshRet
       }
       const response: TokenResponse = {
         access_token: access,
-        token_type: tokenTypeOf(thumbprint),
+        token_type: tokenTypeOf(binding, thumbprint),
         expires_in: secondsLeft(expiresAt, clock()),
         scope: '',
         refresh_token: refresh,

@@ -8,7 +8,8 @@ import type { Family, RefreshToken, StoredGrant } from '../store/grant.ts';
 import type { Store } from '../store/store.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseRefreshToken } from '../tokens/token-formats.ts';
-import { requireGrant, type ProvedKey, type TokenResponse } from './grant.ts';
+import type { KeyBinding, ProvedKey } from '../tokens/key-binding.ts';
+import { requireGrant, type TokenResponse } from './grant.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 import { createOutcomes, invalidGrant, type Outcomes } from './outcome.ts';
@@ -30,6 +31,8 @@ export interface RefreshTokenGrantOptions extends StoredGrantOptions {
   /** `oauth_server:refresh_retry_seconds`; 0: a second use is a replay, whenever it comes. */
   readonly refreshRetrySeconds: number;
   readonly profiles: Pick<Profiles, 'governs'>;
+  /** Null where tokens are bound to nothing. */
+  readonly binding: KeyBinding | null;
 }
 
 /** A request that offers a refresh token. */
@@ -58,13 +61,21 @@ export class RefreshTokenGrant {
       this.#narrowed(inForce, client, form.get('scope')),
     );
     this.#outcomes = createOutcomes('refresh_token', options, again);
-    const { store, audit, clock, refreshRetrySeconds } = options;
+    const { store, audit, binding, clock, refreshRetrySeconds } = options;
     const window = refreshRetrySeconds * 1000;
     const requireSame = this.#requireSame.bind(this);
     this.#retries =
       window === 0
         ? null
-        : createRefreshRetries({ store: store.refreshTokens, audit, clock, window, again, requireSame });
+        : createRefreshRetries({
+            store: store.refreshTokens,
+            audit,
+            binding,
+            clock,
+            window,
+            again,
+            requireSame,
+          });
   }
 
   /** Answers a token request with `grant_type=refresh_token`. */

@@ -9,6 +9,6 @@ describe('a client of another server', () => {
     ['2023-11-14T22:13:20Z', null],
   ])('was registered there at a whole millisecond that has passed, or nobody knows: %j', (at, createdAt) => {
     const record = { client_id: 'one', client_name: 'One', client_id_issued_at: at };
-    expect(readClientRecord(record, 1_800_000_000_000).createdAt).toBe(createdAt);
+    expect(readClientRecord(record, 1_800_000_000_000, []).createdAt).toBe(createdAt);
   });
 });

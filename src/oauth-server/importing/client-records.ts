@@ -1,4 +1,5 @@
 import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from '../clients/credentials.ts';
+import { demandsSet, registrationOfDemands, type ClientDemand } from '../clients/demands.ts';
 import { applicationTypeFor } from '../clients/metadata.ts';
 import { GRANT_NAMES, type ClientRegistration } from '../clients/registration.ts';
 import { RegistrationError } from '../errors.ts';
@@ -43,13 +44,11 @@ const READ: ReadonlySet<string> = new Set([
   'client_secret',
   'client_secret_expires_at',
   'client_secret_hash',
-  'dpop_bound_access_tokens',
   'grant_types',
   'id_token_signed_response_alg',
   'jwks',
   'jwks_uri',
   'redirect_uris',
-  'require_pushed_authorization_requests',
   'response_types',
   'scope',
   'subject_type',
@@ -68,14 +67,18 @@ export function clientIdOf(record: unknown): string | null {
 }
 
 /** Reads a record. Throws a RegistrationError for a field that is ill-formed, or that says what there is not here. */
-export function readClientRecord(record: unknown, now: number): ClientRecord {
+export function readClientRecord(
+  record: unknown,
+  now: number,
+  demands: readonly ClientDemand[],
+): ClientRecord {
   const fields = fieldsOf(record);
   const clientId = text(fields, 'client_id') ?? '';
   if (!CLIENT_ID.test(clientId)) {
     throw new RegistrationError('client_id is missing, or not 1 to 255 printable characters of ASCII');
   }
   const changes = leftOut(fields);
-  requireExpected(fields);
+  requireExpected(fields, demands);
   const redirects = list(fields, 'redirect_uris') ?? [];
   const method = readMethod(fields);
   const grants = readGrants(fields, changes);
@@ -106,8 +109,7 @@ export function readClientRecord(record: unknown, now: number): ClientRecord {
       grants,
       public: method === 'none',
       applicationType,
-      requirePushedAuthorizationRequests: flag(fields, 'require_pushed_authorization_requests'),
-      dpopBoundAccessTokens: flag(fields, 'dpop_bound_access_tokens'),
+      ...registrationOfDemands(demandsSet(demands, ({ metadata }) => flag(fields, metadata))),
       ...(hasKeys ? readKeys(fields) : {}),
       ...readAlgorithm(fields, grants),
     },
@@ -140,8 +142,10 @@ function leftOut(fields: Fields): string[] {
   return known.length === 0 ? [] : [`left out, there is nothing like it here: ${known.join(', ')}`];
 }
 
-function requireExpected(fields: Fields): void {
-  const unknown = [...fields.keys()].filter((name) => !READ.has(name) && !LEFT_OUT.has(name));
+function requireExpected(fields: Fields, demands: readonly ClientDemand[]): void {
+  const isKnown = (name: string) =>
+    READ.has(name) || LEFT_OUT.has(name) || demands.some(({ metadata }) => metadata === name);
+  const unknown = [...fields.keys()].filter((name) => !isKnown(name));
   if (unknown.length > 0) {
     throw new RegistrationError(
       `${quotedList(unknown)} is not known here; take it out of the record if the client does not depend on it`,

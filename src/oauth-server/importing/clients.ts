@@ -1,4 +1,5 @@
 import { actedBy } from '../auditing/audit.ts';
+import type { ClientDemand } from '../clients/demands.ts';
 import { hasSecret, newClient, type CheckedRegistration } from '../clients/registration.ts';
 import { randomToken } from '../crypto.ts';
 import { RegistrationError } from '../errors.ts';
@@ -82,7 +83,7 @@ async function write(
 }
 
 async function createJudge(parts: ImportingParts, options: ClientImportOptions) {
-  const { store, checkNew, secretHasher, iterations, blockable, clock } = parts;
+  const { store, checkNew, demands, secretHasher, iterations, blockable, clock } = parts;
   const readHash = await createHashReader(parts.host.passwordHasher, iterations);
   const seen = new Set<string>();
 
@@ -109,12 +110,12 @@ async function createJudge(parts: ImportingParts, options: ClientImportOptions) 
 
   return async (record: unknown): Promise<Judged> => {
     try {
-      const accepted = await accept(readClientRecord(record, clock()));
+      const accepted = await accept(readClientRecord(record, clock(), demands));
       const { changes } = accepted;
       // Also one that has lapsed: its row has the id for as long as it is there.
       const existing = await store.clients.findClient(accepted.client.id);
       if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
-      await requireSame(existing, accepted, clock());
+      await requireSame(existing, accepted, demands, clock());
       return { outcome: 'unchanged', problem: null, changes, accepted: null };
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
@@ -153,6 +154,7 @@ function readSecret(
 async function requireSame(
   existing: Client,
   { client, secret, newSecret }: Accepted,
+  demands: readonly ClientDemand[],
   now: number,
 ): Promise<void> {
   if (existing.revokedAt !== null)
@@ -164,9 +166,10 @@ async function requireSame(
         : 'a client of this id has registered itself here',
     );
   }
-  const differing = COMPARED.filter(
-    ([, of]) => JSON.stringify(of(existing)) !== JSON.stringify(of(client)),
-  ).map(([name]) => name);
+  const compared = [...COMPARED, ...demands.map(comparedDemand)];
+  const differing = compared
+    .filter(([, of]) => JSON.stringify(of(existing)) !== JSON.stringify(of(client)))
+    .map(([name]) => name);
   if (differing.length > 0) {
     throw new RegistrationError(
       `a client of this id is there already, and is another one: ${differing.join(', ')}. oauth:client:update changes it`,
@@ -178,8 +181,15 @@ async function requireSame(
   }
 }
 
-/** By the names of RFC 7591. What has no order is compared without one. */
-const COMPARED: readonly (readonly [name: string, of: (client: Omit<Client, 'secretHash'>) => unknown])[] = [
+/** A field of a client by its name in RFC 7591, as it is compared. */
+type Compared = readonly [name: string, of: (client: Omit<Client, 'secretHash'>) => unknown];
+
+function comparedDemand({ metadata, field }: ClientDemand): Compared {
+  return [metadata, (client) => client[field]];
+}
+
+/** What has no order is compared without one. */
+const COMPARED: readonly Compared[] = [
   ['client_name', ({ name }) => name],
   ['redirect_uris', ({ redirectUris }) => redirectUris.toSorted()],
   ['scope', ({ scopes }) => scopes.toSorted()],
@@ -188,6 +198,4 @@ const COMPARED: readonly (readonly [name: string, of: (client: Omit<Client, 'sec
   ['application_type', ({ applicationType }) => applicationType],
   ['jwks', ({ keys }) => keys],
   ['id_token_signed_response_alg', ({ idTokenSignedResponseAlg }) => idTokenSignedResponseAlg],
-  ['require_pushed_authorization_requests', ({ pushesRequests }) => pushesRequests],
-  ['dpop_bound_access_tokens', ({ dpopBoundAccessTokens }) => dpopBoundAccessTokens],
 ];

@@ -1,5 +1,6 @@
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import type { Acting, Audit } from '../auditing/audit.ts';
+import type { ClientDemand } from '../clients/demands.ts';
 import type { CheckNewClient } from '../clients/checking.ts';
 import type { CompleteHost } from '../host.ts';
 import type { Store } from '../store/store.ts';
@@ -72,6 +73,8 @@ export interface SubjectImport {
 export interface ImportingParts {
   readonly store: Store;
   readonly checkNew: CheckNewClient;
+  /** What clients may demand. */
+  readonly demands: readonly ClientDemand[];
   readonly host: Pick<CompleteHost, 'passwordHasher' | 'loadAccount'>;
   /** The host's hasher, which knows imported hashes, too. */
   readonly secretHasher: PasswordHasher;

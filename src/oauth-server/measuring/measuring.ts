@@ -44,9 +44,13 @@ export interface MeasuringOptions {
   readonly isUnavailable: (error: unknown) => boolean;
   /** Asked for once there is something to say. */
   readonly log: () => Log;
+  /** The error codes of the server's features. */
+  readonly errorCodes: readonly string[];
 }
 
-export function createMeasuring({ telemetry, isUnavailable, log }: MeasuringOptions): Measuring {
+export function createMeasuring(options: MeasuringOptions): Measuring {
+  const { telemetry, isUnavailable, log } = options;
+  const errorCodes = new Set(options.errorCodes);
   let latest: unknown;
   const logFailures = throttleLog((times) =>
     log().warning('The telemetry failed, and nothing else did: {exception} ({times})', {
@@ -103,7 +107,7 @@ export function createMeasuring({ telemetry, isUnavailable, log }: MeasuringOpti
       });
       return result;
     } catch (error) {
-      tell(() => measurement.end(reasonOf(error, isUnavailable), 0));
+      tell(() => measurement.end(reasonOf(error, isUnavailable, errorCodes), 0));
       throw error;
     }
   }
@@ -123,7 +127,8 @@ export function createMeasuring({ telemetry, isUnavailable, log }: MeasuringOpti
       if (count > 0) tell(() => telemetry.removed(rows, count));
     },
     observe: (server) => tell(() => telemetry.observe(server)),
-    refused: (endpoint, error) => tell(() => telemetry.refused(endpoint, reasonOf(error, isUnavailable))),
+    refused: (endpoint, error) =>
+      tell(() => telemetry.refused(endpoint, reasonOf(error, isUnavailable, errorCodes))),
     refusedWith: (endpoint, status) => tell(() => telemetry.refused(endpoint, String(status))),
   };
 }

@@ -1,15 +1,13 @@
 import { isOverloaded } from '../../contracts/errors.ts';
-import {
-  HostTimeoutError,
-  type BearerErrorCode,
-  type DpopErrorCode,
-  type OAuthErrorCode,
-} from '../errors.ts';
+import { HostTimeoutError, type OAuthErrorCode } from '../errors.ts';
 import { KeysLostError, SignerError } from '../keys/signing-key.ts';
 import { refusalCode } from '../refusals.ts';
 
-/** The codes of those refusals that have none of a standard, as `refusalCode` has them. */
+/** The codes of the other refusals, as `refusalCode` has them. */
 type RefusalCode =
+  | 'missing_token'
+  | 'invalid_token'
+  | 'insufficient_scope'
   | 'not_redirected'
   | 'invalid_input'
   | 'other_origin'
@@ -21,8 +19,8 @@ type RefusalCode =
   | 'too_many_registrations'
   | 'body_too_large';
 
-/** Every reason that is measured, so that nothing else can become one. */
-const REASONS: Readonly<Record<OAuthErrorCode | DpopErrorCode | BearerErrorCode | RefusalCode, true>> = {
+/** Every reason that is measured beside those of features, so that nothing else can become one. */
+const REASONS: Readonly<Record<OAuthErrorCode | RefusalCode, true>> = {
   invalid_request: true,
   invalid_client: true,
   invalid_grant: true,
@@ -37,8 +35,6 @@ const REASONS: Readonly<Record<OAuthErrorCode | DpopErrorCode | BearerErrorCode 
   request_uri_not_supported: true,
   invalid_redirect_uri: true,
   invalid_client_metadata: true,
-  invalid_dpop_proof: true,
-  use_dpop_nonce: true,
   missing_token: true,
   invalid_token: true,
   insufficient_scope: true,
@@ -54,10 +50,14 @@ const REASONS: Readonly<Record<OAuthErrorCode | DpopErrorCode | BearerErrorCode 
   body_too_large: true,
 };
 
-/** Why work was refused or failed: the code of a refusal, `unavailable`, `overloaded` or `fault`. */
-export function reasonOf(error: unknown, isUnavailable: (error: unknown) => boolean): string {
+/** Why work was refused or failed: the code of a refusal, `unavailable`, `overloaded` or `fault`. `others` are the codes of features. */
+export function reasonOf(
+  error: unknown,
+  isUnavailable: (error: unknown) => boolean,
+  others: ReadonlySet<string>,
+): string {
   const code = error instanceof Error ? refusalCode(error) : null;
-  if (code !== null) return Object.hasOwn(REASONS, code) ? code : 'other';
+  if (code !== null) return Object.hasOwn(REASONS, code) || others.has(code) ? code : 'other';
   const passes = [KeysLostError, SignerError, HostTimeoutError].some((kind) => error instanceof kind);
   if (passes || isUnavailable(error)) return 'unavailable';
   return isOverloaded(error) ? 'overloaded' : 'fault';

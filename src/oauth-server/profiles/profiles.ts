@@ -1,6 +1,6 @@
 import type { ConfigurationProblem } from '../../contracts/errors.ts';
 import { RegistrationError } from '../errors.ts';
-import { FAPI2_RULES, type ProfiledClient, type ProfiledSwitches } from './fapi2.ts';
+import { FAPI2_RULES, PROFILED_ALGORITHMS, type ProfiledClient, type ProfiledSwitches } from './fapi2.ts';
 
 /** To whom the rules of a profile apply, and whom they leave nothing. */
 export interface Profiles {
@@ -8,6 +8,12 @@ export interface Profiles {
   readonly isServers: boolean;
   /** Whether the rules apply to this client: the server is of the profile, or the client is. */
   readonly governs: (client: ProfiledClient) => boolean;
+  /** What alone may sign what comes to this server; null for all that it can verify. */
+  readonly algorithms: readonly string[] | null;
+  /** The same for what this client signs. */
+  readonly algorithmsOf: (client: ProfiledClient) => readonly string[] | null;
+  /** The same for what a client signs that is held to this profile by itself, or to none. */
+  readonly algorithmsOfProfile: (profile: string | null) => readonly string[] | null;
   /** Why this client is given nothing now, for the log; null when nothing is against it, as for every client that no profile governs. */
   readonly refusal: (client: ProfiledClient) => string | null;
   /** Throws a RegistrationError when a client cannot be registered as it is said to be. */
@@ -47,6 +53,9 @@ export function createProfiles(config: ProfiledSwitches): Profiles {
   return {
     isServers,
     governs,
+    algorithms: isServers ? PROFILED_ALGORITHMS : null,
+    algorithmsOf: (client) => (governs(client) ? PROFILED_ALGORITHMS : null),
+    algorithmsOfProfile: (profile) => (profile === null ? null : PROFILED_ALGORITHMS),
     refusal,
     requireRegistrable(client) {
       if (!governs(client)) return;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { demands } from '../clients/demands.fixture.ts';
 import { OAuthError } from '../errors.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { registrationOf, type MetadataRules, type SentMetadata } from './asked-metadata.ts';
@@ -13,8 +14,7 @@ const RULES: MetadataRules = {
   }),
   mayBeConfidential: false,
   takesKeys: false,
-  takesPushed: false,
-  takesDpop: false,
+  demands: demands({ pushed: false, bound: false }),
 };
 /** With an initial access token. */
 const LET_IN: MetadataRules = { ...RULES, mayBeConfidential: true };
@@ -50,6 +50,7 @@ describe('What a client asks for', () => {
       grants: ['authorization_code'],
       public: true,
       applicationType: 'native',
+      requirePushedAuthorizationRequests: false,
       dpopBoundAccessTokens: false,
     });
   });
@@ -62,7 +63,7 @@ describe('What a client asks for', () => {
       jwks: KEYS,
     };
     const sent = Object.assign(Object.create(inherited) as SentMetadata, { redirect_uris: [LOOPBACK] });
-    const rules = { ...WITH_KEYS, takesDpop: true };
+    const rules = { ...WITH_KEYS, demands: demands() };
     expect(registrationOf(sent, rules)).toStrictEqual(asked());
     Object.assign(sent, { token_endpoint_auth_method: 'private_key_jwt' });
     expect(() => registrationOf(sent, rules)).toThrow('The client needs its public keys');
@@ -72,7 +73,7 @@ describe('What a client asks for', () => {
     const names = ['client_name', 'grant_types', 'scope', 'response_types', 'application_type'];
     const more = ['dpop_bound_access_tokens', 'token_endpoint_auth_method', 'id_token_signed_response_alg'];
     const sent = Object.fromEntries([...names, ...more].map((name) => [name, null]));
-    expect(asked(sent, { ...RULES, takesDpop: true })).toStrictEqual(asked());
+    expect(asked(sent, { ...RULES, demands: demands() })).toStrictEqual(asked());
   });
 
   test.each([
@@ -305,10 +306,10 @@ describe('A client with keys of its own', () => {
 });
 
 describe.each([
-  ['require_pushed_authorization_requests', 'takesPushed', 'requirePushedAuthorizationRequests'],
-  ['dpop_bound_access_tokens', 'takesDpop', 'dpopBoundAccessTokens'],
-] as const)('What a client demands by %s', (name, takes, read) => {
-  const rules = { ...RULES, [takes]: true };
+  ['require_pushed_authorization_requests', 'requirePushedAuthorizationRequests'],
+  ['dpop_bound_access_tokens', 'dpopBoundAccessTokens'],
+] as const)('What a client demands by %s', (name, read) => {
+  const rules = { ...RULES, demands: demands() };
 
   test.each([
     [undefined, false],

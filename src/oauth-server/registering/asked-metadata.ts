@@ -1,4 +1,5 @@
 import type { ClientRegistration } from '../clients/registration.ts';
+import { demandsSet, registrationOfDemands, type ClientDemand } from '../clients/demands.ts';
 import { PRIVATE_KEY_JWT } from '../clients/credentials.ts';
 import {
   applicationTypeFor,
@@ -25,10 +26,8 @@ export interface MetadataRules {
   readonly mayBeConfidential: boolean;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
-  /** Whether clients may push their requests (`oauth_server:pushed_authorization_requests`); otherwise nothing is made of it. */
-  readonly takesPushed: boolean;
-  /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
-  readonly takesDpop: boolean;
+  /** What clients may demand. Nothing is made of what is not met. */
+  readonly demands: readonly ClientDemand[];
 }
 
 const MOST_REDIRECT_URIS = 20;
@@ -61,10 +60,9 @@ export function registrationOf(sent: SentMetadata, rules: MetadataRules): Client
     applicationType,
     ...(method === PRIVATE_KEY_JWT ? keysOf(sent, rules) : {}),
     ...(algorithm === undefined ? {} : { idTokenSignedResponseAlg: algorithm }),
-    ...(rules.takesPushed
-      ? { requirePushedAuthorizationRequests: flagOf(sent, 'require_pushed_authorization_requests') }
-      : {}),
-    dpopBoundAccessTokens: rules.takesDpop && flagOf(sent, 'dpop_bound_access_tokens'),
+    ...registrationOfDemands(
+      demandsSet(rules.demands, ({ isMet, metadata }) => isMet && flagOf(sent, metadata)),
+    ),
   };
 }
 

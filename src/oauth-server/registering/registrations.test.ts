@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { demands } from '../clients/demands.fixture.ts';
 import { tokenHash } from '../crypto.ts';
 import { BearerError, OAuthError, TooManyRegistrationsError } from '../errors.ts';
 import { createProfiles } from '../profiles/profiles.ts';
@@ -81,8 +82,7 @@ function server(options: Partial<RegistrationsOptions> = {}) {
     catalog: createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' }),
     keys: { all: async () => [] },
     takesKeys: true,
-    takesPushed: true,
-    takesDpop: true,
+    demands: demands(),
     profiles: createProfiles({ code_ttl: 60, private_key_jwt: true }),
     passwordHasher: { hash: async (secret: string) => `hash of ${secret}` } as never,
     secrets: {
@@ -237,10 +237,10 @@ describe('Whoever registers', () => {
   });
 
   test('may demand what can be switched on, where it is', async () => {
-    const demands = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
-    const on = await server().register(demands);
+    const demanding = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
+    const on = await server().register(demanding);
     expect(on.client).toMatchObject({ pushesRequests: true, dpopBoundAccessTokens: true });
-    const off = await server({ takesPushed: false, takesDpop: false }).register(demands);
+    const off = await server({ demands: demands({ pushed: false, bound: false }) }).register(demanding);
     expect(off.client).toMatchObject({ pushesRequests: false, dpopBoundAccessTokens: false });
     expect((await errorOf(server({ takesKeys: false }).register(KEYED)))[0]).toBe('invalid_client_metadata');
   });
@@ -380,11 +380,11 @@ describe('A registration is replaced', () => {
   });
 
   test('and what it demanded, while that is switched off, stays', async () => {
-    const demands = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
+    const demanding = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
     const on = server();
-    const made = await on.register(demands);
+    const made = await on.register(demanding);
     expect(await on.replace(made)).toMatchObject({ pushesRequests: false, dpopBoundAccessTokens: false });
-    const off = server({ takesPushed: false, takesDpop: false });
+    const off = server({ demands: demands({ pushed: false, bound: false }) });
     const there = await off.register();
     off.change(there.client.id, { pushesRequests: true, dpopBoundAccessTokens: true });
     expect(await off.replace(there)).toMatchObject({ pushesRequests: true, dpopBoundAccessTokens: true });

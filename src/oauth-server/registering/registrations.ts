@@ -2,6 +2,7 @@ import { networkOf } from '../../http/addresses.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import type { Audit } from '../auditing/audit.ts';
 import type { Clients } from '../clients/clients.ts';
+import { NO_DEMANDS, type ClientDemand, type ClientDemands, type DemandField } from '../clients/demands.ts';
 import type { ClientSecrets } from '../clients/secrets.ts';
 import {
   checkRegistration,
@@ -58,9 +59,7 @@ export interface RegistrationsOptions {
   readonly keys: Pick<KeyRing, 'all'>;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
-  readonly takesPushed: boolean;
-  /** Whether clients may demand bound tokens (`oauth_server:dpop`). */
-  readonly takesDpop: boolean;
+  readonly demands: readonly ClientDemand[];
   /** Whether key sets are fetched from any port: while developing; false unless given. */
   readonly anyPort?: boolean;
   readonly profiles: Profiles;
@@ -92,7 +91,7 @@ const NOT_TO_BE_SENT = [
 const [NO_CLIENT, NO_HASH] = ['0'.repeat(32), '-'.repeat(43)] as const;
 
 export function createRegistrations(options: RegistrationsOptions): Registrations {
-  const { mode, store, clients, catalog, keys, takesKeys, takesPushed, takesDpop, profiles } = options;
+  const { mode, store, clients, catalog, keys, takesKeys, demands, profiles } = options;
   const { passwordHasher, secrets, audit, clock, anyPort = false } = options;
   const { perHour = REGISTRATION_LIMITS.ofOneNetwork } = options;
   const limits = { ...REGISTRATION_LIMITS, ofOneNetwork: perHour };
@@ -117,7 +116,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
 
   async function check(sent: SentMetadata, mayBeConfidential: boolean): Promise<CheckedRegistration> {
     try {
-      const asked = registrationOf(sent, { catalog, mayBeConfidential, takesKeys, takesPushed, takesDpop });
+      const asked = registrationOf(sent, { catalog, mayBeConfidential, takesKeys, demands });
       await requireAlgorithm(asked, keys);
       return await checkRegistration(asked, catalog, keys, profiles, { anyPort });
     } catch (error) {
@@ -144,14 +143,10 @@ export function createRegistrations(options: RegistrationsOptions): Registration
   }
 
   /** What a client demanded while that could be switched on is not read now, and stays: nobody is demanded less of by asking again. */
-  function demandsUnread({
-    pushesRequests,
-    dpopBoundAccessTokens,
-  }: Client): Partial<Pick<Client, 'pushesRequests' | 'dpopBoundAccessTokens'>> {
-    return {
-      ...(takesPushed ? {} : { pushesRequests }),
-      ...(takesDpop ? {} : { dpopBoundAccessTokens }),
-    };
+  function demandsUnread(client: Client): Partial<ClientDemands> {
+    const met = new Set(demands.filter(({ isMet }) => isMet).map(({ field }) => field));
+    const unread = (Object.keys(NO_DEMANDS) as DemandField[]).filter((field) => !met.has(field));
+    return Object.fromEntries(unread.map((field) => [field, client[field]]));
   }
 
   return {

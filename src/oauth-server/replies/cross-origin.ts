@@ -1,4 +1,5 @@
 import { allowedFields } from '../../http/preflight.ts';
+import type { BindingOffer } from '../../http/challenges.ts';
 import type { Reply } from './responses.ts';
 
 /**
@@ -15,21 +16,21 @@ const PREFLIGHT_HEADERS = {
 /** MCP clients send their version with the request for the metadata. */
 const FIELDS = 'Authorization, Content-Type, MCP-Protocol-Version';
 
-/** For an endpoint with these methods: beyond GET and POST it names them. Proofs (RFC 9449) are named where they are taken. */
-export function preflight(request: Request, methods: readonly string[], takesDpop: boolean): Reply {
+/** For an endpoint with these methods: beyond GET and POST it names them. Proofs of keys are named where they are taken. */
+export function preflight(request: Request, methods: readonly string[], binding: BindingOffer | null): Reply {
   const named = methods.every((method) => method === 'GET' || method === 'POST')
     ? {}
     : { 'Access-Control-Allow-Methods': methods.join(', ') };
-  const fields = allowedFields(request, takesDpop ? `${FIELDS}, DPoP` : FIELDS);
+  const fields = allowedFields(request, binding === null ? FIELDS : `${FIELDS}, ${binding.proofField}`);
   return { status: 204, headers: { ...PREFLIGHT_HEADERS, ...named, ...fields }, body: null };
 }
 
 const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';
 
-/** What a page of any origin needs to read a reply; the nonces for proofs, too, where those are taken. */
-export function readableHeaders(takesDpop: boolean): Readonly<Record<string, string>> {
+/** What a page of any origin needs to read a reply; what is said of proofs, too, where those are taken. */
+export function readableHeaders(binding: BindingOffer | null): Readonly<Record<string, string>> {
   return {
     'Access-Control-Allow-Origin': '*',
-    'Access-Control-Expose-Headers': takesDpop ? `${EXPOSED}, DPoP-Nonce` : EXPOSED,
+    'Access-Control-Expose-Headers': binding === null ? EXPOSED : `${EXPOSED}, ${binding.answerField}`,
   };
 }

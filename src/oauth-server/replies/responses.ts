@@ -1,12 +1,12 @@
 import { jsonText } from '../../contracts/json.ts';
 import { madeOfText } from '../../http/body-text.ts';
-import { challenges, type DpopRefusal } from '../../http/challenges.ts';
+import { answerFields, challenges, type BindingRefusal } from '../../http/challenges.ts';
 import { madeWithRequestId, REQUEST_ID_HEADER } from '../../http/request-id.ts';
 import {
   BearerError,
   BodyTooLargeError,
   ClientKeysError,
-  DpopError,
+  KeyProofError,
   NotNowError,
   OAuthError,
   TooManyFailuresError,
@@ -55,27 +55,23 @@ export function jsonReply(body: unknown, status = 200, headers?: Readonly<Record
   };
 }
 
-/** With the nonce for the next proof (RFC 9449 section 8), if there is one. */
-export function withDpopNonce(reply: Reply, nonce: string | null): Reply {
-  return nonce === null ? reply : { ...reply, headers: { ...reply.headers, 'DPoP-Nonce': nonce } };
+/** With these header fields, too. */
+export function withFields(reply: Reply, fields: Readonly<Record<string, string>> | null): Reply {
+  return fields === null ? reply : { ...reply, headers: { ...reply.headers, ...fields } };
 }
 
 /** 400 for every other code (RFC 6749 section 5.2). */
 const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_client: 401 };
 
-const BEARER_STATUS: Readonly<Record<BearerErrorCode, number>> = {
-  missing_token: 401,
+/** 401 for every other code. */
+const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
   invalid_request: 400,
-  invalid_token: 401,
   insufficient_scope: 403,
   access_denied: 403,
-  invalid_dpop_proof: 401,
-  use_dpop_nonce: 401,
 };
 
 /** For pages of other origins, which the application lets read its answers by its own CORS. */
 const READABLE_CHALLENGE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' } as const;
-const READABLE_NONCE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate, DPoP-Nonce' } as const;
 
 /** The reply to a refusal; null for any other error. */
 export function refusalReply(error: unknown): Reply | null {
@@ -85,9 +81,9 @@ export function refusalReply(error: unknown): Reply | null {
     const body = { error: error.code, error_description: error.message };
     return jsonReply(body, status, { ...NEVER_STORED, ...challenge });
   }
-  if (error instanceof DpopError) {
+  if (error instanceof KeyProofError) {
     const body = { error: error.code, error_description: error.message };
-    return withDpopNonce(jsonReply(body, 400, NEVER_STORED), error.nonce);
+    return jsonReply(body, 400, { ...NEVER_STORED, ...error.fields });
   }
   if (error instanceof BearerError) return bearerErrorReply(error);
   if (error instanceof TooManyFailuresError) {
@@ -121,7 +117,8 @@ export function bearerErrorResponse(error: BearerError): Response {
 
 /** Without a token the challenge names no error (RFC 6750 section 3). */
 function bearerErrorReply(error: BearerError): Reply {
-  const { code, message, scope, resourceMetadata, dpop } = error;
+  const { code, message, scope, resourceMetadata, binding } = error;
+  const status = BEARER_STATUS[code] ?? 401;
   const isMissing = code === 'missing_token';
   const parameters = {
     realm: 'oauth',
@@ -132,16 +129,17 @@ function bearerErrorReply(error: BearerError): Reply {
   };
   const body = { error: isMissing ? 'invalid_token' : code, error_description: message };
   // RFC 9110 section 11.6.1: a challenge says that other credentials might do.
-  if (code === 'access_denied') return jsonReply(body, BEARER_STATUS[code], NEVER_STORED);
-  return jsonReply(body, BEARER_STATUS[code], {
+  if (code === 'access_denied') return jsonReply(body, status, NEVER_STORED);
+  return jsonReply(body, status, {
     ...NEVER_STORED,
-    'WWW-Authenticate': challenges(parameters, dpop),
-    ...(dpop === null ? (resourceMetadata === null ? {} : READABLE_CHALLENGE) : nonceHeaders(dpop)),
+    'WWW-Authenticate': challenges(parameters, binding),
+    ...(binding === null ? (resourceMetadata === null ? {} : READABLE_CHALLENGE) : readableFields(binding)),
   });
 }
 
-function nonceHeaders({ nonce }: DpopRefusal): Readonly<Record<string, string>> {
-  return nonce === null ? READABLE_NONCE : { ...READABLE_NONCE, 'DPoP-Nonce': nonce };
+function readableFields(binding: BindingRefusal): Readonly<Record<string, string>> {
+  const readable = `WWW-Authenticate, ${binding.answerField}`;
+  return { 'Access-Control-Expose-Headers': readable, ...answerFields(binding) };
 }
 
 /** 503: nothing was spent, nothing issued, and the same request may succeed soon. */

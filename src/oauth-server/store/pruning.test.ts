@@ -30,7 +30,7 @@ test('others have their turn after each batch but the last of a kind, and everyt
       },
     } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
     registrations: true,
-    singleUses: true,
+    singleUses: () => true,
     removeOldEvents: async (limit) => take('events', limit),
     clock: () => 0,
     log,
@@ -93,7 +93,7 @@ describe('while serving', () => {
         },
       } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
       registrations: false,
-      singleUses: false,
+      singleUses: () => false,
       removeOldEvents: null,
       ...kinds,
       clock: () => NOW,
@@ -112,7 +112,7 @@ describe('while serving', () => {
 
   test('each fiftieth insertion removes a hundred rows of each kind that expired an hour ago, and of old events more', async () => {
     const removeOldEvents = vi.fn<(limit: number) => Promise<number>>(async (limit) => limit);
-    const { insertFifty } = serving({ registrations: true, singleUses: true, removeOldEvents });
+    const { insertFifty } = serving({ registrations: true, singleUses: () => true, removeOldEvents });
     for (let round = 0; round < 2; round += 1) {
       expect(await insertFifty()).toEqual([
         ['expired', NOW - HOUR, 100],
@@ -191,7 +191,7 @@ test('removing everything goes through the table of access tokens from its begin
       },
     } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
     registrations: false,
-    singleUses: false,
+    singleUses: () => false,
     removeOldEvents: null,
     clock: () => 10_000_000,
     log: { debug: nothing, info: nothing, warning: nothing, error: nothing },

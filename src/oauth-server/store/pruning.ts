@@ -22,7 +22,7 @@ export interface PruningOptions {
   /** Whether there may be clients that no operator registered: only then are those looked for now and then. */
   readonly registrations: boolean;
   /** Whether anything is taken that is good once, such as assertions. */
-  readonly singleUses: boolean;
+  readonly singleUses: () => boolean;
   /** Removes at most so many audit events that are kept for too long; null where none is. */
   readonly removeOldEvents: ((limit: number) => Promise<number>) | null;
   /** Milliseconds since 1970. */
@@ -90,7 +90,7 @@ export class Pruning {
     try {
       await store.prune(before, BATCH);
       if (registrations) await this.#removeRegistrations();
-      if (singleUses) await store.pruneSingleUses(before, BATCH);
+      if (singleUses()) await store.pruneSingleUses(before, BATCH);
       if (removeOldEvents !== null) await removeOldEvents(EVENTS_BATCH);
       await this.#removeAccessTokens(before);
     } catch (exception) {

@@ -15,8 +15,8 @@ export interface ConsentRequest {
   readonly codeChallenge: string;
   /** The target API; null when no audience is configured. */
   readonly audience: string | null;
-  /** The key that its code is to be good for alone (RFC 9449 section 10); null for none. */
-  readonly dpopJkt: string | null;
+  /** The key that its code is to be good for alone; null for none. */
+  readonly thumbprint: string | null;
   /** Who was shown it, and with which of the scopes. */
   readonly asked: AskedPerson;
   /** The client's name as the person was shown it, where it may change at any time: of a client that is a document. */

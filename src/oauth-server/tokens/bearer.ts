@@ -1,9 +1,9 @@
 import type { UserInterface } from '../../contracts/person.ts';
-import { parseBearer, parseDpop } from '../../http/bearer.ts';
+import { parseBearer, parseScheme } from '../../http/bearer.ts';
 import type { Accounts } from '../accounts.ts';
-import type { ResourceProofs } from './resource-proofs.ts';
 import type { BearerErrorCode } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
+import type { KeyBinding } from './key-binding.ts';
 import { scopesHeldBy, scopesInForce, type ScopeCatalog } from './scopes.ts';
 import type { Death } from '../store/grant.ts';
 import type { AccessTokenRecords } from '../store/sql/access-tokens.ts';
@@ -13,7 +13,7 @@ import { parseToken } from './token-formats.ts';
 /** Looks up access tokens. Never throws for a token that is missing or not usable: the caller decides whether to refuse. */
 export interface BearerTokens {
   /**
-   * The token of an `Authorization` header (RFC 6750 section 2.1, RFC 9449 section 7.1). `asked` gives the request that it came with, for
+   * The token of an `Authorization` header (RFC 6750 section 2.1). `asked` gives the request that it came with, for
    * the proof of a token's key.
    */
   fromHeader(
@@ -27,10 +27,10 @@ export interface BearerTokens {
 }
 
 /**
- * How a token was offered, which decides whether it is one: bound to a key it is none as Bearer, unbound it is none in the scheme DPoP (RFC 9449
- * section 7.2). Introspection tells what it is bound to; nobody presents it there.
+ * How a token was offered, which decides whether it is one: bound to a key it is none as Bearer, unbound it is none in the scheme of bound
+ * tokens (RFC 9449 section 7.2). Introspection tells what it is bound to; nobody presents it there.
  */
-export type Offered = 'Bearer' | 'DPoP' | 'to introspection';
+export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 
 /** An access token that is usable here and now. */
 export interface UsableToken {
@@ -67,13 +67,15 @@ export interface TokenOwner {
 /** Why there is no usable token. */
 export interface NoToken {
   /** `invalid_token` when one was presented: unknown, expired, revoked, for another target, or of a person who may not sign in. */
-  readonly code: Exclude<BearerErrorCode, 'insufficient_scope' | 'invalid_request'>;
+  readonly code: BearerErrorCode;
   /** For the log alone. */
   readonly detail: string;
+  /** What the answer says; what it says of every error of this code unless given. */
+  readonly message?: string;
   /** Whose token was presented, where that is known. For the log alone. */
   readonly of?: TokenOwner;
-  /** What came in the scheme DPoP, and what the next proof has to have in it; absent for another scheme. */
-  readonly proof?: { readonly nonce: string | null };
+  /** Of what came in the scheme of bound tokens: what the answer says of the next proof. Absent for another scheme. */
+  readonly proof?: { readonly answer: string | null };
 }
 
 export interface BearerTokensOptions {
@@ -83,20 +85,20 @@ export interface BearerTokensOptions {
   readonly scopes: ScopeCatalog;
   /** The target that tokens must have been granted for; null when none is configured. */
   readonly audience: string | null;
-  /** Null unless DPoP is switched on. */
-  readonly proofs: ResourceProofs | null;
+  /** Null where tokens are bound to nothing. */
+  readonly binding: KeyBinding | null;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
 
 export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
-  const { store, accounts, host, scopes: catalog, audience, proofs, clock } = options;
-  const required = proofs?.offer.required === true;
-  const boundScopes = new Set([...catalog.values()].filter(({ dpop }) => dpop).map(({ name }) => name));
+  const { store, accounts, host, scopes: catalog, audience, binding, clock } = options;
+  const required = binding?.offer.required === true;
+  const boundScopes = binding?.scopes ?? NO_SCOPES;
 
   function bindingProblem(thumbprint: string | null, offered: Offered): NoToken | null {
-    if (thumbprint === null) return required || offered === 'DPoP' ? UNBOUND : null;
-    return proofs === null || offered === 'Bearer' ? BOUND : null;
+    if (thumbprint === null) return required || offered === 'as bound' ? UNBOUND : null;
+    return binding === null || offered === 'Bearer' ? BOUND : null;
   }
 
   async function lookUp(value: string, offered: Offered): Promise<UsableToken | NoToken> {
@@ -141,20 +143,20 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
 
   /** The key is asked about last: whoever has no usable token costs no look at a signature, and uses up no proof. */
   async function proved(
-    checks: ResourceProofs,
+    checks: KeyBinding,
     authorization: string,
     asked: (() => Request) | undefined,
   ): Promise<UsableToken | NoToken> {
-    const credentials = parseDpop(authorization);
+    const credentials = parseScheme(checks.offer.scheme, authorization);
     if (credentials === null) return OTHER_SCHEME;
     const { token: value } = credentials;
-    const found = value === null ? ILL_FORMED : await lookUp(value, 'DPoP');
-    if (value === null || 'code' in found) return { ...found, proof: NO_NONCE };
+    const found = value === null ? ILL_FORMED : await lookUp(value, 'as bound');
+    if (value === null || 'code' in found) return { ...found, proof: NO_ANSWER };
     const refused = await checks.refusal(asked, value, found);
     if (refused === null) return found;
-    const { code, detail, nonce } = refused;
+    const { answer, ...reason } = refused;
     const of = { clientId: found.clientId, authorization: found.authorization };
-    return { code, detail, of, proof: { nonce } };
+    return { ...reason, of, proof: { answer } };
   }
 
   return {
@@ -162,7 +164,8 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
     async fromHeader(authorization, asked) {
       if (authorization === null) return NO_HEADER;
       const credentials = parseBearer(authorization);
-      if (credentials === null) return proofs === null ? OTHER_SCHEME : proved(proofs, authorization, asked);
+      if (credentials === null)
+        return binding === null ? OTHER_SCHEME : proved(binding, authorization, asked);
       return credentials.token === null ? ILL_FORMED : lookUp(credentials.token, 'Bearer');
     },
     async honouredScopes({ scopes, user }) {
@@ -179,7 +182,8 @@ function invalid(detail: string): NoToken {
   return { code: 'invalid_token', detail };
 }
 
-const NO_NONCE = { nonce: null } as const;
+const NO_SCOPES: ReadonlySet<string> = new Set();
+const NO_ANSWER = { answer: null } as const;
 const NO_HEADER = missing('there is no Authorization header');
 const OTHER_SCHEME = missing('the Authorization header is not of the scheme Bearer');
 const ILL_FORMED = invalid('the bearer token is not well formed');

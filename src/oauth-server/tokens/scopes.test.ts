@@ -12,7 +12,7 @@ import {
 
 const CONFIGURED = {
   'notes:read': 'Read your notes',
-  'notes:write': { label: 'Write', permission: 'notes.edit', dpop: true, description: 'Every note' },
+  'notes:write': { label: 'Write', permission: 'notes.edit', description: 'Every note' },
   plan: { label: 'See your plan', group: 'identity', permission: 'notes.edit', claims: ['plan'] },
 } as const;
 const catalog = createScopeCatalog(CONFIGURED);
@@ -27,7 +27,6 @@ describe('the scopes of a server', () => {
       description: null,
       group: 'identity',
       permission: null,
-      dpop: false,
     });
     expect(offered.get('notes:read')).toStrictEqual({
       name: 'notes:read',
@@ -35,7 +34,6 @@ describe('the scopes of a server', () => {
       description: null,
       group: 'read',
       permission: 'notes:read',
-      dpop: false,
     });
     expect(offered.get('notes:write')).toStrictEqual({
       name: 'notes:write',
@@ -43,7 +41,6 @@ describe('the scopes of a server', () => {
       description: 'Every note',
       group: 'change',
       permission: 'notes.edit',
-      dpop: true,
     });
     expect(offered.get('plan')).toStrictEqual({
       name: 'plan',
@@ -51,7 +48,6 @@ describe('the scopes of a server', () => {
       description: null,
       group: 'identity',
       permission: 'notes.edit',
-      dpop: false,
       claims: ['plan'],
     });
   });

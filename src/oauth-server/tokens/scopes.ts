@@ -42,8 +42,6 @@ export interface Scope {
   readonly group: ScopeGroup;
   /** What the person must hold for it; null for the identity scopes. */
   readonly permission: string | null;
-  /** Whether only a token that is bound to a key has it (RFC 9449). */
-  readonly dpop: boolean;
   /** What it releases of the person beside what OpenID Connect says; absent for nothing. */
   readonly claims?: readonly string[];
 }
@@ -85,7 +83,6 @@ export type ConfiguredScopes = Readonly<
         readonly description?: string | undefined;
         readonly group?: ScopeGroup | undefined;
         readonly permission?: string | undefined;
-        readonly dpop?: boolean | undefined;
         readonly claims?: readonly string[] | undefined;
       }
   >
@@ -100,7 +97,6 @@ export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
       description: null,
       group: 'identity',
       permission: null,
-      dpop: false,
     });
   for (const [name, definition] of Object.entries(configured)) {
     const {
@@ -108,7 +104,6 @@ export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
       description,
       group = guessedGroup(name),
       permission = name,
-      dpop = false,
       claims,
     }: Exclude<ConfiguredScopes[string], string> = typeof definition === 'string'
       ? { label: definition }
@@ -119,7 +114,6 @@ export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
       description: description ?? null,
       group,
       permission,
-      dpop,
       ...(claims === undefined ? {} : { claims }),
     });
   }

@@ -54,7 +54,8 @@ export interface TokenRefusal {
   readonly of?: TokenOwner;
   /** The token has the scope, and its person no longer the permission: no other token would reach either. */
   readonly isUnheld?: boolean;
-  /** As that of `NoToken`. */
+  /** As those of `NoToken`. */
+  readonly message?: string;
   readonly proof?: NonNullable<NoToken['proof']>;
 }
 
@@ -98,7 +99,7 @@ function accessorFor(
       const detail = isUnheld
         ? `the person holds no permission for the scope ${scope}`
         : `the token has no scope ${scope}`;
-      const proof = thumbprint === null ? {} : { proof: { nonce: null } };
+      const proof = thumbprint === null ? {} : { proof: { answer: null } };
       const of = { clientId, authorization };
       refuse({ code: 'insufficient_scope', scope, detail, of, isUnheld, ...proof });
     },

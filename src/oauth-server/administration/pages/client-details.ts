@@ -7,7 +7,7 @@ import type { AdministrationParts } from '../page.ts';
 import { code, facts, list, moment, words } from '../formatting.ts';
 
 /** All that is known of an application, as oauth:client:show tells it. */
-export function details(shown: ShownClient, { scopes }: AdministrationParts): Html {
+export function details(shown: ShownClient, { scopes, server }: AdministrationParts): Html {
   const { client, keys, secret, scopesNotOffered, refusal } = shown;
   const isDocument = client.registeredBy === 'document';
   const until = secret?.previousAcceptedUntil ?? null;
@@ -39,11 +39,14 @@ export function details(shown: ShownClient, { scopes }: AdministrationParts): Ht
       client.scopes.includes('openid') ? code(client.idTokenSignedResponseAlg) : null,
     ],
     ['Profile', client.profile],
-    ['Requests', client.pushesRequests ? 'pushed (RFC 9126), and no others' : null],
-    ['Tokens', client.dpopBoundAccessTokens ? 'bound to its key (DPoP)' : null],
+    ...server.demands.map(
+      ({ field, shown: { what, as } }) => [capitalised(what), client[field] ? as : null] as const,
+    ),
     ['The secret before', until === null ? null : markup`is accepted until ${moment(until)}`],
   ]);
 }
+
+const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
 const REGISTERED_BY = {
   operator: 'an operator',

@@ -1,4 +1,5 @@
 import type { AddCommands, ConsoleContext } from '../../../host/contracts.ts';
+import type { ClientDemand } from '../../clients/demands.ts';
 import type { ClientList } from '../../clients/listing.ts';
 import { isVerified } from '../../clients/who-asks.ts';
 import { quoted } from '../../quoting.ts';
@@ -30,24 +31,35 @@ export const addClientList: AddCommands = (program, context) => {
     .action(async ({ json, ...page }: Options) => {
       const server = await openServer(context);
       if (page.limit !== undefined || page.after !== undefined) {
-        return printPage(context, await orFail(context, server.clients.page(pageOf(page))), json === true);
+        return printPage(
+          context,
+          await orFail(context, server.clients.page(pageOf(page))),
+          json === true,
+          server.demands,
+        );
       }
       const clients = await server.clients.list();
-      if (json === true) return context.printJson(clients.map(clientMetadata));
+      if (json === true)
+        return context.printJson(clients.map((client) => clientMetadata(client, server.demands)));
       if (clients.length === 0)
         return context.note('No application is registered; see oauth:client:create --help.');
-      context.print(clients.map(describe).join('\n\n'));
+      context.print(clients.map((client) => describe(client, server.demands)).join('\n\n'));
     });
 };
 
-function printPage(context: ConsoleContext, { items, next }: ClientList, json: boolean): void {
-  if (json) return context.printJson({ items: items.map(clientMetadata), next });
+function printPage(
+  context: ConsoleContext,
+  { items, next }: ClientList,
+  json: boolean,
+  demands: readonly ClientDemand[],
+): void {
+  if (json) return context.printJson({ items: items.map((client) => clientMetadata(client, demands)), next });
   if (items.length === 0) return context.note('No application follows.');
-  context.print(items.map(describe).join('\n\n'));
+  context.print(items.map((client) => describe(client, demands)).join('\n\n'));
   if (next !== null) context.note(`There are more. Go on with --after ${next}`);
 }
 
-function describe(client: Client): string {
+function describe(client: Client, demands: readonly ClientDemand[]): string {
   return [
     `${client.id}  ${nameOf(client)}  (${kindsOf(client).join(', ')})`,
     `  grants     ${client.grants.join(', ')}`,
@@ -56,8 +68,9 @@ function describe(client: Client): string {
       ? []
       : [`  ID tokens  ${client.idTokenSignedResponseAlg}`]),
     ...describeKeys(client),
-    ...(client.pushesRequests ? ['  requests   pushed (RFC 9126), and no others'] : []),
-    ...(client.dpopBoundAccessTokens ? ['  tokens     bound to its key (DPoP)'] : []),
+    ...demands.flatMap(({ field, shown }) =>
+      client[field] ? [`  ${shown.what.padEnd(10)} ${shown.as}`] : [],
+    ),
     ...(client.profile === null ? [] : [`  profile    ${client.profile}`]),
     ...describeRotation(client),
     ...client.redirectUris.map((uri) => `  redirect   ${uri}`),

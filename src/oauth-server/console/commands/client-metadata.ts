@@ -1,8 +1,12 @@
 import { authenticationMetadata } from '../../clients/client-metadata.ts';
+import type { ClientDemand } from '../../clients/demands.ts';
 import type { ShownClient } from '../../clients/describing.ts';
 
 /** A client by the field names of RFC 7591 section 2, as the commands print it with `--json`. */
-export function clientMetadata(client: ShownClient['client']): Readonly<Record<string, unknown>> {
+export function clientMetadata(
+  client: ShownClient['client'],
+  demands: readonly ClientDemand[],
+): Readonly<Record<string, unknown>> {
   return {
     client_id: client.id,
     client_name: client.name,
@@ -16,7 +20,7 @@ export function clientMetadata(client: ShownClient['client']): Readonly<Record<s
       : { id_token_signed_response_alg: client.idTokenSignedResponseAlg }),
     ...(client.siteUri === undefined ? {} : { client_uri: client.siteUri }),
     ...(client.logoHash === undefined ? {} : { logo_sha256: client.logoHash }),
-    ...authenticationMetadata(client),
+    ...authenticationMetadata(client, demands),
     ...(client.profile === null ? {} : { profile: client.profile }),
     registered_by: client.registeredBy,
     client_id_issued_at: Math.floor(client.createdAt / 1000),

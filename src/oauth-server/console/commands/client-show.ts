@@ -1,4 +1,5 @@
 import type { AddCommands } from '../../../host/contracts.ts';
+import type { ClientDemand } from '../../clients/demands.ts';
 import type { DescribedKey, ShownClient } from '../../clients/describing.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
@@ -13,18 +14,18 @@ export const addClientShow: AddCommands = (program, context) => {
     .argument('<client_id>', 'its id, or the URL of its document; see oauth:client:list')
     .option('--json', 'print JSON, and nothing else, on standard output; times are seconds since 1970')
     .action(async (clientId: string, options: { json?: boolean }) => {
-      const { clients } = await openServer(context);
+      const { clients, demands } = await openServer(context);
       const shown = await orFail(context, clients.show(clientId));
-      if (options.json === true) return context.printJson(json(shown));
-      context.print(describe(shown).join('\n'));
+      if (options.json === true) return context.printJson(json(shown, demands));
+      context.print(describe(shown, demands).join('\n'));
     });
 };
 
 /** The names of RFC 7591 section 2, and beside them what only the server knows. */
-function json(shown: ShownClient): Readonly<Record<string, unknown>> {
+function json(shown: ShownClient, demands: readonly ClientDemand[]): Readonly<Record<string, unknown>> {
   const { client, status, keys, secret, scopesNotOffered, refusal } = shown;
   return {
-    ...clientMetadata(client),
+    ...clientMetadata(client, demands),
     status,
     keys,
     previous_secret_expires_at: toSeconds(secret?.previousAcceptedUntil ?? null),
@@ -40,7 +41,7 @@ const REGISTERED_BY = {
   document: 'the document at its id; nobody has verified what it says',
 } as const;
 
-function describe(shown: ShownClient): readonly string[] {
+function describe(shown: ShownClient, demands: readonly ClientDemand[]): readonly string[] {
   const { client, status, scopesNotOffered, refusal } = shown;
   const facts: readonly (readonly [string, string | readonly string[]])[] = [
     ['status', refusal === null ? status : `${status}, and given nothing now: ${refusal}`],
@@ -58,8 +59,7 @@ function describe(shown: ShownClient): readonly string[] {
     ['proves itself', provesItself(shown)],
     ['key', shown.keys.map(describeKey)],
     ['ID tokens', client.scopes.includes('openid') ? client.idTokenSignedResponseAlg : []],
-    ['requests', client.pushesRequests ? 'pushed (RFC 9126), and no others' : []],
-    ['tokens', client.dpopBoundAccessTokens ? 'bound to its key (DPoP, RFC 9449)' : []],
+    ...demands.map(({ field, shown: { what, inFull } }) => [what, client[field] ? inFull : []] as const),
     ['profile', client.profile ?? []],
   ];
   const lines = facts.flatMap(([name, value]) =>

@@ -85,11 +85,11 @@ export const addClientUpdate: AddCommands = (program, context) => {
       if (Object.keys(changes).length === 0) {
         context.fail('Say what to change, such as --name or --remove-scope; see --help');
       }
-      const { clients } = await openServer(context);
+      const { clients, demands } = await openServer(context);
       const updated = await orFail(context, clients.update(clientId, changes, { by: 'console' }));
       warnOfSchemes(context, options.allowScheme);
       if (options.json === true) {
-        return context.printJson({ ...clientMetadata(updated.client), changes: updated.changes });
+        return context.printJson({ ...clientMetadata(updated.client, demands), changes: updated.changes });
       }
       const lines = Object.entries(updated.changes).map(describe);
       if (lines.length === 0)

@@ -1,4 +1,6 @@
 import type { AddCommands } from '../../../host/contracts.ts';
+import type { DemandDescription } from '../../clients/demands.ts';
+import type { Feature } from '../../feature.ts';
 import { addAuthorizationList } from './authorization-list.ts';
 import { addAuthorizationRevoke } from './authorization-revoke.ts';
 import { addAuditList } from './audit-list.ts';
@@ -27,10 +29,10 @@ import { addSubjectImport } from './subject-import.ts';
 import { addServerDoctor } from './server-doctor.ts';
 import { addServerSetup } from './server-setup.ts';
 
-const COMMANDS: readonly AddCommands[] = [
+const commandsOf = (demands: readonly DemandDescription[]): readonly AddCommands[] => [
   addServerSetup,
   addServerDoctor,
-  addClientCreate,
+  addClientCreate(demands),
   addClientImport,
   addClientList,
   addClientShow,
@@ -56,6 +58,9 @@ const COMMANDS: readonly AddCommands[] = [
 ];
 
 /** Every command of the plugin: a file of its own, since an application that serves loads none of them. */
-export const addServerCommands: AddCommands = (program, context) => {
-  for (const add of COMMANDS) add(program, context);
-};
+export function addServerCommands(features: readonly Feature[]): AddCommands {
+  const demands = features.flatMap(({ clientDemands = [] }) => clientDemands);
+  return (program, context) => {
+    for (const add of commandsOf(demands)) add(program, context);
+  };
+}

@@ -887,7 +887,7 @@ function requestOf(changes: Partial<ConsentRequest> = {}): ConsentRequest {
     nonce: 'nonce',
     codeChallenge: 'challenge',
     audience: 'https://api.example/',
-    dpopJkt: 'thumbprint',
+    thumbprint: 'thumbprint',
     asked: { person: { provider: 'accounts', id: 'ada' }, scopes: ['openid', 'notes:read'] },
     shownName: 'A name',
     uiLocales: 'de en',
@@ -906,7 +906,7 @@ describe('a request that a person was shown', () => {
     expect(await store.consentRequests.insertConsentRequest({ ...request, state: 'another' })).toBe(false);
     expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
     expect(await store.consentRequests.findConsentRequest('unknown')).toBeNull();
-    const none = requestOf({ state: null, nonce: null, audience: null, dpopJkt: null, outcome: 'denied' });
+    const none = requestOf({ state: null, nonce: null, audience: null, thumbprint: null, outcome: 'denied' });
     const asked = { ...none.asked, scopes: [] };
     await store.consentRequests.insertConsentRequest({ ...none, asked, scopes: [] });
     expect(await store.consentRequests.findConsentRequest(none.idHash)).toEqual({

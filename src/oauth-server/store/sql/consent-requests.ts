@@ -175,7 +175,7 @@ const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = 
 
 /** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
 function consentParameters(request: ConsentParameters): string {
-  const { redirectUri, scopes, state, nonce, codeChallenge, dpopJkt } = request;
+  const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
   const { shownName, uiLocales, pushed, answer } = request;
   return JSON.stringify({
     redirectUri,
@@ -188,8 +188,13 @@ function consentParameters(request: ConsentParameters): string {
     uiLocales,
     pushed,
     answer,
-  } satisfies ConsentParameters);
+  } satisfies StoredParameters);
 }
+
+/** As they are kept. */
+type StoredParameters = Omit<ConsentParameters, 'thumbprint'> & {
+  readonly dpopJkt: ConsentRequest['thumbprint'];
+};
 
 type ConsentParameters = Pick<
   ConsentRequest,
@@ -198,7 +203,7 @@ type ConsentParameters = Pick<
   | 'state'
   | 'nonce'
   | 'codeChallenge'
-  | 'dpopJkt'
+  | 'thumbprint'
   | 'shownName'
   | 'uiLocales'
   | 'pushed'
@@ -219,9 +224,10 @@ interface ConsentRequestRow {
 }
 
 function toConsentRequest(row: ConsentRequestRow): ConsentRequest {
-  const parameters = JSON.parse(row.parameters) as ConsentParameters;
+  const { dpopJkt: thumbprint, ...parameters } = JSON.parse(row.parameters) as StoredParameters;
   return {
     ...parameters,
+    thumbprint,
     idHash: row.id_hash,
     browserHash: row.browser_hash,
     clientId: row.client_id,

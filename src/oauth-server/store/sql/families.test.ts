@@ -131,7 +131,7 @@ describe('a person’s answer', () => {
     nonce: null,
     codeChallenge: 'challenge',
     audience: null,
-    dpopJkt: null,
+    thumbprint: null,
     asked: { person: ADA, scopes: [] },
     outcome: null,
     expiresAt: NOW + 1,

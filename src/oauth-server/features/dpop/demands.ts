@@ -1,8 +1,13 @@
-import { DpopError, OAuthError } from '../errors.ts';
-import type { Client } from '../store/client.ts';
+import { OAuthError } from '../../errors.ts';
+import type { Client } from '../../store/client.ts';
+import type { DpopConfig } from './config.ts';
+import { DpopError } from './errors.ts';
 
 /** `oauth_server:dpop`. */
-export type DpopMode = 'off' | 'accept' | 'require';
+export type DpopMode = NonNullable<DpopConfig['dpop']>;
+
+/** `oauth_server:scopes`, as far as a scope may demand a bound token. */
+export type BindableScopes = Readonly<Record<string, string | { readonly dpop?: boolean | undefined }>>;
 
 /**
  * Throws when a token with these scopes may not be issued to this client as it would be: bound to the key of this thumbprint, or to none
@@ -14,38 +19,33 @@ export type RequireBinding = (
   thumbprint: string | null,
 ) => void;
 
+/** The scopes that only a bound token has. */
+export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
+  const bound = Object.entries(scopes).filter(
+    ([, scope]) => typeof scope === 'object' && scope.dpop === true,
+  );
+  return new Set(bound.map(([name]) => name));
+}
+
 /** What contradicts itself: demands that nobody could meet, and nonces that nobody would be asked for. */
 export function dpopProblems({
   dpop = 'off',
   dpop_nonces: nonces = false,
   scopes,
-}: {
-  readonly dpop?: DpopMode | undefined;
-  readonly dpop_nonces?: boolean | undefined;
-  readonly scopes: Readonly<Record<string, string | { readonly dpop?: boolean | undefined }>>;
-}) {
+}: DpopConfig & { readonly scopes: BindableScopes }) {
   if (dpop !== 'off') return [];
   const needed = 'needs oauth_server:dpop, which is off; set it to accept or require';
-  const bound = Object.entries(scopes).filter(
-    ([, scope]) => typeof scope === 'object' && scope.dpop === true,
-  );
   return [
-    ...bound.map(([name]) => ({ key: `oauth_server:scopes:${name}:dpop`, message: needed })),
+    ...[...boundScopes(scopes)].map((name) => ({ key: `oauth_server:scopes:${name}:dpop`, message: needed })),
     ...(nonces ? [{ key: 'oauth_server:dpop_nonces', message: needed }] : []),
   ];
 }
 
-/** `scopes` are all that the server offers. */
-export function createRequireBinding(
-  mode: DpopMode,
-  scopes: Iterable<{ readonly name: string; readonly dpop: boolean }>,
-): RequireBinding {
-  const boundScopes = new Set([...scopes].filter(({ dpop }) => dpop).map(({ name }) => name));
-
+export function createRequireBinding(mode: DpopMode, bound: ReadonlySet<string>): RequireBinding {
   function demand(client: Pick<Client, 'dpopBoundAccessTokens'>, named: readonly string[]): string | null {
     if (client.dpopBoundAccessTokens) return 'the client demands it';
     if (mode === 'require') return 'oauth_server:dpop is require';
-    const scope = named.find((name) => boundScopes.has(name));
+    const scope = named.find((name) => bound.has(name));
     return scope === undefined ? null : `the scope ${scope} demands it`;
   }
 

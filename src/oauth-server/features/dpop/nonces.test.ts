@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createCookieSealer } from '../authorization/cookie-keys.ts';
+import { createCookieSealer } from '../../authorization/cookie-keys.ts';
 import { createDpopNonces } from './nonces.ts';
-import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
+import type { CookieKeyRecords } from '../../store/sql/cookie-keys.ts';
 
 const START = 1_800_000_000_000;
 

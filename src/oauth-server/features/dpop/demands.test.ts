@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { DpopError, OAuthError } from '../errors.ts';
-import { createRequireBinding, dpopProblems, type DpopMode } from './demands.ts';
+import { OAuthError } from '../../errors.ts';
+import { boundScopes, createRequireBinding, dpopProblems, type DpopMode } from './demands.ts';
+import { DpopError } from './errors.ts';
 
-const SCOPES = [
-  { name: 'notes:read', dpop: false },
-  { name: 'notes:write', dpop: true },
-  { name: 'notes:delete', dpop: true },
-];
+const SCOPES = boundScopes({
+  'notes:read': 'Read',
+  'notes:write': { dpop: true },
+  'notes:delete': { dpop: true },
+});
 const CLIENT = { dpopBoundAccessTokens: false };
 const DEMANDING = { dpopBoundAccessTokens: true };
 
@@ -61,7 +62,7 @@ describe('A token that is bound to no key', () => {
     for (const mode of ['off', 'accept'] as const) {
       expect(refusal(mode, CLIENT, ['notes:read', 'unheard:of'])).toBeNull();
       expect(refusal(mode, CLIENT, [])).toBeNull();
-      expect(refusal(mode, CLIENT, ['notes:write'], [])).toBeNull();
+      expect(refusal(mode, CLIENT, ['notes:write'], new Set())).toBeNull();
     }
   });
 

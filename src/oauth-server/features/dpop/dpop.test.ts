@@ -1,8 +1,8 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { DpopError } from '../errors.ts';
 import { createDpop, proofOf, requireAlgorithm, type DpopOptions } from './dpop.ts';
-import type { SingleUses } from '../store/single-uses.ts';
+import { DpopError } from './errors.ts';
+import type { SingleUses } from '../../store/single-uses.ts';
 
 const NOW = 1_800_000_000_000;
 const URL_OF_IT = 'https://app.example/oauth/token';

@@ -1,13 +1,10 @@
-import { JwsError } from '../../jws/compact.ts';
-import { checkDpopProof, type DpopProof } from '../../jws/dpop-proof.ts';
-import { DpopError } from '../errors.ts';
-import type { SingleUses } from '../store/single-uses.ts';
+import { JwsError } from '../../../jws/compact.ts';
+import { checkDpopProof, type DpopProof } from '../../../jws/dpop-proof.ts';
+import type { SingleUses } from '../../store/single-uses.ts';
+import { DpopError } from './errors.ts';
 import type { DpopNonces } from './nonces.ts';
 
-/**
- * Proofs that whoever sends a request has a key (RFC 9449), at the endpoints of the server and at what tokens are for. Null stands for
- * it where `oauth_server:dpop` is off.
- */
+/** Proofs that whoever sends a request has a key (RFC 9449), at the endpoints of the server and at what tokens are for. */
 export interface Dpop {
   /**
    * Checks the proof of a request, and its nonce where one is needed; writes nothing. Null for a request without one. Throws a

@@ -1,0 +1,27 @@
+import type { BindingOffer } from './challenges.ts';
+
+/** The scheme of tokens that are bound by DPoP (RFC 9449 section 7.1). */
+export const DPOP_SCHEME = 'DPoP';
+
+/** What a resource that takes DPoP says of it (RFC 9449 section 7.1, RFC 9728 section 2). */
+export function dpopOffer({
+  required,
+  algorithms,
+}: {
+  /** Whether tokens have to be bound to a key. */
+  readonly required: boolean;
+  /** What proofs may be signed with (RFC 7518). */
+  readonly algorithms: readonly string[];
+}): BindingOffer {
+  return {
+    scheme: DPOP_SCHEME,
+    required,
+    parameters: { algs: algorithms.join(' ') },
+    metadata: {
+      dpop_signing_alg_values_supported: algorithms,
+      dpop_bound_access_tokens_required: required,
+    },
+    proofField: 'DPoP',
+    answerField: 'DPoP-Nonce',
+  };
+}

@@ -1,0 +1,32 @@
+import type { ClientDemand } from './demands.ts';
+
+const TOLD = {
+  key: 'some_key',
+  effect: 'nobody gets further',
+  option: { flag: '--demand', says: 'it demands' },
+};
+const SHOWN = { what: 'demand', as: 'made', inFull: 'made, in full' };
+
+/** For tests: demands by the names of the standards, as features of a server would offer them. */
+export function demands({ pushed = true, bound = true } = {}): readonly ClientDemand[] {
+  return [
+    {
+      ...TOLD,
+      metadata: 'require_pushed_authorization_requests',
+      field: 'pushesRequests',
+      isMet: pushed,
+      unmet: 'pushing is off',
+      isStrict: false,
+      shown: SHOWN,
+    },
+    {
+      ...TOLD,
+      metadata: 'dpop_bound_access_tokens',
+      field: 'dpopBoundAccessTokens',
+      isMet: bound,
+      unmet: 'binding is off',
+      isStrict: true,
+      shown: SHOWN,
+    },
+  ];
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { coreShape, scopesSchema, type OAuthServerConfig, type OAuthServerConfigInput } from './config.ts';
+import type { ConfigShape, Feature } from './feature.ts';
+import { FEATURES } from './features.ts';
+
+/** Validates the section `oauth_server`, and fills in its defaults. */
+export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerConfigInput> & {
+  /** The schema of each key. */
+  readonly shape: Readonly<Record<string, z.ZodType>>;
+};
+
+/** The section `oauth_server` of the configuration, with its defaults. Times are in seconds. */
+export const oauthServerConfiguration: OAuthServerConfiguration = configurationWith(FEATURES);
+
+/** The same for a server of these features. */
+export function configurationWith(features: readonly Feature[]): OAuthServerConfiguration {
+  const own = merged(features.map(({ config }) => config));
+  const ofScopes = merged(features.map(({ scopeConfig }) => scopeConfig));
+  const section = z.strictObject({ ...coreShape, scopes: scopesSchema(ofScopes), ...own });
+  return section;
+}
+
+function merged(shapes: readonly (ConfigShape | undefined)[]): ConfigShape {
+  return Object.assign({}, ...shapes) as ConfigShape;
+}

@@ -1,0 +1,6 @@
+import type { Feature } from './feature.ts';
+import { dpop } from './features/dpop/index.ts';
+import { pushedRequests } from './features/pushed-requests/index.ts';
+
+/** What the server can do beyond the documents, in the order in which its parts are added. */
+export const FEATURES: readonly Feature[] = [pushedRequests, dpop];

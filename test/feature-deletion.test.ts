@@ -1,0 +1,84 @@
+// @engines sqlite: it compiles the sources, and runs them
+import { execFile } from 'node:child_process';
+import { globSync, readdirSync } from 'node:fs';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ROOT } from './support/console.ts';
+import { waysOf } from './support/scale.ts';
+
+const run = promisify(execFile);
+const SERVER = path.join('src', 'oauth-server');
+const FOLDERS = readdirSync(path.join(ROOT, SERVER, 'features')).toSorted();
+const CODE_FLOW = path.join('test', 'support', 'code-flow.ts');
+
+/** A copy of the sources. */
+let copy: string;
+
+beforeEach(async () => {
+  copy = await mkdtemp(path.join(tmpdir(), 'portico-features-'));
+  for (const name of ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json', CODE_FLOW])
+    await cp(path.join(ROOT, name), path.join(copy, name), { recursive: true });
+  await symlink(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+});
+afterEach(() => rm(copy, { recursive: true }));
+
+/** The name under which the list imports what is in a folder. */
+function importOf(list: string, folder: string): { readonly line: string; readonly name: string } {
+  const [line = '', name = ''] =
+    new RegExp(`^import \\{ (\\w+) \\} from './features/${folder}/index\\.ts';\n`, 'm').exec(list) ?? [];
+  if (line === '') throw new Error(`features.ts does not import ./features/${folder}/index.ts`);
+  return { line, name };
+}
+
+/** Deletes a feature: its folder, and its place in the list. */
+async function deleteFeature(folder: string): Promise<void> {
+  const file = path.join(copy, SERVER, 'features.ts');
+  const list = await readFile(file, 'utf8');
+  const { line, name } = importOf(list, folder);
+  await writeFile(file, list.replace(line, '').replace(new RegExp(String.raw`\b${name}\b,?\s*`), ''));
+  await rm(path.join(copy, SERVER, 'features', folder), { recursive: true });
+}
+
+/** What the compiler says of the copy. */
+async function compiled(): Promise<string> {
+  const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  const options = [
+    '-p',
+    'tsconfig.build.json',
+    '--declaration',
+    'false',
+    '--emitDeclarationOnly',
+    'false',
+    '--noEmit',
+  ];
+  return run(process.execPath, [compiler, ...options], { cwd: copy }).then(
+    ({ stdout }) => stdout,
+    ({ stdout }: { readonly stdout: string }) => stdout,
+  );
+}
+
+describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))('without %s', (folder) => {
+  test('everything else compiles, and the core answers as before', { timeout: 240_000 }, async () => {
+    await deleteFeature(folder);
+    expect(await compiled()).toBe('');
+    const { stdout } = await run(process.execPath, [CODE_FLOW], { cwd: copy });
+    expect(JSON.parse(stdout)).toEqual([200, 200, 200, 401]);
+  });
+});
+
+test('the list has each feature once, and no feature imports another', async () => {
+  const list = await readFile(path.join(ROOT, SERVER, 'features.ts'), 'utf8');
+  const listed = (/= \[([^]*)\];/.exec(list)?.[1] ?? '').split(',').map((each) => each.trim());
+  for (const folder of FOLDERS) {
+    const { name } = importOf(list, folder);
+    expect(listed.filter((each) => each === name)).toHaveLength(1);
+    for (const file of globSync('*.ts', { cwd: path.join(ROOT, SERVER, 'features', folder) })) {
+      const source = await readFile(path.join(ROOT, SERVER, 'features', folder, file), 'utf8');
+      const others = FOLDERS.filter((each) => each !== folder && source.includes(`'../${each}/`));
+      expect(others.map((each) => `${folder}/${file} imports ${each}`)).toEqual([]);
+    }
+  }
+});
