@@ -234,7 +234,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'src/oauth-server/authorization/sign-in-hints.ts',
       'src/oauth-server/endpoints/authorize.ts',
       'src/oauth-server/endpoints/authorize-replies.ts',
-      'src/oauth-server/endpoints/par.ts',
+      'src/oauth-server/features/pushed-requests/endpoint.ts',
       'src/oauth-server/endpoints/round-trip.ts',
       'src/oauth-server/parameters.ts',
     ],

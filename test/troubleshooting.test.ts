@@ -137,7 +137,7 @@ describe('the reason that a line of a refusal has in brackets', () => {
     [
       'a client|its keys|of its keys|of its client_name|refresh token|a pushed request of|it is …|to introspection|as bound',
       'claimed proof|client revoked|authorization revoked|grant removed|too large|broke off|of …|the … …|for … of …',
-      'binds tokens to a key, and so does …; a server has one of them|… (oauth_server:profile is fapi2)|needs oauth_server:dpop, which is off; set it to accept or require',
+      'is done by the feature …, too (…); a server has one of them|… (oauth_server:profile is fapi2)|needs oauth_server:dpop, which is off; set it to accept or require',
     ].flatMap((texts) => texts.split('|')),
   );
   /** What the profile is held to is told in sentences, or goes on behind a key of the configuration. */

@@ -83,10 +83,10 @@ export const target: Target = {
     const url = 'https://app.example/oauth/authorize';
     const begun = await waiting.begin(new Request(url), {
       sent: [['client_id', 'a']],
-      pushed: false,
+      direct: false,
       requestId: REQUEST_ID,
     });
-    const other = await waiting.begin(new Request(url), { sent: [['client_id', 'b']], pushed: false });
+    const other = await waiting.begin(new Request(url), { sent: [['client_id', 'b']], direct: false });
     const valueOf = (cookie = '') => cookie.slice(cookie.indexOf('=') + 1, cookie.indexOf(';'));
     const remembering = known.of(new Request(url));
     await remembering.remember('ada');
@@ -113,7 +113,7 @@ export const target: Target = {
       if (found !== null) {
         hold(own.includes(made['sealed'] ?? ''), 'a cookie was opened that was not made here');
         hold(
-          JSON.stringify(found.sent) === '[["client_id","a"]]' && !found.pushed,
+          JSON.stringify(found.sent) === '[["client_id","a"]]' && !found.direct,
           'a cookie says something else',
         );
       } else hold(!own.includes(made['sealed'] ?? ''), 'a cookie of ours was not opened');

@@ -27,9 +27,10 @@ import { createFailures } from './replies/failures.ts';
 import { createHealthEndpoints } from './endpoints/health.ts';
 import { createLogoEndpoint } from './endpoints/logo.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
-import { browserPaths, PAR_PATH, TOKEN_PATH } from './endpoints/paths.ts';
+import { browserPaths, TOKEN_PATH } from './endpoints/paths.ts';
 import { createProtectedRoutes } from './endpoints/protected-routes.ts';
 import { createRevokeEndpoint } from './endpoints/revoke.ts';
+import { csrfExemptRoutes } from './endpoints/table.ts';
 import { createTokenEndpoint } from './endpoints/token.ts';
 import { createUserinfoEndpoint } from './endpoints/userinfo.ts';
 import { ConfigurationError } from '../contracts/errors.ts';
@@ -126,7 +127,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const host = branded(options.host(createBrowsers({ sealer, issuer, basePath })), branding);
   const { log } = host;
   const registers = (config.registration ?? 'off') !== 'off';
-  const { private_key_jwt: takesKeys = false, pushed_authorization_requests: pushing = 'off' } = config;
+  const { private_key_jwt: takesKeys = false } = config;
   const { audit, runFrom, removeOld } = createServerAudit({
     keeps: config.audit?.keep === true,
     stream: config.audit?.stream ?? null,
@@ -274,7 +275,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     urls,
     fetchJson: createFetchJson(fetching),
     anyPort: fetching.anyPort,
-    authenticating: (findClient) => authenticating(findClient, TOKEN_PATH, PAR_PATH),
+    contributions,
     binding,
     demands,
     resource,
@@ -304,14 +305,12 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clientDocuments: documentsConfig !== false,
     registers,
     takesKeys,
-    pushing,
     members: contributions.metadata,
     isProfiled: profiles.isServers,
   };
   const handlers: EndpointsOptions['handlers'] = {
     oauth_server_authorize: authorizing.authorize,
     oauth_server_consent: authorizing.consent,
-    oauth_server_par: authorizing.par,
     oauth_server_token: createTokenEndpoint({
       authenticateClient,
       grants,
@@ -384,6 +383,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     ...mounting,
     config,
     host,
+    csrfExemptRoutes: csrfExemptRoutes(features.flatMap((feature) => feature.endpoints ?? [])),
     clients,
     demands,
     clientKeyProblems: admitting.clientKeyProblems,
@@ -405,6 +405,14 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     endpoints: [
       ...createEndpoints({
         handlers,
+        own: contributions.endpoints({
+          clients,
+          documents: authorizing.documents,
+          checks: authorizing.checks,
+          binding,
+          authenticating,
+          keptOf: authorizing.keptOf,
+        }),
         mounting,
         failures,
         host,

@@ -37,6 +37,8 @@ export interface AuthorizationServer extends ProtectedRoutes {
   readonly config: OAuthServerConfig;
   /** To be mounted by path and method; each answers by itself and never rejects. */
   readonly endpoints: readonly Endpoint[];
+  /** The names of endpoints that a CSRF check of the application has to leave alone, each with true, whether or not they are offered. */
+  readonly csrfExemptRoutes: Readonly<Record<string, boolean>>;
   /** The registered applications. */
   readonly clients: Clients;
   /** What clients may demand of it. */

@@ -4,24 +4,23 @@ import type { Audit } from './auditing/audit.ts';
 import { Consent } from './authorization/consent.ts';
 import type { CookieSealer } from './authorization/cookie-keys.ts';
 import { createGrantedBefore } from './authorization/granted-before.ts';
-import { createPushedRequests } from './authorization/pushed.ts';
-import { createPushingClients } from './authorization/pushing-clients.ts';
-import { createRequestChecks } from './authorization/request.ts';
-import { createWaitingRequests } from './authorization/waiting-requests.ts';
+import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
+import { sentParameters } from './authorization/request-parameters.ts';
+import { createRequestChecks, type RequestChecks } from './authorization/request.ts';
+import { createWaitingRequests, type SentParameters } from './authorization/waiting-requests.ts';
 import type { Hint } from './authorization/sign-in-hints.ts';
 import { createSignInNotes, type SignInNotes } from './authorization/sign-in-notes.ts';
-import { createClientDocuments } from './client-documents/client-documents.ts';
+import { createClientDocuments, type ClientDocuments } from './client-documents/client-documents.ts';
 import type { ClientUrls } from './client-documents/client-urls.ts';
-import type { AuthenticateClient } from './clients/authentication.ts';
-import type { Clients, FindClient } from './clients/clients.ts';
+import type { Clients } from './clients/clients.ts';
 import type { RecordUse } from './clients/last-use.ts';
 import { admitsUnverified, type OAuthServerConfig } from './config.ts';
 import { AuthorizeReplies } from './endpoints/authorize-replies.ts';
 import { AuthorizeEndpoint } from './endpoints/authorize.ts';
 import type { ClientDemand } from './clients/demands.ts';
 import type { Handler } from './endpoints/endpoint.ts';
-import { createParEndpoint } from './endpoints/par.ts';
-import { PAR_PATH, type BrowserPaths } from './endpoints/paths.ts';
+import type { Parameters } from './parameters.ts';
+import type { BrowserPaths } from './endpoints/paths.ts';
 import type { CompleteHost } from './host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { FetchJson } from './outbound/fetch-json.ts';
@@ -50,8 +49,10 @@ export interface AuthorizingOptions {
   readonly fetchJson: FetchJson;
   /** Whether keys of clients are fetched from any port: while developing. */
   readonly anyPort: boolean;
-  /** Proves clients that push their requests, whom this finds. */
-  readonly authenticating: (findClient: FindClient) => AuthenticateClient;
+  readonly contributions: {
+    readonly directRequests: DirectRequests | null;
+    readonly indirectRefusals: readonly IndirectRefusal[];
+  };
   /** Null where tokens are bound to nothing. */
   readonly binding: KeyBinding | null;
   readonly demands: readonly ClientDemand[];
@@ -67,8 +68,9 @@ export interface AuthorizingOptions {
 export interface Authorizing {
   readonly authorize: Handler;
   readonly consent: Handler;
-  /** Null when no requests are pushed. */
-  readonly par: Handler | null;
+  readonly documents: ClientDocuments;
+  readonly checks: RequestChecks;
+  readonly keptOf: (parameters: Parameters) => SentParameters;
   readonly waitingFor: SignInNotes['find'];
 }
 
@@ -78,7 +80,8 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
   const { audit, pruning, clock, binding, demands, speaking } = options;
   const withLanguage = speaking.locales !== null;
   const { name: serverName, private_key_jwt: takesKeys = false } = config;
-  const { pushed_authorization_requests: pushing = 'off' } = config;
+  const { directRequests, indirectRefusals } = options.contributions;
+  const keyParameter = binding?.parameter ?? null;
   /** What nobody reads is not kept: a request that waits has little room. */
   const hints: readonly Hint[] = [
     ...(host.tellsWhoWaits ? (['login_hint'] as const) : []),
@@ -107,10 +110,10 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     admitsUnverified: admitsUnverified(config),
     keys: options.keys,
     audience: options.audience,
-    keyParameter: binding?.parameter ?? null,
+    keyParameter,
     serverName,
     withLanguage,
-    requiresPushed: pushing === 'require',
+    indirectRefusals,
     keyPath: config.key_path,
   });
   const waiting = createWaitingRequests({
@@ -134,8 +137,6 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     clock,
     lifetime: config.consent_ttl,
   });
-  const pushed =
-    pushing === 'off' ? null : createPushedRequests({ store: store.waitingRequests, host, pruning, clock });
   const consent = new Consent({
     store,
     clients,
@@ -150,7 +151,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     clock,
     lifetimes: config,
     profiles,
-    requiresPushed: pushing === 'require',
+    indirectRefusals,
     applicationsPath: paths.applications,
   });
   const replies = new AuthorizeReplies({
@@ -169,7 +170,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     consent,
     waiting,
     notes: host.tellsWhoWaits ? notes : null,
-    pushed,
+    directRequests,
     accounts,
     host,
     replies,
@@ -184,16 +185,8 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
       if (host.tellsWhoWaits) return notes.find(request, returnTo);
       throw new Error('Nobody is told who waits: give the host tellsWhoWaits: true');
     },
-    par:
-      pushed === null
-        ? null
-        : createParEndpoint({
-            authenticateClient: options.authenticating(createPushingClients({ clients, documents, host })),
-            checks,
-            pushed,
-            binding,
-            hints,
-            url: `${issuer}${PAR_PATH}`,
-          }),
+    documents,
+    checks,
+    keptOf: (parameters) => sentParameters(parameters, { keyParameter, hints }),
   };
 }

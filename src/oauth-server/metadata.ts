@@ -18,8 +18,6 @@ export interface MetadataOptions {
   readonly registers?: boolean;
   /** Whether clients may authenticate by assertions; false unless given. */
   readonly takesKeys?: boolean;
-  /** Whether authorization requests may be pushed, or have to be; `off` unless given. */
-  readonly pushing?: 'off' | 'accept' | 'require';
   /** Members of the server's features. */
   readonly members?: Readonly<Record<string, unknown>>;
   /** Whether the server is of the profile fapi2; false unless given. */
@@ -69,18 +67,16 @@ function authenticationMethods(takesKeys: boolean, isProfiled: boolean): Readonl
   };
 }
 
-/** Authorization server metadata (RFC 8414 section 2, RFC 9126 section 5, RFC 9207 section 3). */
+/** Authorization server metadata (RFC 8414 section 2, RFC 9207 section 3). */
 export function authorizationServerMetadata(
   options: MetadataOptions,
   keys: readonly SigningKey[],
 ): Readonly<Record<string, unknown>> {
-  const { issuer, clientDocuments = false, registers = false, takesKeys = false, pushing = 'off' } = options;
+  const { issuer, clientDocuments = false, registers = false, takesKeys = false } = options;
   const { members = {}, isProfiled = false, locales = null } = options;
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
-    ...(pushing === 'off' ? {} : { pushed_authorization_request_endpoint: `${issuer}/oauth/par` }),
-    ...(pushing === 'require' ? { require_pushed_authorization_requests: true } : {}),
     token_endpoint: `${issuer}/oauth/token`,
     revocation_endpoint: `${issuer}/oauth/revoke`,
     introspection_endpoint: `${issuer}/oauth/introspect`,

@@ -11,7 +11,7 @@ import { oauthServerConfiguration } from './configuration.ts';
 import { FEATURES } from './features.ts';
 import { examineLoginRoute } from './console/application-checks.ts';
 import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
-import { CSRF_EXEMPT_ROUTES } from './endpoints/table.ts';
+import { csrfExemptRoutes } from './endpoints/table.ts';
 import type { PersonReference } from '../contracts/person.ts';
 import type { CompleteHost, Host } from './host.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
@@ -54,7 +54,10 @@ export function oauthServer<Context = unknown>({
 }: OAuthServerPluginOptions<Context> = {}): Plugin<{ oauth_server: OAuthServerConfigInput }> {
   return {
     name: 'oauth_server',
-    defaults: { oauth_server: {}, csrf_exempt_routes: CSRF_EXEMPT_ROUTES },
+    defaults: {
+      oauth_server: {},
+      csrf_exempt_routes: csrfExemptRoutes(FEATURES.flatMap(({ endpoints = [] }) => endpoints)),
+    },
     configuration: { oauth_server: oauthServerConfiguration },
     problems: (config) => [
       ...challengeProblems(config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),

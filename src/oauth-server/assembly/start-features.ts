@@ -1,7 +1,9 @@
 import { ConfigurationError } from '../../contracts/errors.ts';
+import type { DirectRequests, IndirectRefusal } from '../authorization/direct-requests.ts';
+import type { OwnEndpoint } from '../endpoints/endpoint.ts';
 import type { ClientDemand } from '../clients/demands.ts';
 import type { OAuthServerConfig } from '../config.ts';
-import type { Contribution, Feature } from '../feature.ts';
+import type { Contribution, Feature, Parts } from '../feature.ts';
 import { NO_DEMANDS, type DemandField } from '../clients/demands.ts';
 import { OAuthError } from '../errors.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';
@@ -14,6 +16,11 @@ export interface Contributions {
   /** Null where tokens are bound to nothing. */
   readonly binding: KeyBinding | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
+  /** Null when clients send no requests directly. */
+  readonly directRequests: DirectRequests | null;
+  readonly indirectRefusals: readonly IndirectRefusal[];
+  /** The endpoints of all of them that are offered. */
+  readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Whether anything is taken that is good once. */
   readonly usesOnce: boolean;
 }
@@ -28,30 +35,53 @@ export function demandsOfFeatures(
     .map((demand) => ({ ...demand, isMet: demand.meets(config) }));
 }
 
+/** What one feature adds, and which one it is. */
+type Started = Contribution & { readonly feature: Feature };
+
 /** Adds these features to the server, in their order. Throws a ConfigurationError where two of them exclude each other. */
 export function startFeatures(features: readonly Feature[], server: Server): Contributions {
-  const started = features.flatMap((feature) => {
+  const started = features.flatMap((feature): readonly Started[] => {
     const contribution = feature.start?.(server, server.config);
-    return contribution === undefined ? [] : [{ name: feature.name, ...contribution }];
+    return contribution === undefined ? [] : [{ ...contribution, feature }];
   });
   return {
     metadata: Object.assign({}, ...started.map(({ metadata }) => metadata)) as Record<string, unknown>,
-    binding: onlyBinding(started),
-    issuanceChecks: [
-      requireKnownDemands(server.demands),
-      ...started.flatMap(({ issuanceCheck }) => (issuanceCheck === undefined ? [] : [issuanceCheck])),
-    ],
+    binding: only(started, 'binding'),
+    directRequests: only(started, 'directRequests'),
+    indirectRefusals: all(started, 'indirectRefusal'),
+    issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
     usesOnce: started.some(({ usesOnce }) => usesOnce === true),
+    endpoints: (parts) => started.flatMap((each) => endpointsOf(each, parts)),
   };
 }
 
-function onlyBinding(started: readonly (Contribution & { readonly name: string })[]): KeyBinding | null {
-  const binding = started.filter((each) => each.binding !== undefined);
-  if (binding.length > 1) {
-    const message = `binds tokens to a key, and so does ${binding[1]?.name ?? ''}; a server has one of them`;
-    throw new ConfigurationError([{ key: `oauth_server:${binding[0]?.name ?? ''}`, message }]);
+/** What all of them have under this name. */
+function all<Name extends keyof Contribution>(
+  started: readonly Started[],
+  name: Name,
+): readonly NonNullable<Contribution[Name]>[] {
+  return started.flatMap((each) => each[name] ?? []) as readonly NonNullable<Contribution[Name]>[];
+}
+
+/** The same, where only one of them may have it. */
+function only<Name extends keyof Contribution>(
+  started: readonly Started[],
+  name: Name,
+): NonNullable<Contribution[Name]> | null {
+  const [first, second] = started.filter((each) => each[name] !== undefined);
+  if (first !== undefined && second !== undefined) {
+    const message = `is done by the feature ${second.feature.name}, too (${name}); a server has one of them`;
+    throw new ConfigurationError([{ key: `oauth_server:${first.feature.name}`, message }]);
   }
-  return binding[0]?.binding ?? null;
+  return first?.[name] ?? null;
+}
+
+function endpointsOf({ feature, handlers }: Started, parts: Parts): readonly OwnEndpoint[] {
+  const answering = handlers?.(parts) ?? {};
+  return (feature.endpoints ?? []).flatMap((description) => {
+    const handler = answering[description.name];
+    return handler === undefined ? [] : [{ description, handler }];
+  });
 }
 
 /** Never less than what was demanded: where the feature is gone that met it, nothing is issued in its place. */

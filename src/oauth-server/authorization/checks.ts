@@ -4,6 +4,7 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { ConsentRequest } from '../store/requests.ts';
+import type { IndirectRefusal } from './direct-requests.ts';
 import { requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
 import {
   refuseMaxAge,
@@ -31,15 +32,16 @@ export interface CheckContext {
   readonly audience: string | null;
   /** The parameter that names the key which the code is for; null where codes are for no key. */
   readonly keyParameter: string | null;
-  /** Whether every request has to be pushed (RFC 9126). */
-  readonly requiresPushed: boolean;
+  /** What refuses requests that come by a browser alone. */
+  readonly indirectRefusals: readonly IndirectRefusal[];
 }
 
 /** The request that is checked. */
 interface Checked {
   readonly parameters: Parameters;
   readonly client: Client;
-  readonly pushed: boolean;
+  /** Whether the client itself sent it, and the browser a reference to it. */
+  readonly direct: boolean;
 }
 
 /** What the checks find. */
@@ -58,18 +60,18 @@ function refuses(check: (request: Checked, context: CheckContext) => void): Run 
 
 /** GET and POST of /oauth/authorize. */
 const BROWSER = ['browser'] as const;
-/** These, and pushed requests (PAR). */
-const BOTH = ['browser', 'pushed'] as const;
+/** These, and what a client sends itself. */
+const BOTH = ['browser', 'direct'] as const;
 
 /** Every check in its order. */
-const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'pushed')[], run: Run])[] = [
+const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'direct')[], run: Run])[] = [
   [
     'repeated-parameters',
     BOTH,
     refuses((asked, by) => refuseRepeatedParameters(asked.parameters, by.keyParameter)),
   ],
   ['request-objects', BOTH, refuses((asked) => refuseRequestObjects(asked.parameters))],
-  ['pushed', BROWSER, refuses((asked, by) => refuseUnpushed(asked.client, by.requiresPushed))],
+  ['indirect', BROWSER, refuses((asked, by) => refuseIndirect(asked.client, by.indirectRefusals))],
   ['response_type', BOTH, refuses((asked) => requireResponseType(asked.parameters))],
   ['response_mode', BOTH, refuses((asked) => requireResponseMode(asked.parameters))],
   ['prompt', BOTH, refuses((asked) => requirePrompt(asked.parameters))],
@@ -85,7 +87,7 @@ const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'pushe
 export async function runChecks(request: Checked, context: CheckContext): Promise<Findings> {
   let found: Findings = { codeChallenge: '', thumbprint: null, audience: null, scopes: [] };
   for (const [, on, run] of CHECKS) {
-    if (on.includes(request.pushed ? 'pushed' : 'browser'))
+    if (on.includes(request.direct ? 'direct' : 'browser'))
       found = { ...found, ...(await run(request, context)) };
   }
   return found;
@@ -104,22 +106,11 @@ async function grantableScopes(
   return signable(requireScope(parameters, client, catalog, leftOut), client, leftOut, context);
 }
 
-/** RFC 9126 sections 5 and 6. A client that asks by pushed requests alone gets nothing otherwise, whether or not the server takes any now. */
-function refuseUnpushed(client: Client, requiresPushed: boolean): void {
-  const problem = unpushedProblem(client, requiresPushed);
-  if (problem === null) return;
-  throw new OAuthError('invalid_request', 'The request has to be pushed first (RFC 9126).', problem);
-}
-
-/** Why a request of this client that was not pushed is refused; null where it may be taken. */
-export function unpushedProblem(
-  { pushesRequests }: Pick<Client, 'pushesRequests'>,
-  requiresPushed: boolean,
-): string | null {
-  if (pushesRequests) return 'the client is registered to push its requests, and did not push this one';
-  return requiresPushed
-    ? 'oauth_server:pushed_authorization_requests is require, and the request was not pushed'
-    : null;
+function refuseIndirect(client: Client, refusals: readonly IndirectRefusal[]): void {
+  for (const refusal of refusals) {
+    const error = refusal(client);
+    if (error !== null) throw error;
+  }
 }
 
 function requireGrant(client: Client): void {

@@ -5,6 +5,7 @@ import type { Visitor } from '../accounts.ts';
 import type { Audit } from '../auditing/audit.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import type { Clients } from '../clients/clients.ts';
+import { NO_DEMANDS } from '../clients/demands.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
 import type { RecordUse } from '../clients/last-use.ts';
 import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
@@ -23,8 +24,8 @@ import type { ConsentRequest } from '../store/requests.ts';
 import type { Store } from '../store/store.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { newCode } from '../tokens/token-formats.ts';
+import type { IndirectRefusal } from './direct-requests.ts';
 import type { GrantedBefore } from './granted-before.ts';
-import { unpushedProblem } from './checks.ts';
 import type { AuthorizationRequest } from './request.ts';
 import type { AuthorizationResponse } from './response.ts';
 
@@ -60,8 +61,8 @@ export interface ConsentOptions {
   /** In seconds. */
   readonly lifetimes: { readonly consent_ttl: number; readonly code_ttl: number };
   readonly profiles: Pick<Profiles, 'governs' | 'refusal'>;
-  /** Whether every request has to be pushed (RFC 9126). */
-  readonly requiresPushed: boolean;
+  /** What refuses requests that came by a browser alone. */
+  readonly indirectRefusals: readonly IndirectRefusal[];
   /** Where somebody who answered before can see and take back what they allowed. */
   readonly applicationsPath: string;
 }
@@ -307,7 +308,7 @@ export class Consent {
    * and what has begun goes on as it was when it began.
    */
   async #requireClient(saved: ConsentRequest): Promise<Client> {
-    const { clients, profiles, requiresPushed } = this.#options;
+    const { clients, profiles, indirectRefusals } = this.#options;
     const { clientId, redirectUri, shownName } = saved;
     const client = await clients.find(clientId);
     if (client === null || client.revokedAt !== null) {
@@ -318,10 +319,12 @@ export class Consent {
     }
     const refusal = profiles.refusal(client);
     if (refusal !== null) throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
-    // It may have been asked before that was demanded.
-    const demands = shownName === undefined ? client : AS_IT_WAS_SHOWN;
-    const unpushed = saved.pushed === true ? null : unpushedProblem(demands, requiresPushed);
-    if (unpushed !== null) throw notAnswerable(unpushed);
+    // It may have been asked before that was demanded; a document that demands it since is as it was shown.
+    const demands = shownName === undefined ? client : NO_DEMANDS;
+    for (const refusal of saved.direct === true ? [] : indirectRefusals) {
+      const refused = refusal(demands);
+      if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
+    }
     if (shownName !== undefined) return { ...client, name: shownName };
     if (!isRegistered(client, redirectUri)) {
       throw notAnswerable(
@@ -376,9 +379,6 @@ export class Consent {
     return store.consentRequests.voidConsentRequest(idHash);
   }
 }
-
-/** Of a document that demands pushed requests since. */
-const AS_IT_WAS_SHOWN = { pushesRequests: false } as const;
 
 const ANOTHER_SECRET =
   'The question of client {clientId} met another browser secret than it was asked with. If nobody opened it in two browsers, and ' +

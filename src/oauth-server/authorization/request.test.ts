@@ -70,10 +70,10 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     keyParameter: null,
     withLanguage: false,
     serverName: 'A server',
-    requiresPushed: false,
+    indirectRefusals: [],
     keyPath: '/keys',
   });
-  const put = { parameters: createParameters(sent), pushed: false };
+  const put = { parameters: createParameters(sent), direct: false };
   return checks.check(put, new Request('https://server.example/'), null);
 }
 

@@ -31,7 +31,7 @@ export type AuthorizationRequest = Pick<
   | 'audience'
   | 'thumbprint'
   | 'uiLocales'
-  | 'pushed'
+  | 'direct'
 >;
 
 /** The request and its client, or the error response for its redirect URI, or that somebody has to be signed in before either. */
@@ -46,14 +46,14 @@ export interface RequestChecks {
    * no document is fetched, and no browser sent to a client that no operator registered (RFC 9700 section 4.11.2).
    */
   check(put: PutRequest, request: Request, person: PersonReference | null): Promise<CheckedRequest>;
-  /** The same of what this client pushes (RFC 9126 section 2.1), whom it says it is. Throws the OAuthError that refuses it. */
-  checkPushed(parameters: Parameters, client: Client): Promise<AuthorizationRequest>;
+  /** The same of what this client sends itself, whom it says it is. Throws the OAuthError that refuses it. */
+  checkDirect(parameters: Parameters, client: Client): Promise<AuthorizationRequest>;
 }
 
-/** A request as it is put to the server: with what it asks for, and whether the client pushed that (RFC 9126). */
+/** A request as it is put to the server: with what it asks for, and whether the client itself sent that. */
 export interface PutRequest {
   readonly parameters: Parameters;
-  readonly pushed: boolean;
+  readonly direct: boolean;
 }
 
 export interface RequestChecksOptions extends CheckContext {
@@ -84,8 +84,8 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
     client: Client,
     { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
   ): Promise<AuthorizationRequest> {
-    const { parameters, pushed } = put;
-    const found = await runChecks({ parameters, client, pushed }, options);
+    const { parameters, direct } = put;
+    const found = await runChecks({ parameters, client, direct }, options);
     return {
       clientId: client.id,
       redirectUri,
@@ -93,7 +93,7 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
       nonce: parameters.get('nonce') ?? null,
       ...found,
       ...(withLanguage ? { uiLocales: hintOf(parameters, 'ui_locales') } : {}),
-      ...(pushed ? { pushed } : {}),
+      ...(direct ? { direct } : {}),
     };
   }
 
@@ -116,7 +116,7 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
       }
     },
 
-    async checkPushed(parameters, client) {
+    async checkDirect(parameters, client) {
       const redirectUri = parameters.get('redirect_uri');
       if (redirectUri === undefined || !isRegistered(client, redirectUri)) {
         throw new OAuthError(
@@ -126,7 +126,7 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
         );
       }
       const state = parameters.get('state') ?? null;
-      return judge({ parameters, pushed: true }, client, { redirectUri, state });
+      return judge({ parameters, direct: true }, client, { redirectUri, state });
     },
   };
 }

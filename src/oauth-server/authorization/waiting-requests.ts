@@ -30,8 +30,8 @@ export type SentParameters = readonly (readonly [name: string, value: string])[]
 
 export interface RequestToWait {
   readonly sent: SentParameters;
-  /** Whether the client pushed it (RFC 9126). */
-  readonly pushed: boolean;
+  /** Whether the client itself sent it. */
+  readonly direct: boolean;
   /** The id that it has already; a new one unless given. */
   readonly requestId?: string;
 }
@@ -44,7 +44,7 @@ export interface BegunWaiting {
 
 export interface WaitingInBrowser {
   readonly sent: SentParameters;
-  readonly pushed: boolean;
+  readonly direct: boolean;
   /** Removes the cookie. */
   readonly cookies: readonly string[];
   /** Removes what the store holds of the request. */
@@ -77,7 +77,7 @@ const LARGEST_COOKIE = 3500;
 const MOST_COOKIES = 8;
 const MOST_BYTES = 6144;
 
-/** What the store holds of waiting requests at most, and of those that may be anybody's and were pushed, in bytes: in all, and of one network. */
+/** What the store holds of waiting requests at most, and of those that anybody may have sent directly, in bytes: in all, and of one network. */
 export const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
 /** What a row takes beside the parameters, about. */
 export const ROW_BYTES = 300;
@@ -95,7 +95,7 @@ interface WaitingCookie {
 interface Opened {
   readonly createdAt: number;
   readonly content: SentParameters | string;
-  readonly pushed: boolean;
+  readonly direct: boolean;
 }
 
 export function createWaitingRequests(options: WaitingRequestsOptions): WaitingRequests {
@@ -117,19 +117,19 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
   async function open(name: string, value: string): Promise<WaitingCookie['opened']> {
     const text = await sealer.open(name, value);
     if (text === null) return null;
-    const [createdAt, content, pushed = 0] = JSON.parse(text) as [number, SentParameters | string, 1?];
-    return createdAt + lifetime * 1000 <= clock() ? null : { createdAt, content, pushed: pushed === 1 };
+    const [createdAt, content, direct = 0] = JSON.parse(text) as [number, SentParameters | string, 1?];
+    return createdAt + lifetime * 1000 <= clock() ? null : { createdAt, content, direct: direct === 1 };
   }
 
   /** The cookie's value: the request itself, or the secret that finds it in the store when it is too long. */
   async function sealed(
     name: string,
     request: Request,
-    { sent, pushed }: Omit<RequestToWait, 'requestId'>,
+    { sent, direct }: Omit<RequestToWait, 'requestId'>,
   ): Promise<string> {
     const now = clock();
     const containing = (content: SentParameters | string) =>
-      JSON.stringify(pushed ? [now, content, 1] : [now, content]);
+      JSON.stringify(direct ? [now, content, 1] : [now, content]);
     const whole = containing(sent);
     if (whole.length < LARGEST_COOKIE) {
       const value = await sealer.seal(name, whole);
@@ -171,15 +171,15 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
       const name = prefix + requestId;
       const found = (await readCookies(request)).find((each) => each.name === name && each.opened !== null);
       if (found === undefined || found.opened === null) return null;
-      const { content, pushed } = found.opened;
+      const { content, direct } = found.opened;
       const cookies = [removal(name)];
-      if (typeof content !== 'string') return { sent: content, pushed, cookies, end: async () => {} };
+      if (typeof content !== 'string') return { sent: content, direct, cookies, end: async () => {} };
       const secretHash = tokenHash(content);
       const parameters = await store.findWaitingRequest(secretHash, clock());
       if (parameters === null) return null;
       return {
         sent: JSON.parse(parameters) as SentParameters,
-        pushed,
+        direct,
         cookies,
         end: () => store.endWaitingRequest(secretHash),
       };

@@ -1,5 +1,4 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
-import { CSRF_EXEMPT_ROUTES } from '../endpoints/table.ts';
 import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication, Subject } from './subject.ts';
 
@@ -53,7 +52,7 @@ export function examineExemptions({ application, server }: Subject): Finding {
   if (!server.config.routes) return skipped('oauth_server:routes is false');
   if (application.config === undefined) return skipped(NO_ROUTES);
   const configured = application.config['csrf_exempt_routes'] as Readonly<Record<string, boolean>>;
-  const checked = Object.keys(CSRF_EXEMPT_ROUTES).filter((name) => configured[name] !== true);
+  const checked = Object.keys(server.csrfExemptRoutes).filter((name) => configured[name] !== true);
   if (checked.length === 0) return ok('the protocol endpoints are exempt');
   return failing(
     `the session-wide check refuses what applications send to ${checked.join(', ')}`,

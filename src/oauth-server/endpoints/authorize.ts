@@ -5,7 +5,7 @@ import { page } from '../../words/words.ts';
 import type { Accounts, Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
 import type { Consent } from '../authorization/consent.ts';
-import { notUsable, type PushedRequests } from '../authorization/pushed.ts';
+import { notUsable, type DirectRequests } from '../authorization/direct-requests.ts';
 import { sentParameters } from '../authorization/request-parameters.ts';
 import { sentHints, type Hint } from '../authorization/sign-in-hints.ts';
 import {
@@ -32,8 +32,8 @@ export interface AuthorizeOptions {
   readonly waiting: WaitingRequests;
   /** Null when the sign-in page shows nothing of the request. */
   readonly notes: Pick<SignInNotes, 'cookies'> | null;
-  /** Null when clients push no requests. */
-  readonly pushed: PushedRequests | null;
+  /** Null when clients send no requests directly. */
+  readonly directRequests: DirectRequests | null;
   readonly accounts: Pick<Accounts, 'visitor'>;
   readonly host: Pick<CompleteHost, 'loginUrl' | 'signOut' | 'log'>;
   readonly replies: AuthorizeReplies;
@@ -48,7 +48,7 @@ export interface AuthorizeOptions {
 /** The buttons of the consent screen; `switch` is "Not you?". */
 const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
-/** How a request that a client sent, or pushed, goes on. */
+/** How a request goes on, whichever way the client sent it. */
 type Put = (request: Request, put: PutRequest, requestId?: string) => Promise<Reply>;
 
 /** GET and POST /oauth/authorize. */
@@ -92,10 +92,10 @@ export class AuthorizeEndpoint {
   }
 
   #putRequest(request: Request, parameters: Parameters, put: Put): Promise<Reply> {
-    const requestId = this.#options.pushed?.idOf(parameters) ?? null;
+    const requestId = this.#options.directRequests?.idOf(parameters) ?? null;
     return requestId === null
-      ? put(request, { parameters, pushed: false })
-      : this.#pushedRequest(request, requestId, put);
+      ? put(request, { parameters, direct: false })
+      : this.#directRequest(request, requestId, put);
   }
 
   async #newRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
@@ -128,15 +128,15 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * A request that its client pushed. A browser can load it any number of times, until it is shown to a person who is signed in. From then on
+   * A request that its client sent directly. A browser can load it any number of times, until it is shown to a person who is signed in. From then on
    * the question has its id, belongs to this person in this browser, and is only shown to them (RFC 9126 section 4).
    */
-  async #pushedRequest(request: Request, requestId: string, put: Put): Promise<Reply> {
-    const { pushed, waiting } = this.#options;
+  async #directRequest(request: Request, requestId: string, put: Put): Promise<Reply> {
+    const { directRequests, waiting } = this.#options;
     const presented = await this.#presentedBefore(request, requestId);
     if (presented !== null) return presented;
-    const sent = (await pushed?.find(requestId)) ?? null;
-    if (sent !== null) return put(request, { parameters: parametersOf(sent), pushed: true }, requestId);
+    const sent = (await directRequests?.find(requestId)) ?? null;
+    if (sent !== null) return put(request, { parameters: parametersOf(sent), direct: true }, requestId);
     // Another tab was shown it at this moment, or the person reloads the page that led to sign-in.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
@@ -163,7 +163,7 @@ export class AuthorizeEndpoint {
     if (waited !== null) {
       noteSent(request, waited.sent);
       // Checked again, as if it came now: clients and scopes may have changed while it waited.
-      const put = { parameters: parametersOf(waited.sent), pushed: waited.pushed };
+      const put = { parameters: parametersOf(waited.sent), direct: waited.direct };
       const reply = await this.#begin(put, visitor, requestId);
       await waited.end();
       return { ...reply, cookies: waited.cookies };
@@ -242,7 +242,7 @@ export class AuthorizeEndpoint {
     const pending = await consent.requirePending(requestId, visitor);
     const begun = await waiting.begin(visitor.request, {
       sent: sameParameters(pending, this.#options.binding?.parameter ?? null),
-      pushed: pending.pushed === true,
+      direct: pending.direct === true,
     });
     const returnTo = this.#returnPath(begun.requestId);
     await consent.end(pending);
@@ -262,16 +262,16 @@ export class AuthorizeEndpoint {
     return { ...redirectReply(loginUrl, replies.redirectStatus(client)), cookies: [...cookies, ...noted] };
   }
 
-  /** Returns the reply after the pushed request that it answers has ended. */
+  /** Returns the reply after the direct request that it answers has ended. */
   async #spent(put: PutRequest, requestId: string | undefined, reply: Reply): Promise<Reply> {
-    if (put.pushed && requestId !== undefined) await this.#options.pushed?.end(requestId);
+    if (put.direct && requestId !== undefined) await this.#options.directRequests?.end(requestId);
     return reply;
   }
 
-  #toWait({ parameters, pushed }: PutRequest, requestId: string | undefined): RequestToWait {
+  #toWait({ parameters, direct }: PutRequest, requestId: string | undefined): RequestToWait {
     const { binding, hints } = this.#options;
     const sent = sentParameters(parameters, { keyParameter: binding?.parameter ?? null, hints });
-    return { sent, pushed, ...(requestId === undefined ? {} : { requestId }) };
+    return { sent, direct, ...(requestId === undefined ? {} : { requestId }) };
   }
 
   #returnPath(requestId: string): string {

@@ -38,9 +38,17 @@ export interface Endpoint {
 /** Answers a request, or throws the error that refuses it. */
 export type Handler = (request: Request) => Promise<Reply>;
 
+/** An endpoint of a feature. */
+export interface OwnEndpoint {
+  readonly description: EndpointDescription;
+  readonly handler: Handler;
+}
+
 export interface EndpointsOptions {
   /** Null for an endpoint that is not offered. */
   readonly handlers: Readonly<Record<EndpointName, Handler | null>>;
+  /** Those of features. */
+  readonly own: readonly OwnEndpoint[];
   readonly mounting: Mounting;
   readonly failures: Failures;
   readonly host: Pick<CompleteHost, 'log' | 'clientAddress' | 'commit'>;
@@ -59,12 +67,16 @@ export interface EndpointsOptions {
 
 /** Every endpoint of the tables, with its handler, and the metadata of the resource. */
 export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] {
-  const { handlers, mounting, resourceMetadata, administration, ...parts } = options;
+  const { handlers, own, mounting, resourceMetadata, administration, ...parts } = options;
   const endpoints = ENDPOINT_TABLE.flatMap((each) => {
     const handler = handlers[each.name];
     if (handler === null) return [];
     return mountedAt(each, mounting).map((description) => createEndpoint({ ...parts, description, handler }));
   });
+  for (const { description: each, handler } of own) {
+    const described = mountedAt(each, mounting);
+    endpoints.push(...described.map((description) => createEndpoint({ ...parts, description, handler })));
+  }
   if (administration !== null) {
     for (const each of ADMINISTRATION_TABLE) {
       const handler: Handler = (request) => administration(each.name, request);
@@ -86,7 +98,7 @@ function createEndpoint({
   binding,
   runFrom,
   measuring,
-}: Omit<EndpointsOptions, 'handlers' | 'mounting' | 'resourceMetadata' | 'administration'> & {
+}: Omit<EndpointsOptions, 'handlers' | 'own' | 'mounting' | 'resourceMetadata' | 'administration'> & {
   readonly description: EndpointDescription;
   readonly handler: Handler;
 }): Endpoint {

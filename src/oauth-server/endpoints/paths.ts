@@ -11,9 +11,6 @@ export const ADMINISTRATION_PATH = '/oauth/admin';
 /** Where codes and refresh tokens are exchanged, below `base_path`. */
 export const TOKEN_PATH = '/oauth/token';
 
-/** Where clients push authorization requests, below `base_path`. */
-export const PAR_PATH = '/oauth/par';
-
 /** Where clients register themselves, below `base_path`. */
 export const REGISTER_PATH = '/oauth/register';
 

@@ -3,7 +3,6 @@ import {
   APPLICATIONS_PATH,
   AUTHORIZE_PATH,
   LOGO_PATH,
-  PAR_PATH,
   REGISTER_PATH,
   TOKEN_PATH,
   type Mounting,
@@ -28,7 +27,6 @@ export interface EndpointDescription {
 export const ENDPOINT_TABLE = [
   { name: 'oauth_server_authorize', path: AUTHORIZE_PATH, methods: ['GET'], forPeople: true },
   { name: 'oauth_server_consent', path: AUTHORIZE_PATH, methods: ['POST'], forPeople: true },
-  { name: 'oauth_server_par', path: PAR_PATH, methods: ['POST'], anyOrigin: true },
   { name: 'oauth_server_token', path: TOKEN_PATH, methods: ['POST'], anyOrigin: true },
   { name: 'oauth_server_revoke', path: '/oauth/revoke', methods: ['POST'], anyOrigin: true },
   { name: 'oauth_server_introspect', path: '/oauth/introspect', methods: ['POST'], onlyReads: true },
@@ -106,11 +104,13 @@ export function mountedAt(
     : [mounted];
 }
 
-const WITH_POST = [...ENDPOINT_TABLE, ...ADMINISTRATION_TABLE].filter(({ methods }: EndpointDescription) =>
-  methods.includes('POST'),
-);
-
-/** The names of the endpoints that the session-wide CSRF check leaves alone: they protect themselves, or read no session. */
-export const CSRF_EXEMPT_ROUTES: Readonly<Record<string, boolean>> = Object.fromEntries(
-  WITH_POST.map(({ name }) => [name, true]),
-);
+/**
+ * The names of the endpoints that the session-wide CSRF check leaves alone: they protect themselves, or read no session. `own` are those of
+ * features.
+ */
+export function csrfExemptRoutes(own: readonly EndpointDescription[]): Readonly<Record<string, boolean>> {
+  const withPost = [...ENDPOINT_TABLE, ...own, ...ADMINISTRATION_TABLE].filter(
+    ({ methods }: EndpointDescription) => methods.includes('POST'),
+  );
+  return Object.fromEntries(withPost.map(({ name }) => [name, true]));
+}

@@ -23,8 +23,8 @@ export interface ConsentRequest {
   readonly shownName?: string | undefined;
   /** The languages that the client asked for, where they are read (OpenID Connect Core section 3.1.2.1). */
   readonly uiLocales?: string | undefined;
-  /** Whether the client pushed it (RFC 9126). */
-  readonly pushed?: true | undefined;
+  /** Whether the client itself sent it to the server. */
+  readonly direct?: true | undefined;
   /** Null while it waits for the answer. */
   readonly outcome: ConsentOutcome | null;
   /** What was answered; absent while it waits. */
@@ -45,7 +45,7 @@ export interface ConsentAnswer {
 /** `void`: it ended without an answer, such as when another person signed in. */
 export type ConsentOutcome = 'allowed' | 'denied' | 'void';
 
-/** An authorization request that waits for somebody to sign in, and is too long to wait in the browser, or was pushed (RFC 9126). */
+/** An authorization request that waits for somebody to sign in, and is too long to wait in the browser, or came from the client itself. */
 export interface WaitingRequest {
   /** SHA-256 of the secret that the browser has, or of what the `request_uri` gives. */
   readonly secretHash: string;

@@ -1,5 +1,9 @@
+import type { ClientDemands } from '../../clients/demands.ts';
 import { defineFeature } from '../../feature.ts';
 import { pushedShape } from './config.ts';
+import { refuseUnpushed } from './demanded.ts';
+import { PAR_PATH, ParEndpoint } from './endpoint.ts';
+import { createPushedRequests } from './pushed.ts';
 
 /** Authorization requests that clients push before they send a browser (RFC 9126). */
 export const pushedRequests = defineFeature({
@@ -27,4 +31,20 @@ export const pushedRequests = defineFeature({
       },
     },
   ],
+  endpoints: [{ name: 'oauth_server_par', path: PAR_PATH, methods: ['POST'], anyOrigin: true }],
+  start(server, { pushed_authorization_requests: mode = 'off' }) {
+    const indirectRefusal = (client: ClientDemands) => refuseUnpushed(client, mode === 'require');
+    if (mode === 'off') return { indirectRefusal };
+    const { store, host, pruning, clock, issuer } = server;
+    const directRequests = createPushedRequests({ store: store.waitingRequests, host, pruning, clock });
+    return {
+      indirectRefusal,
+      directRequests,
+      metadata: {
+        pushed_authorization_request_endpoint: `${issuer}${PAR_PATH}`,
+        ...(mode === 'require' ? { require_pushed_authorization_requests: true } : {}),
+      },
+      handlers: (parts) => ({ oauth_server_par: new ParEndpoint(directRequests, server, parts).answer }),
+    };
+  },
 });

@@ -891,7 +891,7 @@ function requestOf(changes: Partial<ConsentRequest> = {}): ConsentRequest {
     asked: { person: { provider: 'accounts', id: 'ada' }, scopes: ['openid', 'notes:read'] },
     shownName: 'A name',
     uiLocales: 'de en',
-    pushed: true,
+    direct: true,
     outcome: null,
     expiresAt: NOW + HOUR,
     ...changes,

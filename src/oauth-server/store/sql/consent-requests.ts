@@ -176,7 +176,7 @@ const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = 
 /** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
 function consentParameters(request: ConsentParameters): string {
   const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
-  const { shownName, uiLocales, pushed, answer } = request;
+  const { shownName, uiLocales, direct: pushed, answer } = request;
   return JSON.stringify({
     redirectUri,
     scopes,
@@ -192,8 +192,9 @@ function consentParameters(request: ConsentParameters): string {
 }
 
 /** As they are kept. */
-type StoredParameters = Omit<ConsentParameters, 'thumbprint'> & {
+type StoredParameters = Omit<ConsentParameters, 'thumbprint' | 'direct'> & {
   readonly dpopJkt: ConsentRequest['thumbprint'];
+  readonly pushed?: ConsentRequest['direct'];
 };
 
 type ConsentParameters = Pick<
@@ -206,7 +207,7 @@ type ConsentParameters = Pick<
   | 'thumbprint'
   | 'shownName'
   | 'uiLocales'
-  | 'pushed'
+  | 'direct'
   | 'answer'
 >;
 
@@ -224,10 +225,15 @@ interface ConsentRequestRow {
 }
 
 function toConsentRequest(row: ConsentRequestRow): ConsentRequest {
-  const { dpopJkt: thumbprint, ...parameters } = JSON.parse(row.parameters) as StoredParameters;
+  const {
+    dpopJkt: thumbprint,
+    pushed: direct,
+    ...parameters
+  } = JSON.parse(row.parameters) as StoredParameters;
   return {
     ...parameters,
     thumbprint,
+    ...(direct === undefined ? {} : { direct }),
     idHash: row.id_hash,
     browserHash: row.browser_hash,
     clientId: row.client_id,

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { createClientDocuments } from '../client-documents/client-documents.ts';
-import { createClientUrls } from '../client-documents/client-urls.ts';
-import { NotNowError, OAuthError } from '../errors.ts';
-import { OutboundError } from '../outbound/limits.ts';
-import { createParameters } from '../parameters.ts';
-import type { Client } from '../store/client.ts';
-import { createScopeCatalog } from '../tokens/scopes.ts';
+import { createClientDocuments } from '../../client-documents/client-documents.ts';
+import { createClientUrls } from '../../client-documents/client-urls.ts';
+import { NotNowError, OAuthError } from '../../errors.ts';
+import { OutboundError } from '../../outbound/limits.ts';
+import { createParameters } from '../../parameters.ts';
+import type { Client } from '../../store/client.ts';
+import { createScopeCatalog } from '../../tokens/scopes.ts';
 import { createPushingClients } from './pushing-clients.ts';
-import type { DocumentClientRecords } from '../store/sql/document-clients.ts';
+import type { DocumentClientRecords } from '../../store/sql/document-clients.ts';
 
 const NOW = 1_800_000_000_000;
 const DOCUMENT = 'https://client.example/client.json';

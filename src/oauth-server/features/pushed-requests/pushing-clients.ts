@@ -1,10 +1,10 @@
-import { networkOf } from '../../http/addresses.ts';
-import type { ClientDocuments } from '../client-documents/client-documents.ts';
-import { invalidClient } from '../clients/credentials.ts';
-import type { Clients, FindClient } from '../clients/clients.ts';
-import { AuthorizationPageError, NotNowError } from '../errors.ts';
-import { callerAddress, type CompleteHost } from '../host.ts';
-import { askedScopes } from './request.ts';
+import { networkOf } from '../../../http/addresses.ts';
+import type { ClientDocuments } from '../../client-documents/client-documents.ts';
+import { invalidClient } from '../../clients/credentials.ts';
+import type { Clients, FindClient } from '../../clients/clients.ts';
+import { AuthorizationPageError, NotNowError } from '../../errors.ts';
+import { callerAddress, type CompleteHost } from '../../host.ts';
+import { askedScopes } from '../../authorization/request.ts';
 
 export interface PushingClientsOptions {
   readonly clients: Pick<Clients, 'find'>;

@@ -1,31 +1,21 @@
-import { networkOf } from '../../http/addresses.ts';
-import { page } from '../../words/words.ts';
-import { keyedHash, randomToken, tokenHash } from '../crypto.ts';
-import { AuthorizationPageError, NotNowError } from '../errors.ts';
-import { callerAddress, type CompleteHost } from '../host.ts';
-import type { Parameters } from '../parameters.ts';
-import type { Pruning } from '../store/pruning.ts';
-import type { Client } from '../store/client.ts';
-import type { WaitingRequestRecords } from '../store/sql/waiting-requests.ts';
-import { ROW_BYTES, WAITING_BUDGET, type SentParameters } from './waiting-requests.ts';
+import { networkOf } from '../../../http/addresses.ts';
+import { keyedHash, randomToken, tokenHash } from '../../crypto.ts';
+import { NotNowError } from '../../errors.ts';
+import { callerAddress, type CompleteHost } from '../../host.ts';
+import type { Pruning } from '../../store/pruning.ts';
+import type { Client } from '../../store/client.ts';
+import type { WaitingRequestRecords } from '../../store/sql/waiting-requests.ts';
+import { notUsable, type DirectRequests } from '../../authorization/direct-requests.ts';
+import { ROW_BYTES, WAITING_BUDGET, type SentParameters } from '../../authorization/waiting-requests.ts';
 
 /**
  * Authorization requests that their client pushed (RFC 9126), until a browser comes with their `request_uri` (decision 44). What a
  * `request_uri` and a client give together is the id of the request from then on: it finds what was pushed, the browser's cookie while
  * somebody signs in, and the question that was put to a person. So whoever comes first with it is put the question, and nobody is after that.
  */
-export interface PushedRequests {
+export interface PushedRequests extends DirectRequests {
   /** Keeps what this client has pushed for the moment that it is used in; its `request_uri`. Throws a NotNowError without room. */
   keep(request: Request, client: Client, sent: SentParameters): Promise<PushedRequest>;
-  /**
-   * The id of the request that these parameters name by its `request_uri`; null when they name none of this server's. Throws a page error
-   * when they say more than one thing.
-   */
-  idOf(parameters: Parameters): string | null;
-  /** What was pushed; null when it was used, has expired, or never was. */
-  find(requestId: string): Promise<SentParameters | null>;
-  /** Removes what was pushed. */
-  end(requestId: string): Promise<void>;
 }
 
 export interface PushedRequest {
@@ -106,8 +96,4 @@ function noRoom(): NotNowError {
     detail: 'the budget for requests of nobody who is known is used up',
     retryAfter: LIFETIME,
   });
-}
-
-export function notUsable(detail: string): AuthorizationPageError {
-  return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { AuthorizationPageError, NotNowError } from '../errors.ts';
-import { createParameters } from '../parameters.ts';
-import type { Client } from '../store/client.ts';
+import { AuthorizationPageError, NotNowError } from '../../errors.ts';
+import { createParameters } from '../../parameters.ts';
+import type { Client } from '../../store/client.ts';
 import { createPushedRequests } from './pushed.ts';
-import type { WaitingRequestRecords } from '../store/sql/waiting-requests.ts';
+import type { WaitingRequestRecords } from '../../store/sql/waiting-requests.ts';
 
 const START = 1_800_000_000_000;
 const URN = 'urn:ietf:params:oauth:request_uri:';

@@ -1,0 +1,70 @@
+import type { Parts } from '../../feature.ts';
+import type { Handler } from '../../endpoints/endpoint.ts';
+import { TOKEN_PATH } from '../../endpoints/paths.ts';
+import type { AuthenticateClient } from '../../clients/authentication.ts';
+import { OAuthError } from '../../errors.ts';
+import { formParameters, type Parameters } from '../../parameters.ts';
+import { jsonReply, withFields, type Reply } from '../../replies/responses.ts';
+import type { Server } from '../../server.ts';
+import type { KeyBinding } from '../../tokens/key-binding.ts';
+import type { PushedRequests } from './pushed.ts';
+import { createPushingClients } from './pushing-clients.ts';
+
+/** Where clients push authorization requests, below `base_path`. */
+export const PAR_PATH = '/oauth/par';
+
+/** POST /oauth/par (RFC 9126): keeps an authorization request of a client that proves itself, once it has passed every check. */
+export class ParEndpoint {
+  readonly #pushed: Pick<PushedRequests, 'keep'>;
+  readonly #parts: Parts;
+  readonly #authenticateClient: AuthenticateClient;
+  /** The URL of this endpoint, which proofs are for. */
+  readonly #url: string;
+
+  constructor(pushed: Pick<PushedRequests, 'keep'>, { host, issuer }: Server, parts: Parts) {
+    this.#pushed = pushed;
+    this.#parts = parts;
+    this.#url = `${issuer}${PAR_PATH}`;
+    const { clients, documents } = parts;
+    // An assertion may name this server by its token endpoint, too.
+    this.#authenticateClient = parts.authenticating(
+      createPushingClients({ clients, documents, host }),
+      TOKEN_PATH,
+      PAR_PATH,
+    );
+  }
+
+  readonly answer: Handler = async (request): Promise<Reply> => {
+    const { binding, checks, keptOf } = this.#parts;
+    const form = await formParameters(request);
+    // Before the client is authenticated, as at the token endpoint.
+    const proved = binding === null ? null : await binding.prove(request, this.#url);
+    const client = await this.#authenticateClient(request, form);
+    proved?.requireFor(client);
+    // Required beside whatever authenticates (section 2.1).
+    form.require('client_id');
+    if (form.has('request_uri')) throw new OAuthError('invalid_request', 'A request_uri cannot be pushed.');
+    await checks.checkDirect(form, client);
+    const sent = keptOf(form);
+    const bound =
+      binding === null || proved === null ? sent : [...sent, ...keyOf(form, binding, proved.thumbprint)];
+    const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);
+    const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);
+    if (proved === null) return reply;
+    // Last: whoever may be anybody has as many proofs written down as requests.
+    await proved.claim();
+    return withFields(reply, await proved.answerFields());
+  };
+}
+
+/** A proof of the key that is to exchange the code says which one that is (RFC 9449 section 10.1); its parameter beside it says the same. */
+function keyOf(
+  form: Parameters,
+  { parameter, offer }: KeyBinding,
+  thumbprint: string,
+): readonly (readonly [string, string])[] {
+  const named = form.get(parameter);
+  if (named === undefined) return [[parameter, thumbprint]];
+  if (named === thumbprint) return [];
+  throw new OAuthError('invalid_request', `The ${parameter} is not the key of the ${offer.scheme} proof.`);
+}
