@@ -19,7 +19,10 @@ export const TOPICS: readonly Topic[] = [
       'docs/comparison.md',
     ],
   },
-  { title: 'In your stack', pages: ['docs/host-contract.md', 'examples/README.md', 'docs/mounting/*.md'] },
+  {
+    title: 'In your stack',
+    pages: ['docs/host-contract.md', 'docs/extending.md', 'examples/README.md', 'docs/mounting/*.md'],
+  },
   { title: 'Databases', pages: ['docs/databases.md', 'docs/databases/*.md'] },
   {
     title: 'APIs and clients',

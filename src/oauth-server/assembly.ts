@@ -97,7 +97,7 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const { publicUrl, database, clock = Date.now, random = systemRandom } = options;
   const { basePath = '', basePathStripped = false, showsDetails = false, outbound = {}, telemetry } = options;
-  const features = FEATURES;
+  const features = [...FEATURES, ...(options.features ?? [])];
   requireNoProblems(options.config, features, basePath, basePathStripped);
   const config = withProfile(options.config);
   const profiles = createProfiles(config);

@@ -9,6 +9,7 @@ import type { ClientDemand } from './clients/demands.ts';
 import type { Clients } from './clients/clients.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
+import type { Feature } from './feature.ts';
 import type { ProtectedRoutes } from './endpoints/protected-routes.ts';
 import type { BindingOffer } from '../http/challenges.ts';
 import type { Health } from './health/health.ts';
@@ -101,6 +102,13 @@ export interface AuthorizationServerOptions<Context = unknown> {
   readonly config: OAuthServerConfig;
   /** The application that the server asks about people and browsers. */
   readonly host: Host<Context>;
+  /**
+   * Features of the application's own, beside those of Portico (docs/extending.md). `config` is validated by `configurationWith(features)`.
+   *
+   * @example
+   * createAuthorizationServer({ publicUrl, config, host, database, features: [maintenance] });
+   */
+  readonly features?: readonly Feature[];
   /** Where the server keeps what it issues; its schema is `oauthServerMigrations`. */
   readonly database: Database;
   /** Milliseconds since 1970; the system's clock unless a test says otherwise. */

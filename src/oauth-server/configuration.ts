@@ -10,13 +10,19 @@ export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerC
 };
 
 /** The section `oauth_server` of the configuration, with its defaults. Times are in seconds. */
-export const oauthServerConfiguration: OAuthServerConfiguration = configurationWith(FEATURES);
+export const oauthServerConfiguration: OAuthServerConfiguration = configurationWith([]);
 
-/** The same for a server of these features. */
-export function configurationWith(features: readonly Feature[]): OAuthServerConfiguration {
-  const own = merged(features.map(({ config }) => config));
+/**
+ * The same with the keys of these features, beside those of Portico's own.
+ *
+ * @example
+ * const config = configurationWith([maintenance]).parse({ name: 'My app', scopes: {}, maintenance: true });
+ */
+export function configurationWith(own: readonly Feature[]): OAuthServerConfiguration {
+  const features = [...FEATURES, ...own];
+  const keys = merged(features.map(({ config }) => config));
   const ofScopes = merged(features.map(({ scopeConfig }) => scopeConfig));
-  const section = z.strictObject({ ...coreShape, scopes: scopesSchema(ofScopes), ...own });
+  const section = z.strictObject({ ...coreShape, scopes: scopesSchema(ofScopes), ...keys });
   return section;
 }
 

@@ -50,6 +50,7 @@ export interface Feature<Config = OAuthServerConfig> {
 
 /** A demand, and whether a server meets it. */
 export interface OfferedDemand<Config = OAuthServerConfig> extends DemandDescription {
+  /** Whether it is met as the server is configured. */
   meets(config: Config): boolean;
 }
 

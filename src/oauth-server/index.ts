@@ -11,7 +11,24 @@ export type { DoctorReport, ExaminationOptions, OpenRotation } from './console/d
 export type { Check, Finding } from './console/checks.ts';
 export type { ExaminedApplication } from './console/subject.ts';
 export { setUpServer, type SetupReport } from './console/setup.ts';
-export { oauthServerConfiguration } from './configuration.ts';
+export {
+  configurationWith,
+  oauthServerConfiguration,
+  type OAuthServerConfiguration,
+} from './configuration.ts';
+export {
+  defineFeature,
+  type ConfigOf,
+  type ConfigShape,
+  type Contribution,
+  type Feature,
+  type OfferedDemand,
+  type Parts,
+} from './feature.ts';
+export type { Server } from './server.ts';
+export type { Handler } from './endpoints/endpoint.ts';
+export type { EndpointDescription } from './endpoints/table.ts';
+export type { Reply } from './replies/responses.ts';
 export type {
   AuditConfigInput,
   OAuthServerConfig,

@@ -7,7 +7,8 @@ import { completeHost, withReturn, type HostDefaults } from './complete-host.ts'
 import { builtInViews } from './host-defaults.ts';
 import type { KeySigner } from './keys/signers.ts';
 import type { OAuthServerConfig, OAuthServerConfigInput } from './config.ts';
-import { oauthServerConfiguration } from './configuration.ts';
+import { configurationWith } from './configuration.ts';
+import type { Feature } from './feature.ts';
 import { FEATURES } from './features.ts';
 import { examineLoginRoute } from './console/application-checks.ts';
 import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
@@ -40,6 +41,14 @@ export interface OAuthServerPluginOptions<Context = unknown> {
   readonly random?: () => number;
   /** How documents of clients are fetched; as the system does unless given. */
   readonly outbound?: OutboundOptions;
+  /**
+   * Features of the application's own, beside those of Portico (docs/extending.md): their keys are in the section `oauth_server`, and their
+   * endpoints among the application's routes.
+   *
+   * @example
+   * defineApplication({ config, plugins: [oauthServer({ features: [maintenance] })] });
+   */
+  readonly features?: readonly Feature[];
   /** Signing keys that are no files, such as those of a hardware module; none unless given. */
   readonly keySigners?: readonly KeySigner[];
 }
@@ -52,13 +61,15 @@ export function oauthServer<Context = unknown>({
   host,
   ...options
 }: OAuthServerPluginOptions<Context> = {}): Plugin<{ oauth_server: OAuthServerConfigInput }> {
+  const { features: own = [] } = options;
+  const features = [...FEATURES, ...own];
   return {
     name: 'oauth_server',
     defaults: {
       oauth_server: {},
-      csrf_exempt_routes: csrfExemptRoutes(FEATURES.flatMap(({ endpoints = [] }) => endpoints)),
+      csrf_exempt_routes: csrfExemptRoutes(features.flatMap(({ endpoints = [] }) => endpoints)),
     },
-    configuration: { oauth_server: oauthServerConfiguration },
+    configuration: { oauth_server: configurationWith(own) },
     problems: (config) => [
       ...challengeProblems(config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
       ...profileProblems(config['oauth_server'] as OAuthServerConfig),
@@ -66,7 +77,7 @@ export function oauthServer<Context = unknown>({
     words: (config) => speakingOf(config['oauth_server'] as OAuthServerConfig),
     tokenSchemes(config) {
       const section = withProfile(config['oauth_server'] as OAuthServerConfig);
-      return FEATURES.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);
+      return features.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);
     },
     migrations: oauthServerMigrations,
     views: builtInViews(),
@@ -76,7 +87,7 @@ export function oauthServer<Context = unknown>({
     },
     async commands(program, context) {
       const { addServerCommands } = await import('./console/commands/index.ts');
-      addServerCommands(FEATURES)(program, context);
+      addServerCommands(features)(program, context);
     },
     warnings(application) {
       const found = examineLoginRoute({ application, server: authorizationServerOf(application) });

@@ -10,8 +10,11 @@ import {
 
 /** What is fixed about an endpoint, whatever handles its requests. */
 export interface EndpointDescription {
+  /** Such as `oauth_server_token`. */
   readonly name: string;
+  /** Below `base_path`. */
   readonly path: string;
+  /** The methods that it answers. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
   /** Whether a page of any origin may call it: it reads no session. */
   readonly anyOrigin?: boolean;

@@ -19,7 +19,9 @@ import {
 
 /** A response as plain data, to which header fields can still be added. */
 export interface Reply {
+  /** The HTTP status. */
   readonly status: number;
+  /** Its header fields. */
   readonly headers: Readonly<Record<string, string>>;
   /** Bytes of a picture, or text. */
   readonly body: string | Uint8Array | null;

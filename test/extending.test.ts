@@ -1,0 +1,130 @@
+// @engines sqlite: it reads docs/extending.md, and asks the feature that stands there
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { openDatabase, type OpenedDatabase } from 'portico/host';
+import {
+  configurationWith,
+  createAuthorizationServer,
+  migrate,
+  oauthServer,
+  oauthServerConfiguration,
+  oauthServerMigrations,
+  type AuthorizationServer,
+  type Feature,
+} from 'portico/oauth-server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT } from './support/console.ts';
+import { blocksOf } from './support/documents.ts';
+
+const ISSUER = 'https://app.example';
+const SECTION = { name: 'Orders', scopes: { 'orders:read': 'See your orders' } };
+
+let folder: string;
+let database: OpenedDatabase;
+let maintenance: Feature;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-extending-'));
+  database = openDatabase('sqlite:data.sqlite', { directory: folder });
+  await migrate(database, oauthServerMigrations);
+  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+  const page = await readFile(path.join(ROOT, 'docs', 'extending.md'), 'utf8');
+  const block = blocksOf('docs/extending.md', page).find(({ file }) => file === 'maintenance.ts');
+  const file = path.join(folder, 'maintenance.ts');
+  const code = block?.code.replace("'portico/oauth-server'", `'${pathToFileURL(SERVER).href}'`) ?? '';
+  await writeFile(file, code);
+  ({ maintenance } = (await import(pathToFileURL(file).href)) as { readonly maintenance: Feature });
+});
+afterAll(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+const SERVER = path.join(ROOT, 'dist', 'oauth-server', 'index.js');
+
+function start(section: object, features: readonly Feature[] = [maintenance]): AuthorizationServer {
+  const config = configurationWith(features).parse({
+    ...SECTION,
+    key_path: path.join(folder, 'keys'),
+    ...section,
+  });
+  return createAuthorizationServer({
+    publicUrl: ISSUER,
+    config,
+    database,
+    features,
+    host: {
+      signedIn: async () => null,
+      loadAccount: async () => null,
+      holdsPermission: async () => true,
+      loginUrl: '/login',
+      log: { debug() {}, info() {}, warning() {}, error() {} },
+    },
+  });
+}
+
+async function ask(
+  { endpoints }: AuthorizationServer,
+  at: string,
+  form?: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number; readonly told: Readonly<Record<string, unknown>> } | null> {
+  const endpoint = endpoints.find((each) => each.path === at);
+  if (endpoint === undefined) return null;
+  const init = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) };
+  const response = await endpoint.handle(new Request(`${ISSUER}${at}`, init));
+  return { status: response.status, told: (await response.json()) as Readonly<Record<string, unknown>> };
+}
+
+describe('a feature of the application', () => {
+  test('adds an endpoint, a member of the metadata, and a check of what is issued', async () => {
+    const statuses: unknown[] = [];
+    for (const isStopped of [false, true]) {
+      const server = start({ maintenance: isStopped });
+      const metadata = await ask(server, '/.well-known/oauth-authorization-server');
+      expect(metadata?.told).toMatchObject({ app_maintenance_endpoint: `${ISSUER}/oauth/maintenance` });
+      expect((await ask(server, '/oauth/maintenance'))?.told).toEqual({
+        stopped: isStopped,
+        server: 'Orders',
+      });
+      const { client, secret } = await server.clients.create({
+        name: 'Job',
+        grants: ['client_credentials'],
+        scopes: ['orders:read'],
+      });
+      const answer = await ask(server, '/oauth/token', {
+        grant_type: 'client_credentials',
+        client_id: client.id,
+        client_secret: secret ?? '',
+      });
+      statuses.push([answer?.status, answer?.told['error_description']]);
+    }
+    expect(statuses).toEqual([
+      [200, undefined],
+      [400, 'No tokens are issued during maintenance.'],
+    ]);
+  });
+
+  test('has keys of its own, which are checked, and unknown without it', () => {
+    expect(() => start({ maintenance: 'yes' })).toThrow('must be true or false');
+    expect(() => oauthServerConfiguration.parse({ ...SECTION, maintenance: true })).toThrow('maintenance');
+    const { configuration } = oauthServer({ features: [maintenance] });
+    expect(configuration.oauth_server.safeParse({ ...SECTION, maintenance: 1 }).success).toBe(false);
+    expect(configuration.oauth_server.safeParse({ ...SECTION, maintenance: true }).success).toBe(true);
+  });
+
+  test('leaves nothing where it is not given', async () => {
+    const server = start({}, []);
+    expect(await ask(server, '/oauth/maintenance')).toBeNull();
+    expect(
+      Object.keys((await ask(server, '/.well-known/oauth-authorization-server'))?.told ?? {}),
+    ).not.toContain('app_maintenance_endpoint');
+  });
+
+  test('has to be the only one that binds tokens to a key', () => {
+    const binding = {} as never;
+    const features = ['one', 'other'].map((name): Feature => ({ name, start: () => ({ binding }) }));
+    expect(() => start({}, features)).toThrow('a server has one of them');
+  });
+});
