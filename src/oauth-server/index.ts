@@ -8,7 +8,8 @@ export { token, type TokenAccessor } from './tokens/token-accessor.ts';
 export { bearerErrorResponse } from './replies/responses.ts';
 export { examine } from './console/examine.ts';
 export type { DoctorReport, ExaminationOptions, OpenRotation } from './console/doctor.ts';
-export type { Check, Finding } from './console/checks.ts';
+export type { Check } from './console/checks.ts';
+export type { Finding } from '../sql/findings.ts';
 export type { ExaminedApplication } from './console/subject.ts';
 export { setUpServer, type SetupReport } from './console/setup.ts';
 export {

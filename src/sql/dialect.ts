@@ -1,4 +1,5 @@
 import type { Database, SqlConnection, SqlDialect, SqlParameter } from './contract.ts';
+import type { Examinations } from './examinations.ts';
 import type { ColumnTypes } from './schema.ts';
 
 /**
@@ -9,6 +10,8 @@ export interface Dialect extends StatementDialect, SchemaDialect {
   readonly name: SqlDialect;
   /** Whether the engine runs in this process, on a file that is its own, and not on a server. */
   readonly isEmbedded: boolean;
+  /** What the doctor can find out of it, loaded when it is asked for. */
+  examinations(): Promise<Examinations>;
   /** How a running database is copied: a statement that takes a file's name, or what the operator does instead. */
   readonly copying: { readonly statement: string } | { readonly advice: string };
 }

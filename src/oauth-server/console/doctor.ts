@@ -7,7 +7,7 @@ import { examineClientDemands } from './client-demand-checks.ts';
 import { examineImportedSecrets } from './imported-secret-checks.ts';
 import { examineClientKeys, examinePublishedKeys } from './client-key-checks.ts';
 import { examineDocuments, examineRegistration, examineResource } from './connecting-checks.ts';
-import { engineExaminations } from './engine-checks.ts';
+import { engineExaminations } from './engine-examinations.ts';
 import { livingClients } from './every-client.ts';
 import { examineRotation } from './key-checks.ts';
 import { examineProfile } from './profile-checks.ts';
@@ -80,7 +80,7 @@ export async function examine(
   const subject = { application, server };
   const made = server.basePath === '' ? 'public_url makes' : 'public_url and base_path make';
   const checks: Check[] = [{ part: 'configuration', ...ok(`${made} ${server.issuer} the issuer`) }];
-  const ofStore = [['schema', examineSchema], ...engineExaminations(application.database.dialect)] as const;
+  const ofStore = [['schema', examineSchema], ...(await engineExaminations(application.database))] as const;
   const needStore = new Set(['clients', 'registration', 'documents', ...ofStore.map(([part]) => part)]);
   for (const [part, examination] of [['store', examineStore], ...ofStore, ...EXAMINATIONS] as const) {
     const storeIsAway = !checks.some((each) => each.part === 'store' && each.outcome === 'ok');

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { dialectOf } from '../../sql/dialects.ts';
 import { pendingSteps } from '../../sql/migrations.ts';
 import { randomToken } from '../crypto.ts';
 import { writeNothing } from '../health/checks.ts';
@@ -10,7 +11,6 @@ import type { Client } from '../store/client.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
 import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { livingClients } from './every-client.ts';
-import { findUnreadyNode } from './mysql-checks.ts';
 import type { Subject } from './subject.ts';
 
 /** Whether it answers, and takes what is written: one that may only be read is examined further, to find out why. */
@@ -27,10 +27,16 @@ export async function examineStore({ application }: Subject): Promise<Finding | 
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return (
-      (await findUnreadyNode(database)) ??
+      (await unready(database)) ??
       failing(`the store cannot be reached: ${message}`, 'start it, or correct database_url (DATABASE_URL)')
     );
   }
+}
+
+/** What a database says of itself that answers nothing else. */
+async function unready(database: Subject['application']['database']): Promise<Finding | null> {
+  const examinations = await dialectOf(database).examinations();
+  return examinations.findUnready(database);
 }
 
 /** As `/health/ready` looks: what may only be read answers, and nobody can be given a token. */

@@ -31,8 +31,6 @@ export interface ExaminedApplication {
   };
 }
 
-export type Pool = NonNullable<ExaminedApplication['pool']>;
-
 /** What the examinations are given. */
 export interface Subject {
   readonly application: ExaminedApplication;

@@ -9,6 +9,7 @@ const DONE_BEFORE: ReadonlySet<unknown> = new Set([1050, 1054, 1060, 1061, 1091]
 /** MySQL and MariaDB. */
 export const MYSQL: Dialect = {
   name: 'mysql',
+  examinations: async () => (await import('./checks.ts')).EXAMINATIONS,
   isEmbedded: false,
   copying: { advice: 'use mariadb-dump --single-transaction (docs/backup.md)' },
 

@@ -16,6 +16,7 @@ const ADVISORY_LOCK = 1_347_375_956;
 
 export const POSTGRES: Dialect = {
   name: 'postgres',
+  examinations: async () => (await import('./checks.ts')).EXAMINATIONS,
   isEmbedded: false,
   copying: { advice: 'use pg_dump, or a base backup with its log (docs/backup.md)' },
 

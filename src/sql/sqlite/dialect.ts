@@ -12,6 +12,7 @@ const COLUMN_TYPES = {
 
 export const SQLITE: Dialect = {
   name: 'sqlite',
+  examinations: async () => (await import('./checks.ts')).EXAMINATIONS,
   isEmbedded: true,
   copying: { statement: 'VACUUM INTO ?' },
 

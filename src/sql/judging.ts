@@ -1,5 +1,5 @@
-import { ok, warning, type Finding } from './checks.ts';
-import type { Pool } from './subject.ts';
+import type { Pool } from './examinations.ts';
+import { ok, warning, type Finding } from './findings.ts';
 
 /** Settings of a server by name. */
 export interface Settings {

@@ -1,8 +1,8 @@
-import { failing, ok, skipped, warning, type Finding } from './checks.ts';
-import { judgeLimit, judgeRoom, orOk, toSettings, type Settings } from './engine-findings.ts';
-import type { ExaminedApplication, Subject } from './subject.ts';
+import { failing, ok, skipped, warning, type Finding } from '../findings.ts';
+import { judgeLimit, judgeRoom, orOk, toSettings, type Settings } from '../judging.ts';
+import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 
-type Store = ExaminedApplication['database'];
+type Store = ExaminedDatabase['database'];
 
 /** As they are in a session of ours. */
 async function settingsOf(database: Store, ...names: readonly string[]): Promise<Settings> {
@@ -13,7 +13,7 @@ async function settingsOf(database: Store, ...names: readonly string[]): Promise
   return toSettings(rows.map(({ name, setting }) => [name, setting]));
 }
 
-export async function examineDurability({ application: { database } }: Subject): Promise<readonly Finding[]> {
+async function examineDurability({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
   const settings = await settingsOf(database, 'fsync', 'full_page_writes', 'synchronous_commit');
   return orOk(
     [
@@ -58,9 +58,7 @@ const STANDBYS = `
     SELECT active_pid FROM pg_catalog.pg_replication_slots WHERE slot_type = 'logical' AND active_pid IS NOT NULL
   ))`;
 
-export async function examineReplication({
-  application: { database },
-}: Subject): Promise<readonly Finding[]> {
+async function examineReplication({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
   const settings = await settingsOf(
     database,
     'synchronous_standby_names',
@@ -159,8 +157,7 @@ const OWN_LIMITS = `
   SELECT (SELECT rolconnlimit FROM pg_catalog.pg_roles WHERE rolname = current_user) AS role_limit,
     (SELECT datconnlimit FROM pg_catalog.pg_database WHERE datname = current_database()) AS database_limit`;
 
-export async function examineConnections({ application }: Subject): Promise<readonly Finding[]> {
-  const { database, pool = null } = application;
+async function examineConnections({ database, pool = null }: ExaminedDatabase): Promise<readonly Finding[]> {
   // First of all: later every connection would have its own process, whoever stands in between.
   const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
   const settings = await settingsOf(
@@ -223,3 +220,12 @@ async function findPooler(database: Store, most: number): Promise<string | null>
   if (!processes.some(({ age }) => Number(age) > here + 1)) return null;
   return "a pooler stands in between (a process of the server is older than this one): the pooler's limits hold, not max_connections";
 }
+
+export const EXAMINATIONS: Examinations = {
+  parts: [
+    ['durability', examineDurability],
+    ['replication', examineReplication],
+    ['connections', examineConnections],
+  ],
+  findUnready: async () => null,
+};

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fileSystemOf, judgeFile } from './sqlite-checks.ts';
+import { fileSystemOf, judgeFile } from './checks.ts';
 
 const MOUNTS = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 23 22 0:21 / /srv rw,relatime - nfs4 files:/srv rw,vers=4.2

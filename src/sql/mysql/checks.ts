@@ -1,8 +1,8 @@
-import { failing, ok, warning, type Finding } from './checks.ts';
-import { judgeLimit, judgeRoom, orOk, toSettings, type Settings } from './engine-findings.ts';
-import type { ExaminedApplication, Subject } from './subject.ts';
+import { failing, ok, warning, type Finding } from '../findings.ts';
+import { judgeLimit, judgeRoom, orOk, toSettings, type Settings } from '../judging.ts';
+import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 
-type Store = ExaminedApplication['database'];
+type Store = ExaminedDatabase['database'];
 
 /** As they are in a session of ours; the server leaves out what it does not have. */
 async function shown(database: Store, what: string, names: readonly string[]): Promise<Settings> {
@@ -17,7 +17,7 @@ const variables = (database: Store, ...names: readonly string[]) => shown(databa
 
 const isOn = (value: string | null) => value !== null && !['OFF', '0', 'NO'].includes(value.toUpperCase());
 
-export async function examineDurability({ application: { database } }: Subject): Promise<readonly Finding[]> {
+async function examineDurability({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
   const settings = await variables(
     database,
     'innodb_flush_log_at_trx_commit',
@@ -49,9 +49,7 @@ export async function examineDurability({ application: { database } }: Subject):
   );
 }
 
-export async function examineReplication({
-  application: { database },
-}: Subject): Promise<readonly Finding[]> {
+async function examineReplication({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
   const settings = await variables(
     database,
     'read_only',
@@ -84,9 +82,8 @@ const clusterStatus = (database: Store) =>
     'wsrep_local_state_comment',
   ]);
 
-/** Such a node answers nothing but questions about itself; null for any other store. */
-export async function findUnreadyNode(database: Store): Promise<Finding | null> {
-  if (database.dialect !== 'mysql') return null;
+/** A node of Galera that has lost its cluster. */
+async function findUnready(database: Store): Promise<Finding | null> {
   try {
     const isNode = isOn((await variables(database, 'wsrep_on')).find('wsrep_on'));
     return isNode ? judgeReadiness(await clusterStatus(database)) : null;
@@ -149,8 +146,7 @@ async function examineCluster(database: Store, settings: Settings): Promise<read
   );
 }
 
-export async function examineConnections({ application }: Subject): Promise<readonly Finding[]> {
-  const { database, pool = null } = application;
+async function examineConnections({ database, pool = null }: ExaminedDatabase): Promise<readonly Finding[]> {
   const settings = await variables(
     database,
     'max_connections',
@@ -194,7 +190,7 @@ interface Table {
   readonly primary_keys: number;
 }
 
-export async function examineTables({ application: { database } }: Subject): Promise<readonly Finding[]> {
+async function examineTables({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
   const { rows } = await database.execute<Table>(TABLES);
   const named = (tables: readonly Table[]) => tables.map(({ name }) => name).join(', ');
   const others = rows.filter(({ engine }) => engine.toUpperCase() !== 'INNODB');
@@ -217,3 +213,13 @@ export async function examineTables({ application: { database } }: Subject): Pro
     `${rows.length} of InnoDB, each with a primary key`,
   );
 }
+
+export const EXAMINATIONS: Examinations = {
+  parts: [
+    ['durability', examineDurability],
+    ['replication', examineReplication],
+    ['connections', examineConnections],
+    ['tables', examineTables],
+  ],
+  findUnready,
+};

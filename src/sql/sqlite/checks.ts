@@ -1,9 +1,9 @@
 import { readFile, realpath, statfs } from 'node:fs/promises';
-import { failing, ok, warning, type Finding } from './checks.ts';
-import { orOk } from './engine-findings.ts';
-import type { ExaminedApplication, Subject } from './subject.ts';
+import { failing, ok, warning, type Finding } from '../findings.ts';
+import { orOk } from '../judging.ts';
+import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 
-type Store = ExaminedApplication['database'];
+type Store = ExaminedDatabase['database'];
 
 async function pragma(database: Store, name: string): Promise<string> {
   const { rows } = await database.execute<Readonly<Record<string, string | number>>>(`PRAGMA ${name}`);
@@ -15,7 +15,7 @@ async function pragma(database: Store, name: string): Promise<string> {
 /** Below FULL a commit is answered before it is on the disk. */
 const FULL = 2;
 
-export async function examineDurability({ application: { database } }: Subject): Promise<readonly Finding[]> {
+async function examineDurability({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
   const synchronous = await pragma(database, 'synchronous');
   const journal = (await pragma(database, 'journal_mode')).toLowerCase();
   return orOk(
@@ -37,7 +37,7 @@ export async function examineDurability({ application: { database } }: Subject):
   );
 }
 
-export async function examineFile({ application: { database } }: Subject): Promise<readonly Finding[]> {
+async function examineFile({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
   const { rows } = await database.execute<{ readonly name: string; readonly file: string | null }>(
     'PRAGMA database_list',
   );
@@ -102,3 +102,11 @@ export function fileSystemOf(file: string, mountinfo: string): string | null {
 function unescape(_: string, octal: string): string {
   return String.fromCodePoint(Number.parseInt(octal, 8));
 }
+
+export const EXAMINATIONS: Examinations = {
+  parts: [
+    ['durability', examineDurability],
+    ['database file', examineFile],
+  ],
+  findUnready: async () => null,
+};
