@@ -38,7 +38,11 @@ export function interfacesOf(root: string, files: readonly string[]): ReadonlyMa
 function membersOf(body: string): readonly Member[] {
   return [...body.matchAll(MEMBER)].map(([, comment = '', name = '', type = '']) => ({
     name,
-    says: comment.replaceAll(/\s*\n\s*\*\s?/g, ' ').trim(),
+    // An example is for editors.
+    says: comment
+      .replace(/@example[^]*$/, '')
+      .replaceAll(/\s*\n\s*\*\s?/g, ' ')
+      .trim(),
     type: type
       .replace(/\s*\|\s*undefined$/, '')
       .replaceAll(/\s+/g, ' ')
