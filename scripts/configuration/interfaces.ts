@@ -40,7 +40,7 @@ function membersOf(body: string): readonly Member[] {
     name,
     // An example is for editors.
     says: comment
-      .replace(/@example[^]*$/, '')
+      .replace(/(?:\s*\n\s*\*)*\s*@example[^]*$/, '')
       .replaceAll(/\s*\n\s*\*\s?/g, ' ')
       .trim(),
     type: type
