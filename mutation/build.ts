@@ -10,11 +10,11 @@ if (!existsSync(link)) symlinkSync(path.join(process.env['MUTATION_ROOT'] ?? '',
 
 // A test that is called a hundred times fails to sign in a hundred times, and is slowed: every-mutant.ts has that forgotten in between.
 const attempts = path.join(root, 'src', 'http', 'failed-attempts.ts');
-const remembered = 'const failures = new RecentMap<string, Failures>(MOST_KEYS);';
+const remembered = 'new RecentMap<string, Failures>(MOST_KEYS)';
 const before = readFileSync(attempts, 'utf8');
 if (!before.includes(remembered))
   throw new Error(`${attempts} remembers in another way than mutation/build.ts knows`);
-const shown = `${remembered}\n  ((globalThis as any).__failedAttempts__ ??= []).push(failures);`;
+const shown = `((made) => (((globalThis as any).__failedAttempts__ ??= []).push(made), made))(${remembered})`;
 writeFileSync(attempts, before.replace(remembered, shown));
 
 await import('../scripts/build.ts');
