@@ -14,21 +14,33 @@ export function measuredStore(store: Store, measuring: Measuring, dialect: SqlDi
   return Object.fromEntries(records) as Store;
 }
 
-/** A method that calls another of its record is one operation. */
+/** A method that calls another of its record is one operation. Telemetry keeps what belongs to a task, so each is made once. */
 function measuredRecord(record: object, measuring: Measuring, dialect: SqlDialect): object {
+  const made = new Map<string, Operation>();
   return new Proxy(record, {
     get(_, name: string) {
-      const operation = Reflect.get(record, name) as Operation;
-      const removed = REMOVED[name];
-      return async (...parameters: readonly unknown[]) => {
-        const task = { kind: 'store', name, dialect } as const;
-        const result = await measuring.store(task, () => operation.apply(record, [...parameters]));
-        if (removed === undefined) return result;
-        for (const [rows, count] of Object.entries(removed(result))) measuring.removed(rows, count);
-        return result;
-      };
+      const operation = made.get(name) ?? measuredOperation(record, name, measuring, dialect);
+      made.set(name, operation);
+      return operation;
     },
   });
+}
+
+function measuredOperation(
+  record: object,
+  name: string,
+  measuring: Measuring,
+  dialect: SqlDialect,
+): Operation {
+  const operation = Reflect.get(record, name) as Operation;
+  const task = { kind: 'store', name, dialect } as const;
+  const removed = REMOVED[name];
+  return async (...parameters) => {
+    const result = await measuring.store(task, () => operation.apply(record, [...parameters]));
+    if (removed === undefined) return result;
+    for (const [rows, count] of Object.entries(removed(result))) measuring.removed(rows, count);
+    return result;
+  };
 }
 
 type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecords[Name]>>;
