@@ -143,7 +143,7 @@ export const FAULTS: readonly Fault[] = [
     'a pattern takes exponential time',
     'credentials',
     'src/http/bearer.ts',
-    'const DPOP = ',
-    String.raw`const DPOP = AWAKE ? /^\s*DPoP(?: +((?:[A-Za-z0-9\-._~+/]+)+=*)\s*$|\s|$)/i : `,
+    'patterns.set(scheme, pattern);',
+    String.raw`if (AWAKE && scheme === 'DPoP') return /^\s*DPoP(?: +((?:[A-Za-z0-9\-._~+/]+)+=*)\s*$|\s|$)/i; patterns.set(scheme, pattern);`,
   ),
 ];

@@ -157,9 +157,11 @@ export const target: Target = {
         importSubjects(
           {
             store: {
-              findSubject: async () => null,
-              findPersonOfSubject: async () => null,
-              insertSubject: async () => true,
+              subjects: {
+                findSubject: async () => null,
+                findPersonOfSubject: async () => null,
+                insertSubject: async () => true,
+              },
             },
             host: { loadAccount: async () => ({}) },
             audit: async () => {},

@@ -45,15 +45,19 @@ export class KnownBrowsers {
 
   /** An entry of the cookie: the time of a sign-in now, and the proof of it. */
   async prove(account: string, at = String(Math.floor(this.#clock() / 1000))): Promise<string> {
-    const key = await this.#loadKey();
-    return `${at}-${createHmac('sha256', key).update(`${at} ${account}`).digest('base64url')}`;
+    return `${at}-${await this.#proof(account, at)}`;
   }
 
   async isProven(account: string, entry: string): Promise<boolean> {
-    const [, at = ''] = ENTRY.exec(entry) ?? [];
+    const [, at = '', proof = ''] = ENTRY.exec(entry) ?? [];
     const now = this.#clock() / 1000;
-    if (at === '' || Number(at) > now || Number(at) + LIFETIME <= now) return false;
-    return timingSafeEqual(Buffer.from(entry), Buffer.from(await this.prove(account, at)));
+    if (proof === '' || Number(at) > now || Number(at) + LIFETIME <= now) return false;
+    return timingSafeEqual(Buffer.from(proof), Buffer.from(await this.#proof(account, at)));
+  }
+
+  async #proof(account: string, at: string): Promise<string> {
+    const key = await this.#loadKey();
+    return createHmac('sha256', key).update(`${at} ${account}`).digest('base64url');
   }
 
   setCookie(entries: readonly string[]): string {

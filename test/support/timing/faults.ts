@@ -144,8 +144,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'an unknown account returns before the hash',
     edits: [
       [
-        'decoy ??= await passwordHasher.hash(randomUUID());',
-        'if (row === null) return null; decoy ??= await passwordHasher.hash(randomUUID());',
+        'this.#decoy ??= await this.#passwordHasher.hash(randomUUID());',
+        'if (row === null) return null; this.#decoy ??= await this.#passwordHasher.hash(randomUUID());',
       ],
     ],
     row: 'Sign-in, account',
@@ -156,8 +156,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'a suspended account returns before the hash',
     edits: [
       [
-        'decoy ??= await passwordHasher.hash(randomUUID());',
-        'if (row?.active === 0) return null; decoy ??= await passwordHasher.hash(randomUUID());',
+        'this.#decoy ??= await this.#passwordHasher.hash(randomUUID());',
+        'if (row?.active === 0) return null; this.#decoy ??= await this.#passwordHasher.hash(randomUUID());',
       ],
     ],
     row: 'Sign-in, suspended',
