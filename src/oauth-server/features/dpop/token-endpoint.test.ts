@@ -1,18 +1,20 @@
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createTokenEndpoint, type TokenEndpointOptions } from '../../endpoints/token.ts';
-import type { GrantHandler } from '../../grants/grant.ts';
+import {
+  bodyOf,
+  ending,
+  offered,
+  startTokenEndpoint,
+  URL_OF_IT,
+  type Started as StartedWithout,
+} from '../../../../test/support/token-endpoint.ts';
 import { PROFILED_ALGORITHMS } from '../../profiles/fapi2.ts';
 import type { Server } from '../../server.ts';
 import type { SingleUses } from '../../store/single-uses.ts';
-import type { Client } from '../../store/client.ts';
 import { bindingBy } from './binding.ts';
 import { createDpop } from './dpop.ts';
 
 const NOW = 1_800_000_000_000;
-const URL_OF_IT = 'https://portal.example/oauth/token';
-const CLIENT = { id: 'notebook' } as Client;
-const ANSWER = { access_token: 'secret', token_type: 'Bearer', expires_in: 60, scope: 'notes:read' } as const;
 const THUMBPRINT = expect.stringMatching(/^[\w-]{43}$/) as string;
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -30,20 +32,14 @@ function proof(alg: keyof typeof pairs = 'ES256'): string {
   return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
 }
 
-interface Started {
+interface Started extends StartedWithout {
   readonly dpop?: 'off' | 'on' | 'with nonces';
   /** Whether the profile holds the client. */
   readonly governs?: boolean;
-  /** Whether the same request stayed unanswered before; and whether what it offered was spent then. */
-  readonly kept?: 'spent' | 'not spent';
-  /** Whether the use of a client is written down, and has to be waited for. */
-  readonly notes?: boolean;
 }
 
-/** An endpoint with one grant, and what became of each part of a request, in its order. */
-function start({ dpop = 'off', governs = false, kept, notes = false }: Started = {}) {
-  const steps: unknown[] = [];
-  const state = { problem: null as Error | null };
+/** How tokens are bound there, with a step for each proof that is claimed and each nonce that is given out. */
+function dpopBinding(steps: unknown[], { dpop, governs }: Pick<Started, 'dpop' | 'governs'>) {
   const uses = new Set<string>();
   const singleUses = {
     async claim(...use: unknown[]) {
@@ -66,68 +62,22 @@ function start({ dpop = 'off', governs = false, kept, notes = false }: Started =
     algorithms: null,
     clock: () => NOW,
   });
-  const profiles = { algorithms: null, algorithmsOf: () => (governs ? PROFILED_ALGORITHMS : null) };
+  const profiles = { algorithms: null, algorithmsOf: () => (governs === true ? PROFILED_ALGORITHMS : null) };
   const server = { profiles, config: { scopes: {} }, basePath: '', mountPath: '' } as unknown as Server;
-  const grant: GrantHandler = async (client, form, proved) => {
-    steps.push(['granted', client.id, form.get('code') ?? null, proved?.thumbprint ?? null]);
-    await proved?.claim();
-    await proved?.claim();
-    return ANSWER;
-  };
-  const again = { ...ANSWER, access_token: 'kept' };
-  const options: TokenEndpointOptions = {
-    async authenticateClient() {
-      steps.push('authenticated');
-      if (state.problem !== null) throw state.problem;
-      return CLIENT;
-    },
-    grants: new Map([['authorization_code', grant]]),
-    binding: dpop === 'off' ? null : bindingBy(made, server, {}),
-    url: URL_OF_IT,
-    lostAnswers: {
-      find(client, form, thumbprint) {
-        steps.push(['looked for', client.id, form.get('code') ?? null, thumbprint]);
-        if (kept === undefined) return null;
-        return (otherwise) => (kept === 'spent' ? Promise.resolve(again) : otherwise());
-      },
-    },
-    recordUse(client) {
-      steps.push(['noted', client.id]);
-      if (!notes) return null;
-      return new Promise((resolve) => {
-        setImmediate(() => {
-          steps.push('written down');
-          resolve();
-        });
-      });
-    },
-    pruning: {
-      async tick() {
-        await Promise.resolve();
-        steps.push('pruned');
-      },
-    },
-  };
-  const endpoint = createTokenEndpoint(options);
+  return bindingBy(made, server, {});
+}
+
+function start({ dpop = 'off', governs = false, ...started }: Started = {}) {
+  const { steps, state, ask } = startTokenEndpoint(started, (taken) =>
+    dpop === 'off' ? null : dpopBinding(taken, { dpop, governs }),
+  );
   return {
     steps,
     state,
-    ask: (
-      proved: string | null = null,
-      form: Readonly<Record<string, string>> = { grant_type: 'authorization_code', code: 'c' },
-    ) => {
-      const headers: Record<string, string> = proved === null ? {} : { DPoP: proved };
-      return endpoint(new Request(URL_OF_IT, { method: 'POST', headers, body: new URLSearchParams(form) }));
-    },
+    ask: (proved: string | null = null, form?: Readonly<Record<string, string>>) =>
+      ask(form, proved === null ? {} : { DPoP: proved }),
   };
 }
-
-const bodyOf = ({ body }: { readonly body: string | Uint8Array | null }): unknown => JSON.parse(String(body));
-const offered = (thumbprint: string | null) => [
-  ['looked for', 'notebook', 'c', thumbprint],
-  ['granted', 'notebook', 'c', thumbprint],
-];
-const ending = [['noted', 'notebook'], 'pruned'];
 
 describe('a proof at the token endpoint', () => {
   test('is not looked at where DPoP is off', async () => {
