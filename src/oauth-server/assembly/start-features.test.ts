@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'vitest';
+import { demands } from '../clients/demands.fixture.ts';
+import { NO_DEMANDS, type ClientDemand } from '../clients/demands.ts';
+import type { Server } from '../server.ts';
+import type { Client } from '../store/client.ts';
+import { startFeatures } from './start-features.ts';
+
+/** What a server of these demands, and without features that add more, says of a token for this client. */
+function issue(offered: readonly ClientDemand[], client: Partial<Client>): void {
+  const server = { demands: offered } satisfies Partial<Server> as unknown as Server;
+  const { issuanceChecks } = startFeatures([], server);
+  for (const check of issuanceChecks) check({ ...NO_DEMANDS, ...client } as Client, [], null);
+}
+
+describe('a client that demands what no feature meets', () => {
+  test.each(['pushesRequests', 'dpopBoundAccessTokens'] as const)('gets no token: %s', (field) => {
+    const others = demands().filter((demand) => demand.field !== field);
+    expect(() => issue(others, { [field]: true })).toThrowError(
+      expect.objectContaining({ code: 'unauthorized_client' }) as Error,
+    );
+    expect(() => issue(others, {})).not.toThrow();
+    expect(() => issue(demands(), { [field]: true })).not.toThrow();
+  });
+});
