@@ -13,7 +13,7 @@ import { createRecordUse } from './clients/last-use.ts';
 import { admitsUnverified, type OAuthServerConfig } from './config.ts';
 import { demandsOfFeatures, startFeatures } from './assembly/start-features.ts';
 import type { Feature } from './feature.ts';
-import { FEATURES } from './features.ts';
+import { featuresWith } from './features.ts';
 import { createApplicationsEndpoints } from './endpoints/applications.ts';
 import {
   createJwksEndpoint,
@@ -97,7 +97,7 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const { publicUrl, database, clock = Date.now, random = systemRandom } = options;
   const { basePath = '', basePathStripped = false, showsDetails = false, outbound = {}, telemetry } = options;
-  const features = [...FEATURES, ...(options.features ?? [])];
+  const features = featuresWith(options.features);
   requireNoProblems(options.config, features, basePath, basePathStripped);
   const config = withProfile(options.config);
   const profiles = createProfiles(config);
@@ -383,7 +383,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     ...mounting,
     config,
     host,
-    csrfExemptRoutes: csrfExemptRoutes(features.flatMap((feature) => feature.endpoints ?? [])),
+    csrfExemptRoutes: csrfExemptRoutes(features),
     clients,
     demands,
     clientKeyProblems: admitting.clientKeyProblems,

@@ -2,7 +2,7 @@ import type { Speaking } from '../words/speaking.ts';
 import type { Accounts } from './accounts.ts';
 import type { Audit } from './auditing/audit.ts';
 import { Consent } from './authorization/consent.ts';
-import type { CookieSealer } from './authorization/cookie-keys.ts';
+import type { Sealer } from './server.ts';
 import { createGrantedBefore } from './authorization/granted-before.ts';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import { sentParameters } from './authorization/request-parameters.ts';
@@ -38,7 +38,7 @@ export interface AuthorizingOptions {
   readonly paths: BrowserPaths;
   readonly audience: string | null;
   readonly store: Store;
-  readonly sealer: CookieSealer;
+  readonly sealer: Sealer;
   readonly host: CompleteHost;
   readonly accounts: Accounts;
   readonly scopes: ScopeCatalog;
@@ -165,6 +165,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     serverName,
     speaking,
   });
+  const keptOf = (parameters: Parameters) => sentParameters(parameters, { keyParameter, hints });
   const endpoint = new AuthorizeEndpoint({
     checks,
     consent,
@@ -177,6 +178,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     path: paths.authorize,
     binding,
     hints,
+    keptOf,
   });
   return {
     authorize: (request) => endpoint.get(request),
@@ -187,6 +189,6 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     },
     documents,
     checks,
-    keptOf: (parameters) => sentParameters(parameters, { keyParameter, hints }),
+    keptOf,
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { coreShape, scopesSchema, type OAuthServerConfig, type OAuthServerConfigInput } from './config.ts';
 import type { ConfigShape, Feature } from './feature.ts';
-import { FEATURES } from './features.ts';
+import { featuresWith } from './features.ts';
 
 /** Validates the section `oauth_server`, and fills in its defaults. */
 export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerConfigInput> & {
@@ -19,7 +19,7 @@ export const oauthServerConfiguration: OAuthServerConfiguration = configurationW
  * const config = configurationWith([maintenance]).parse({ name: 'My app', scopes: {}, maintenance: true });
  */
 export function configurationWith(own: readonly Feature[]): OAuthServerConfiguration {
-  const features = [...FEATURES, ...own];
+  const features = featuresWith(own);
   const keys = merged(features.map(({ config }) => config));
   const ofScopes = merged(features.map(({ scopeConfig }) => scopeConfig));
   const section = z.strictObject({ ...coreShape, scopes: scopesSchema(ofScopes), ...keys });

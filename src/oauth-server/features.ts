@@ -4,3 +4,8 @@ import { pushedRequests } from './features/pushed-requests/index.ts';
 
 /** What the server can do beyond the documents, in the order in which its parts are added. */
 export const FEATURES: readonly Feature[] = [pushedRequests, dpop];
+
+/** These, and after them an application's own. */
+export function featuresWith(own: readonly Feature[] = []): readonly Feature[] {
+  return FEATURES.concat(own);
+}

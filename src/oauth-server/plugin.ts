@@ -9,7 +9,7 @@ import type { KeySigner } from './keys/signers.ts';
 import type { OAuthServerConfig, OAuthServerConfigInput } from './config.ts';
 import { configurationWith } from './configuration.ts';
 import type { Feature } from './feature.ts';
-import { FEATURES } from './features.ts';
+import { featuresWith } from './features.ts';
 import { examineLoginRoute } from './console/application-checks.ts';
 import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
 import { csrfExemptRoutes } from './endpoints/table.ts';
@@ -61,15 +61,14 @@ export function oauthServer<Context = unknown>({
   host,
   ...options
 }: OAuthServerPluginOptions<Context> = {}): Plugin<{ oauth_server: OAuthServerConfigInput }> {
-  const { features: own = [] } = options;
-  const features = [...FEATURES, ...own];
+  const features = featuresWith(options.features);
   return {
     name: 'oauth_server',
     defaults: {
       oauth_server: {},
-      csrf_exempt_routes: csrfExemptRoutes(features.flatMap(({ endpoints = [] }) => endpoints)),
+      csrf_exempt_routes: csrfExemptRoutes(features),
     },
-    configuration: { oauth_server: configurationWith(own) },
+    configuration: { oauth_server: configurationWith(options.features ?? []) },
     problems: (config) => [
       ...challengeProblems(config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
       ...profileProblems(config['oauth_server'] as OAuthServerConfig),

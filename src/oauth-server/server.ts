@@ -67,8 +67,8 @@ export interface Server {
 /** Encrypts with a key that all processes of the installation have. */
 export interface Sealer {
   seal(name: string, content: string): Promise<string>;
-  /** What was sealed under this name; null for anything else. */
+  /** What was sealed under this name; null for anything else, and when its key is gone. */
   open(name: string, sealed: string): Promise<string | null>;
-  /** Whether it was sealed with the key that is used now. */
+  /** Whether it was sealed with the key that is used now: the one before is dropped soon. */
   isCurrent(sealed: string): boolean;
 }

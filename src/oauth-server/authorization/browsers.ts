@@ -3,7 +3,7 @@ import { cookieNameBelow } from '../../http/base-path.ts';
 import { sentCookies } from '../../http/cookies.ts';
 import { Note } from '../../http/note.ts';
 import { keyedHash, randomToken } from '../crypto.ts';
-import type { CookieSealer } from './cookie-keys.ts';
+import type { Sealer } from '../server.ts';
 
 /**
  * Browsers, told apart by a cookie of Portico's own, for a host that keeps no `browserSecret` itself. The cookie holds 256 random
@@ -20,7 +20,7 @@ export interface Browsers {
 }
 
 export interface BrowsersOptions {
-  readonly sealer: CookieSealer;
+  readonly sealer: Sealer;
   /** Over https the cookie is this host's alone (`__Host-`). */
   readonly issuer: string;
   /** Another installation below another one has a cookie of its own. */

@@ -4,7 +4,7 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { ConsentRequest } from '../store/requests.ts';
-import type { IndirectRefusal } from './direct-requests.ts';
+import { indirectRefusalOf, type IndirectRefusal } from './direct-requests.ts';
 import { requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
 import {
   refuseMaxAge,
@@ -107,10 +107,8 @@ async function grantableScopes(
 }
 
 function refuseIndirect(client: Client, refusals: readonly IndirectRefusal[]): void {
-  for (const refusal of refusals) {
-    const error = refusal(client);
-    if (error !== null) throw error;
-  }
+  const error = indirectRefusalOf(client, refusals);
+  if (error !== null) throw error;
 }
 
 function requireGrant(client: Client): void {

@@ -24,7 +24,7 @@ import type { ConsentRequest } from '../store/requests.ts';
 import type { Store } from '../store/store.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { newCode } from '../tokens/token-formats.ts';
-import type { IndirectRefusal } from './direct-requests.ts';
+import { indirectRefusalOf, type IndirectRefusal } from './direct-requests.ts';
 import type { GrantedBefore } from './granted-before.ts';
 import type { AuthorizationRequest } from './request.ts';
 import type { AuthorizationResponse } from './response.ts';
@@ -321,10 +321,8 @@ export class Consent {
     if (refusal !== null) throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
     // It may have been asked before that was demanded; a document that demands it since is as it was shown.
     const demands = shownName === undefined ? client : NO_DEMANDS;
-    for (const refusal of saved.direct === true ? [] : indirectRefusals) {
-      const refused = refusal(demands);
-      if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
-    }
+    const refused = saved.direct === true ? null : indirectRefusalOf(demands, indirectRefusals);
+    if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
     if (shownName !== undefined) return { ...client, name: shownName };
     if (!isRegistered(client, redirectUri)) {
       throw notAnswerable(

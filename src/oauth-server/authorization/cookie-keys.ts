@@ -1,17 +1,6 @@
 import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
+import type { Sealer } from '../server.ts';
 import { derivedKey, openText, randomToken, sealText } from '../crypto.ts';
-
-/**
- * Encrypts what a browser stores for this server. Only what was encrypted here, under the same name, is decrypted again. The
- * process that first needs a key makes it; the store holds it for all of them.
- */
-export interface CookieSealer {
-  seal(name: string, content: string): Promise<string>;
-  /** What was sealed under this name; null for anything else, and when its key is gone. */
-  open(name: string, sealed: string): Promise<string | null>;
-  /** Whether it was sealed with the key that is used now: the one before is dropped soon. */
-  isCurrent(sealed: string): boolean;
-}
 
 export interface CookieSealerOptions {
   readonly store: CookieKeyRecords;
@@ -28,7 +17,11 @@ const CLOCKS_DIFFER = 300_000;
 
 const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
 
-export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptions): CookieSealer {
+/**
+ * Encrypts what a browser stores for this server. Only what was encrypted here, under the same name, is decrypted again. The
+ * process that first needs a key makes it; the store holds it for all of them.
+ */
+export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptions): Sealer {
   const known = new Map<number, string>();
   const periodAt = (time: number) => Math.floor(time / PERIOD);
 
@@ -81,7 +74,7 @@ export function createSealing({
   clock,
   lifetime,
 }: {
-  readonly sealer: CookieSealer;
+  readonly sealer: Sealer;
   readonly clock: () => number;
   readonly lifetime: number;
 }): Sealing {

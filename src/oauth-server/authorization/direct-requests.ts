@@ -23,6 +23,18 @@ export interface DirectRequests {
 /** What refuses a request of this client that comes by a browser alone; null where it may be taken. */
 export type IndirectRefusal = (client: ClientDemands) => OAuthError | null;
 
+/** The first of these refusals of this client; null where none refuses it. */
+export function indirectRefusalOf(
+  client: ClientDemands,
+  refusals: readonly IndirectRefusal[],
+): OAuthError | null {
+  for (const refusal of refusals) {
+    const error = refusal(client);
+    if (error !== null) return error;
+  }
+  return null;
+}
+
 /** For somebody whose browser came with a reference to nothing. */
 export function notUsable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);

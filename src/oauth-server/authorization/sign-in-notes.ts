@@ -6,7 +6,7 @@ import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import type { Clients } from '../clients/clients.ts';
 import { unverified } from '../clients/who-asks.ts';
 import type { Client } from '../store/client.ts';
-import type { CookieSealer } from './cookie-keys.ts';
+import type { Sealer } from '../server.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
@@ -33,7 +33,7 @@ export interface SignInNote {
 }
 
 export interface SignInNotesOptions {
-  readonly sealer: CookieSealer;
+  readonly sealer: Sealer;
   readonly clients: Pick<Clients, 'find'>;
   readonly documents: Pick<ClientDocuments, 'names'>;
   readonly serverName: string;

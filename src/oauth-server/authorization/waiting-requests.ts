@@ -6,7 +6,7 @@ import { AuthorizationPageError } from '../errors.ts';
 import { callerAddress, type CompleteHost } from '../host.ts';
 import type { Pruning } from '../store/pruning.ts';
 import type { WaitingRequestRecords } from '../store/sql/waiting-requests.ts';
-import type { CookieSealer } from './cookie-keys.ts';
+import type { Sealer } from '../server.ts';
 
 /**
  * Authorization requests that wait until somebody has signed in (AS-7.13, AS-7.14). Anybody may send one, so the server stores
@@ -53,7 +53,7 @@ export interface WaitingInBrowser {
 
 export interface WaitingRequestsOptions {
   readonly store: WaitingRequestRecords;
-  readonly sealer: CookieSealer;
+  readonly sealer: Sealer;
   readonly host: Pick<CompleteHost, 'clientAddress'>;
   readonly pruning: Pick<Pruning, 'tick'>;
   /** Milliseconds since 1970. */

@@ -6,7 +6,6 @@ import type { Accounts, Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
 import type { Consent } from '../authorization/consent.ts';
 import { notUsable, type DirectRequests } from '../authorization/direct-requests.ts';
-import { sentParameters } from '../authorization/request-parameters.ts';
 import { sentHints, type Hint } from '../authorization/sign-in-hints.ts';
 import {
   sameParameters,
@@ -43,6 +42,8 @@ export interface AuthorizeOptions {
   readonly binding: KeyBinding | null;
   /** The hints that something reads. Others are not kept. */
   readonly hints: readonly Hint[];
+  /** What is kept of a request until somebody is asked. */
+  readonly keptOf: (parameters: Parameters) => SentParameters;
 }
 
 /** The buttons of the consent screen; `switch` is "Not you?". */
@@ -269,8 +270,7 @@ export class AuthorizeEndpoint {
   }
 
   #toWait({ parameters, direct }: PutRequest, requestId: string | undefined): RequestToWait {
-    const { binding, hints } = this.#options;
-    const sent = sentParameters(parameters, { keyParameter: binding?.parameter ?? null, hints });
+    const sent = this.#options.keptOf(parameters);
     return { sent, direct, ...(requestId === undefined ? {} : { requestId }) };
   }
 

@@ -108,10 +108,13 @@ export function mountedAt(
 }
 
 /**
- * The names of the endpoints that the session-wide CSRF check leaves alone: they protect themselves, or read no session. `own` are those of
- * features.
+ * The names of the endpoints that the session-wide CSRF check leaves alone: they protect themselves, or read no session. Those of these
+ * features are among them.
  */
-export function csrfExemptRoutes(own: readonly EndpointDescription[]): Readonly<Record<string, boolean>> {
+export function csrfExemptRoutes(
+  features: readonly { readonly endpoints?: readonly EndpointDescription[] }[],
+): Readonly<Record<string, boolean>> {
+  const own = features.flatMap(({ endpoints = [] }) => endpoints);
   const withPost = [...ENDPOINT_TABLE, ...own, ...ADMINISTRATION_TABLE].filter(
     ({ methods }: EndpointDescription) => methods.includes('POST'),
   );

@@ -11,6 +11,7 @@ import type {
 } from '../authorization-search.ts';
 import type { RegisteredBy } from '../client.ts';
 import { conjunction, familyIndex, type FamilyIndex, type Where } from './family-index.ts';
+import type { FamilyRow } from './family-rows.ts';
 import { placeholders, words } from './statements.ts';
 
 /** What an administrator sees of the authorizations that live. */
@@ -136,14 +137,7 @@ function livingAt(now: number, dialect: Dialect): Where {
 const HELD_COLUMNS = `f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.created_at, f.expires_at,
   f.refresh_generation, f.used_at`;
 
-interface HeldRow {
-  readonly id: string;
-  readonly client_id: string;
-  readonly user_provider: string;
-  readonly user_id: string;
-  readonly subject: string;
-  readonly scope: string;
-  readonly audience: string | null;
+interface HeldRow extends Omit<FamilyRow, 'thumbprint'> {
   readonly created_at: number;
   readonly expires_at: number;
   readonly refresh_generation: number | null;

@@ -57,7 +57,7 @@ export const FAMILY_BLOCKER = blockingRow(
   'code_hash',
 );
 
-interface FamilyRow {
+export interface FamilyRow {
   readonly id: string;
   readonly client_id: string;
   readonly user_provider: string;
