@@ -6,7 +6,7 @@ import { addonManifest, examineAssistant, listingProblems } from 'portico/assist
 import type { ToolInterface } from 'portico/mcp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import kitchen from '../examples/assistant/app.ts';
-import { lengthOf } from '../src/assistant/listing.ts';
+import { lengthOf } from '../packages/assistant/src/listing.ts';
 import { startAssistant, type AssistantOptions, type RunningAssistant } from './support/assistant.ts';
 import { porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
 import { REDIRECT_URI } from './support/portal.ts';

@@ -2,21 +2,21 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { drawBars, RESULTS, shown, storedPictures, type Figures } from '../bench/plots.ts';
+import { drawBars, RESULTS, shown, storedPictures, type Figures } from '../tools/bench/plots.ts';
 import { ROOT } from './support/console.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
-const PAGE = read('bench/RESULTS.md');
+const PAGE = read('tools/bench/RESULTS.md');
 const STORED = globSync('*.json', { cwd: RESULTS }).toSorted();
 
 describe('the pictures of the benchmarks', () => {
   test('are drawn of the figures that are stored', () => {
     const stale = [...storedPictures()].filter(([file, picture]) => readFileSync(file, 'utf8') !== picture);
-    expect(stale.map(([file]) => `${path.basename(file)}: node bench/plots.ts`)).toEqual([]);
+    expect(stale.map(([file]) => `${path.basename(file)}: node tools/bench/plots.ts`)).toEqual([]);
     expect(storedPictures().size).toBe(6);
   });
 
-  test('stand in bench/RESULTS.md, all of them', () => {
+  test('stand in tools/bench/RESULTS.md, all of them', () => {
     const shownThere = [...PAGE.matchAll(/!\[[^\]]+\]\(results\/([\w-]+\.svg)\)/g)].map(
       ([, name = '']) => name,
     );

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await cp(path.join(ROOT, 'tsconfig.json'), path.join(folder, 'tsconfig.json'));
   // Compiling takes most of a build, and these tests need not compile everything.
   const compiled = JSON.parse(await readFile(path.join(ROOT, 'tsconfig.build.json'), 'utf8')) as object;
-  const include = ['src/http', path.join('src', SHARED)];
+  const include = ['packages/portico/src/http', path.join('src', SHARED)];
   await writeFile(path.join(folder, 'tsconfig.build.json'), JSON.stringify({ ...compiled, include }));
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
   if ((await build()) !== 0) throw new Error('The copy cannot be built');
@@ -35,7 +35,7 @@ function isOurs(file: string): boolean {
 }
 
 async function build(): Promise<number | null> {
-  const child = spawn(process.execPath, ['scripts/build.ts'], { cwd: folder, stdio: 'ignore' });
+  const child = spawn(process.execPath, ['tools/scripts/build.ts'], { cwd: folder, stdio: 'ignore' });
   const [code] = (await once(child, 'close')) as [number | null];
   return code;
 }

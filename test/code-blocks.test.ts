@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Eta } from 'eta';
 import type * as Yaml from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pagesOf } from '../scripts/markdown.ts';
+import { pagesOf } from '../tools/scripts/markdown.ts';
 import { ConsoleHelp } from './support/console-help.ts';
 import { porticoHere, ROOT } from './support/console.ts';
 import { blocksOf, codeBlocks, type CodeBlock } from './support/documents.ts';

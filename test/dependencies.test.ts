@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Ajv as AjvClass } from 'ajv';
 import { describe, expect, test } from 'vitest';
-import { installScripts } from '../scripts/supply/checks.ts';
-import { readLock, readManifest, runtimeTree } from '../scripts/supply/lock.ts';
-import { sbomOf, type Sbom } from '../scripts/supply/sbom.ts';
+import { installScripts } from '../tools/scripts/supply/checks.ts';
+import { readLock, readManifest, runtimeTree } from '../tools/scripts/supply/lock.ts';
+import { sbomOf, type Sbom } from '../tools/scripts/supply/sbom.ts';
 import { ROOT } from './support/console.ts';
 
 interface InstalledManifest {

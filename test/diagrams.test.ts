@@ -2,9 +2,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sequence } from '../scripts/diagrams/sequence.ts';
-import { parse } from '../scripts/diagrams/source.ts';
-import { tables } from '../scripts/diagrams/tables.ts';
+import { sequence } from '../tools/scripts/diagrams/sequence.ts';
+import { parse } from '../tools/scripts/diagrams/source.ts';
+import { tables } from '../tools/scripts/diagrams/tables.ts';
 import { ROOT } from './support/console.ts';
 
 const PICTURES = globSync('docs/diagrams/*.svg', { cwd: ROOT }).toSorted();

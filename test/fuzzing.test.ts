@@ -1,9 +1,9 @@
 // @engines sqlite, long: the parsers alone, and an application of their own
 import { beforeAll, describe, expect, test } from 'vitest';
-import { changedJson } from '../fuzz/engine/json-mutations.ts';
-import { createRandom } from '../fuzz/engine/random.ts';
-import { FAULTS } from '../fuzz/faults.ts';
-import { corpusOf, fuzz, targetNames, type Result } from '../fuzz/pool.ts';
+import { changedJson } from '../tools/fuzz/engine/json-mutations.ts';
+import { createRandom } from '../tools/fuzz/engine/random.ts';
+import { FAULTS } from '../tools/fuzz/faults.ts';
+import { corpusOf, fuzz, targetNames, type Result } from '../tools/fuzz/pool.ts';
 import { LONGEST, RUNS_ALL, SCALE } from './support/scale.ts';
 
 /** In milliseconds: starting every thread on a machine under load, and what they are given. */

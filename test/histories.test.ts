@@ -100,7 +100,7 @@ test.each<[string, ConfigMap, Partial<WorkloadOptions>, number]>([
   },
 );
 
-/** In the model itself (model/README.md), of the longest authorizations. */
+/** In the model itself (tools/model/README.md), of the longest authorizations. */
 async function expectExplained(operations: readonly Operation[], window: boolean): Promise<void> {
   const explained = await explain(operations, { window, most: 10 });
   const { asked, operations: count, unexplained, seconds } = explained;
@@ -110,7 +110,7 @@ async function expectExplained(operations: readonly Operation[], window: boolean
   expect(unexplained).toEqual([]);
 }
 
-/** With KEEP_HISTORY, a folder: what test/model.test.ts holds against the model, for model/histories/. */
+/** With KEEP_HISTORY, a folder: what test/model.test.ts holds against the model, for tools/model/histories/. */
 async function keep(operations: readonly Operation[], window: boolean): Promise<void> {
   const { KEEP_HISTORY: folder } = process.env;
   if (folder === undefined) return;

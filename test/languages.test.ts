@@ -10,8 +10,8 @@ import {
   oauthServerMigrations,
 } from 'portico/oauth-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ENGLISH } from '../src/words/english.ts';
-import { LANGUAGES } from '../src/words/languages.ts';
+import { ENGLISH } from '../packages/portico/src/words/english.ts';
+import { LANGUAGES } from '../packages/portico/src/words/languages.ts';
 import { porticoHere, ROOT } from './support/console.ts';
 import { createDatabase } from './support/database.ts';
 import { codeBlocks } from './support/documents.ts';

@@ -18,60 +18,60 @@ interface Layer {
 }
 
 /** What plugins and console commands are written in; nothing else of the server knows the kit. */
-const KIT_TYPES = 'src/host/contracts.ts';
+const KIT_TYPES = 'packages/portico/src/application/contracts.ts';
 
 const LAYERS: readonly Layer[] = [
-  layer('src/contracts'),
-  layer('src/jws'),
-  layer('src/http', { within: ['src/contracts'] }),
-  layer('src/words', { within: ['src/contracts', 'src/http'] }),
-  layer('src/sql', { within: ['src/contracts'] }),
-  layer('src/defaults', { within: ['src/contracts', 'src/http', 'src/words'] }),
-  layer('src/host', { within: ['src/contracts', 'src/http', 'src/words', 'src/sql', 'src/defaults'] }),
-  layer('src/oauth-server', {
-    within: ['src/contracts', 'src/jws', 'src/http', 'src/words', 'src/sql', 'src/defaults'],
+  layer('packages/portico/src/contracts'),
+  layer('packages/portico/src/jws'),
+  layer('packages/portico/src/http', { within: ['packages/portico/src/contracts'] }),
+  layer('packages/portico/src/words', { within: ['packages/portico/src/contracts', 'packages/portico/src/http'] }),
+  layer('packages/sql/src', { within: ['packages/portico/src/contracts'] }),
+  layer('packages/portico/src/defaults', { within: ['packages/portico/src/contracts', 'packages/portico/src/http', 'packages/portico/src/words'] }),
+  layer('packages/kit/src', { within: ['packages/portico/src/contracts', 'packages/portico/src/http', 'packages/portico/src/words', 'packages/sql/src', 'packages/portico/src/defaults'] }),
+  layer('packages/portico/src', {
+    within: ['packages/portico/src/contracts', 'packages/portico/src/jws', 'packages/portico/src/http', 'packages/portico/src/words', 'packages/sql/src', 'packages/portico/src/defaults'],
     types: [KIT_TYPES],
-    typesFor: ['src/oauth-server/plugin.ts', 'src/oauth-server/console/'],
+    typesFor: ['packages/portico/src/plugin.ts', 'packages/portico/src/console/'],
   }),
-  layer('src/mcp', {
-    within: ['src/contracts', 'src/http'],
-    files: ['src/oauth-server/index.ts'],
+  layer('packages/mcp/src', {
+    within: ['packages/portico/src/contracts', 'packages/portico/src/http'],
+    files: ['packages/portico/src/index.ts'],
     types: [KIT_TYPES],
-    typesFor: ['src/mcp/plugin.ts'],
+    typesFor: ['packages/mcp/src/plugin.ts'],
   }),
-  layer('src/assistant', {
-    within: ['src/contracts', 'src/sql'],
+  layer('packages/assistant/src', {
+    within: ['packages/portico/src/contracts', 'packages/sql/src'],
     files: [
-      'src/mcp/index.ts',
-      'src/mcp/tools/tool-access.ts',
-      'src/oauth-server/index.ts',
-      'src/oauth-server/clients/redirect-uris.ts',
-      'src/oauth-server/console/checks.ts',
-      'src/oauth-server/console/every-client.ts',
-      'src/oauth-server/console/report.ts',
+      'packages/mcp/src/index.ts',
+      'packages/mcp/src/tools/tool-access.ts',
+      'packages/portico/src/index.ts',
+      'packages/portico/src/clients/redirect-uris.ts',
+      'packages/portico/src/console/checks.ts',
+      'packages/portico/src/console/every-client.ts',
+      'packages/portico/src/console/report.ts',
     ],
     types: [KIT_TYPES],
   }),
-  layer('src/fetch', { within: ['src/http'], files: ['src/oauth-server/index.ts'] }),
-  ...['src/node', 'src/express', 'src/fastify', 'src/hono', 'src/koa'].map((folder) =>
+  layer('packages/portico/src/mounts/fetch', { within: ['packages/portico/src/http'], files: ['packages/portico/src/index.ts'] }),
+  ...['packages/portico/src/mounts/node', 'packages/portico/src/mounts/express', 'packages/portico/src/mounts/fastify', 'packages/portico/src/mounts/hono', 'packages/portico/src/mounts/koa'].map((folder) =>
     layer(folder, {
-      within: ['src/http', 'src/fetch'],
-      files: ['src/node/mount.ts', 'src/oauth-server/index.ts'],
+      within: ['packages/portico/src/http', 'packages/portico/src/mounts/fetch'],
+      files: ['packages/portico/src/mounts/node/mount.ts', 'packages/portico/src/index.ts'],
     }),
   ),
-  layer('src/nest', {
-    within: ['src/http', 'src/fetch'],
+  layer('packages/portico/src/mounts/nest', {
+    within: ['packages/portico/src/http', 'packages/portico/src/mounts/fetch'],
     files: [
-      'src/express/index.ts',
-      'src/fastify/answer.ts',
-      'src/fastify/index.ts',
-      'src/node/mount.ts',
-      'src/oauth-server/index.ts',
+      'packages/portico/src/mounts/express/index.ts',
+      'packages/portico/src/mounts/fastify/answer.ts',
+      'packages/portico/src/mounts/fastify/index.ts',
+      'packages/portico/src/mounts/node/mount.ts',
+      'packages/portico/src/index.ts',
     ],
   }),
-  layer('src/next', { within: ['src/http', 'src/fetch'], files: ['src/oauth-server/index.ts'] }),
-  layer('src/telemetry', { within: ['src/contracts'] }),
-  layer('src/resource-server', { within: ['src/http', 'src/jws'] }),
+  layer('packages/portico/src/mounts/next', { within: ['packages/portico/src/http', 'packages/portico/src/mounts/fetch'], files: ['packages/portico/src/index.ts'] }),
+  layer('packages/portico/src/telemetry', { within: ['packages/portico/src/contracts'] }),
+  layer('packages/resource-server/src', { within: ['packages/portico/src/http', 'packages/portico/src/jws'] }),
   layer('examples/express'),
   layer('examples/fastify'),
   layer('examples/jwt'),
@@ -85,7 +85,7 @@ const LAYERS: readonly Layer[] = [
 
 /** The rooms and files of the two large folders, from the top: each may import those after it. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  'src/oauth-server': [
+  'packages/portico/src': [
     'index',
     'plugin',
     'assembly',
@@ -132,7 +132,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'auditing/',
     'crypto',
   ],
-  'src/host': [
+  'packages/kit/src': [
     'index',
     'console/',
     'application',

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { anchorsOf, linksOf, pagesOf, problemOf } from '../scripts/markdown.ts';
+import { anchorsOf, linksOf, pagesOf, problemOf } from '../tools/scripts/markdown.ts';
 import { ROOT } from './support/console.ts';
 
 const PAGES = pagesOf(ROOT);

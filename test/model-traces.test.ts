@@ -8,7 +8,7 @@ import { createClock } from './support/clock.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
 
 /**
- * Behaviours of model/Grants.tla, statement by statement on two servers: after each, whether every request is where the model has it, with
+ * Behaviours of tools/model/Grants.tla, statement by statement on two servers: after each, whether every request is where the model has it, with
  * the answer that it has there, and which tokens are good.
  */
 const TRACES = JSON.parse(

@@ -3,14 +3,14 @@ import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BROKEN, checkedOf, EXHAUSTIVE } from '../model/bounds.ts';
-import { runTlc } from '../model/tlc.ts';
-import { FILE, written } from '../model/traces.ts';
+import { BROKEN, checkedOf, EXHAUSTIVE } from '../tools/model/bounds.ts';
+import { runTlc } from '../tools/model/tlc.ts';
+import { FILE, written } from '../tools/model/traces.ts';
 import { findViolations } from './support/history/checker.ts';
 import type { Operation } from './support/history/recorder.ts';
 import { explain } from './support/model/explaining.ts';
 
-/** What is promised of codes, refresh tokens and revocations, in every state of a model that is small (model/README.md). */
+/** What is promised of codes, refresh tokens and revocations, in every state of a model that is small (tools/model/README.md). */
 
 describe('of the model every state keeps every promise:', () => {
   test.each(Object.entries(EXHAUSTIVE))('%s', async (name, bounds) => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { baselineOf, miscounted, misplaced, readBaseline, scoreOf } from '../mutation/baseline.ts';
+import { baselineOf, miscounted, misplaced, readBaseline, scoreOf } from '../tools/mutation/baseline.ts';
 import {
   hashOf,
   isCurrent,
@@ -11,7 +11,7 @@ import {
   survivorsOf,
   type Mutant,
   type Report,
-} from '../mutation/report.ts';
+} from '../tools/mutation/report.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const baseline = readBaseline();
@@ -32,7 +32,7 @@ describe('what `npm run mutation` found last', () => {
 });
 
 describe('a report', () => {
-  const file = 'mutation/words.ts';
+  const file = 'tools/mutation/words.ts';
   const found = reportOf('killed');
 
   /** A report of one file, with two mutants: `true` in its first `===`, and an empty first string. */

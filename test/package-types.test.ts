@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { entriesOf } from '../scripts/entries.ts';
+import { entriesOf } from '../tools/scripts/entries.ts';
 import { SCALE } from './support/scale.ts';
 
 const run = promisify(execFile);

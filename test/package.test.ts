@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { entriesOf, manifestParts } from '../scripts/entries.ts';
+import { entriesOf, manifestParts } from '../tools/scripts/entries.ts';
 import { freePort } from './support/free-port.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 // @engines sqlite: it reads what is published
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { commentBefore, exportsOf, membersOf, moduleOf, publishedEntries } from '../scripts/public-names.ts';
+import { commentBefore, exportsOf, membersOf, moduleOf, publishedEntries } from '../tools/scripts/public-names.ts';
 import { ROOT } from './support/console.ts';
 
 const ENTRIES = publishedEntries(ROOT);

@@ -8,8 +8,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type * as Yaml from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { digestOf } from '../scripts/supply/statements.ts';
-import { differences } from '../scripts/supply/tarball.ts';
+import { digestOf } from '../tools/scripts/supply/statements.ts';
+import { differences } from '../tools/scripts/supply/tarball.ts';
 import { ROOT } from './support/console.ts';
 import { codeBlocks } from './support/documents.ts';
 
@@ -60,7 +60,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** Runs the script, and gives its lines and how it ended. */
 async function release(...args: readonly string[]) {
   const env = { HOME: process.env['HOME'], PATH: process.env['PATH'] };
-  const child = run(process.execPath, ['scripts/release.ts', ...args], { cwd: clone, env });
+  const child = run(process.execPath, ['tools/scripts/release.ts', ...args], { cwd: clone, env });
   return child.then(
     ({ stdout, stderr }) => ({ code: 0, said: stdout + stderr }),
     (error: { code: number; stdout: string; stderr: string }) => ({
@@ -183,8 +183,8 @@ describe('a release', () => {
   // @shows HOST-5.4
   test('is refused where two builds differ, and the files are named', async () => {
     // A build that says when it was made, and a package that has the modes of whoever checked it out.
-    edit('scripts/build.ts', () => PLANTED);
-    edit('package.json', (text) => text.replace(' && node scripts/file-modes.ts', ''));
+    edit('tools/scripts/build.ts', () => PLANTED);
+    edit('package.json', (text) => text.replace(' && node tools/scripts/file-modes.ts', ''));
     commit('Say when it was built');
     git('tag', '--force', `v${VERSION}`);
     const { code, said } = await release('--dry-run', '--output', path.join(folder, 'planted'));

@@ -37,7 +37,7 @@ import {
   type RunningPortal,
   type TestClient,
 } from './support/portal.ts';
-import { ANSWERS } from '../src/resource-server/refusals.ts';
+import { ANSWERS } from '../packages/resource-server/src/refusals.ts';
 import { freePort } from './support/free-port.ts';
 import { expectNothingOf, type BoundReason } from './support/told-refusals.ts';
 

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readMarks } from '../scripts/conformance/marks.ts';
-import { chapters } from '../scripts/conformance/rules.ts';
+import { readMarks } from '../tools/scripts/conformance/marks.ts';
+import { chapters } from '../tools/scripts/conformance/rules.ts';
 import { ROOT } from './support/console.ts';
 
 /** What these pages promise has rules, and tests that show them. */
@@ -70,7 +70,7 @@ describe.each([
 
 describe('a row', () => {
   const HEADER = '| Threat | Rules | Shown by |\n| --- | --- | --- |\n';
-  const SHOWN = '[pages](../test/security-pages.test.ts)';
+  const SHOWN = '[pages](./security-pages.test.ts)';
 
   test.each([
     [
@@ -85,11 +85,11 @@ describe('a row', () => {
     ],
     [
       'with a rule that there is not',
-      '[RFC1-2](x) | [consent](../test/consent.test.ts)',
+      '[RFC1-2](x) | [consent](./consent.test.ts)',
       'there is no RFC1-2',
     ],
     ['without a test', '[AS-8.3](x) | of course', 'no test'],
-    ['without a rule', 'one of ours | [consent](../test/consent.test.ts)', 'no rule'],
+    ['without a rule', 'one of ours | [consent](./consent.test.ts)', 'no rule'],
   ])('%s is found', (_, cells, problem) => {
     expect(problemsOf(promises('page', `${HEADER}| Threat | ${cells} |`))).toContain(`page:3: ${problem}`);
   });

@@ -3,9 +3,9 @@ import { globSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { publishedEntries } from '../scripts/public-names.ts';
-import { missing, readSite, unlisted } from '../site/pages.ts';
-import { SHORT_TITLES } from '../site/sidebar.ts';
+import { publishedEntries } from '../tools/scripts/public-names.ts';
+import { missing, readSite, unlisted } from '../tools/site/pages.ts';
+import { SHORT_TITLES } from '../tools/site/sidebar.ts';
 import { ROOT } from './support/console.ts';
 
 const site = readSite(ROOT, null);

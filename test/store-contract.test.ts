@@ -4,16 +4,16 @@ import path from 'node:path';
 import { migrate, openDatabase, type OpenedDatabase } from 'portico/host';
 import { oauthServerMigrations } from 'portico/oauth-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Store } from '../src/oauth-server/store/store.ts';
-import type { Client, NewRegistration } from '../src/oauth-server/store/client.ts';
+import { Store } from '../packages/portico/src/store/store.ts';
+import type { Client, NewRegistration } from '../packages/portico/src/store/client.ts';
 import type {
   Family,
   NewAccessToken,
   NewTokens,
   StoredGrant,
   RefreshToken,
-} from '../src/oauth-server/store/grant.ts';
-import type { ConsentRequest } from '../src/oauth-server/store/requests.ts';
+} from '../packages/portico/src/store/grant.ts';
+import type { ConsentRequest } from '../packages/portico/src/store/requests.ts';
 import { createDatabase } from './support/database.ts';
 import { createLossyStore } from './support/lossy-store.ts';
 import { storedClient } from './support/stored-client.ts';

@@ -1,10 +1,10 @@
 import type { OpenedDatabase } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AuditRecord } from '../src/oauth-server/auditing/record.ts';
-import type { AuthorizationFilter, HeldRange } from '../src/oauth-server/store/authorization-search.ts';
-import { AuditRecords } from '../src/oauth-server/store/sql/audit.ts';
-import { countRows } from '../src/oauth-server/store/sql/counting.ts';
-import { Store } from '../src/oauth-server/store/store.ts';
+import type { AuditRecord } from '../packages/portico/src/auditing/record.ts';
+import type { AuthorizationFilter, HeldRange } from '../packages/portico/src/store/authorization-search.ts';
+import { AuditRecords } from '../packages/portico/src/store/sql/audit.ts';
+import { countRows } from '../packages/portico/src/store/sql/counting.ts';
+import { Store } from '../packages/portico/src/store/store.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
 
 let watched: WatchedStore;

@@ -1,6 +1,6 @@
 import type { OpenedDatabase, SqlConnection } from 'portico/host';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { NewRefreshToken, NewTokens } from '../src/oauth-server/store/grant.ts';
+import type { NewRefreshToken, NewTokens } from '../packages/portico/src/store/grant.ts';
 import {
   AUTHORIZATION_COLUMNS,
   GRANT_COLUMNS,
@@ -12,9 +12,9 @@ import {
   toRefreshToken,
   type AuthorizationRow,
   type GrantRow,
-} from '../src/oauth-server/store/sql/family-rows.ts';
-import { ACCESS_TOKEN_BLOCKER } from '../src/oauth-server/store/sql/access-tokens.ts';
-import { blockingRow, settleInsert } from '../src/oauth-server/store/sql/lost-insert.ts';
+} from '../packages/portico/src/store/sql/family-rows.ts';
+import { ACCESS_TOKEN_BLOCKER } from '../packages/portico/src/store/sql/access-tokens.ts';
+import { blockingRow, settleInsert } from '../packages/portico/src/store/sql/lost-insert.ts';
 import {
   confirmRevocation,
   exists,
@@ -24,8 +24,8 @@ import {
   removeKeys,
   removeWhere,
   words,
-} from '../src/oauth-server/store/sql/statements.ts';
-import type { Database, SqlParameter } from '../src/sql/contract.ts';
+} from '../packages/portico/src/store/sql/statements.ts';
+import type { Database, SqlParameter } from '../packages/sql/src/contract.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';
 
 let watched: WatchedStore;

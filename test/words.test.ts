@@ -2,10 +2,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { messagesPage } from '../scripts/messages.ts';
-import { ENGLISH } from '../src/words/english.ts';
-import { LANGUAGES } from '../src/words/languages.ts';
-import { catalogProblems } from '../src/words/own-messages.ts';
+import { messagesPage } from '../tools/scripts/messages.ts';
+import { ENGLISH } from '../packages/portico/src/words/english.ts';
+import { LANGUAGES } from '../packages/portico/src/words/languages.ts';
+import { catalogProblems } from '../packages/portico/src/words/own-messages.ts';
 
 const root = path.join(import.meta.dirname, '..');
 

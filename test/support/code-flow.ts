@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDatabase } from '../../src/host/index.ts';
+import { openDatabase } from '../../packages/kit/src/index.ts';
 import {
   createAuthorizationServer,
   migrate,
@@ -13,7 +13,7 @@ import {
   token,
   type AuthorizationServer,
   type Database,
-} from '../../src/oauth-server/index.ts';
+} from '../../packages/portico/src/index.ts';
 
 const ISSUER = 'https://app.example';
 const REDIRECT_URI = 'https://client.example/callback';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { inject } from 'vitest';
-import { openDatabase } from '../../src/host/database/open-database.ts';
-import type { Database } from '../../src/sql/contract.ts';
+import { openDatabase } from '../../packages/sql/src/open-database.ts';
+import type { Database } from '../../packages/sql/src/contract.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { pagesOf } from '../../scripts/markdown.ts';
+import { pagesOf } from '../../tools/scripts/markdown.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 

@@ -1,6 +1,6 @@
-import type { OpenedDatabase } from '../../src/host/contracts.ts';
-import type { SqlConnection } from '../../src/sql/contract.ts';
-import { Store } from '../../src/oauth-server/store/store.ts';
+import type { OpenedDatabase } from '../../packages/portico/src/application/contracts.ts';
+import type { SqlConnection } from '../../packages/sql/src/contract.ts';
+import { Store } from '../../packages/portico/src/store/store.ts';
 
 export const AWAY = 'The store is away';
 

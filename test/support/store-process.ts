@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { openDatabase } from 'portico/host';
-import { Store } from '../../src/oauth-server/store/store.ts';
+import { Store } from '../../packages/portico/src/store/store.ts';
 
 /** A second process with its own store on the same database. */
 export interface StoreProcess {

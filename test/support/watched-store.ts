@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { OpenedDatabase } from '../../src/host/contracts.ts';
-import { migrate } from '../../src/host/database/migrate.ts';
-import { openDatabase } from '../../src/host/database/open-database.ts';
-import { oauthServerMigrations } from '../../src/oauth-server/store/migrations/index.ts';
-import { Store } from '../../src/oauth-server/store/store.ts';
+import type { OpenedDatabase } from '../../packages/portico/src/application/contracts.ts';
+import { migrate } from '../../packages/sql/src/migrate.ts';
+import { openDatabase } from '../../packages/sql/src/open-database.ts';
+import { oauthServerMigrations } from '../../packages/portico/src/store/migrations/index.ts';
+import { Store } from '../../packages/portico/src/store/store.ts';
 import { createDatabase } from './database.ts';
 
 /** A store, whose statements a test can stand between. */

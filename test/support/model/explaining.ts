@@ -1,8 +1,8 @@
-import { runTlc } from '../../../model/tlc.ts';
-import { bounds, configOf } from '../../../model/bounds.ts';
+import { runTlc } from '../../../tools/model/tlc.ts';
+import { bounds, configOf } from '../../../tools/model/bounds.ts';
 import type { Operation } from '../history/recorder.ts';
 
-/** What TLC makes of recorded histories: whether model/Grants.tla has a behaviour with these answers. */
+/** What TLC makes of recorded histories: whether tools/model/Grants.tla has a behaviour with these answers. */
 export interface Explained {
   /** How many authorizations were looked at. */
   readonly asked: number;

@@ -9,7 +9,7 @@ export interface Held {
   deliver(): Promise<void>;
 }
 
-/** What the statement is for, as model/Grants.tla has it. */
+/** What the statement is for, as tools/model/Grants.tla has it. */
 export type Place = 'read' | 'claim' | 'again' | 'replay' | 'revocation' | 'burn' | 'question' | 'last word';
 
 /**

@@ -1,4 +1,4 @@
-/** A behaviour of model/Traces.tla: what was done, by or to which request, and what is then. */
+/** A behaviour of tools/model/Traces.tla: what was done, by or to which request, and what is then. */
 export interface Trace {
   readonly start: 'code' | 'token';
   readonly window: boolean;

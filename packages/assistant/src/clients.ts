@@ -1,0 +1,109 @@
+import { SERVICE_SCOPE } from '../../mcp/src/tools/tool-access.ts';
+import { livingClients } from '../../portico/src/console/every-client.ts';
+import type { AuthorizationServer, Client, Grant } from '../../portico/src/index.ts';
+import type { AssistantConfig } from './config.ts';
+
+/** The two clients of an assistant: the application acting as itself, and the one that people link their account to. */
+export type ClientRole = 'service' | 'account-linking';
+
+/** A client as the configuration wants it. */
+export interface WantedClient {
+  readonly role: ClientRole;
+  readonly name: string;
+  readonly grants: readonly Grant[];
+  readonly scopes: readonly string[];
+  readonly redirectUris: readonly string[];
+}
+
+/** What is registered for a role, compared with what is wanted. */
+export interface FoundClient {
+  readonly wanted: WantedClient;
+  /** Null when it is still to be registered. */
+  readonly client: Client | null;
+  /** In what the registration differs; empty when it matches. */
+  readonly differences: readonly string[];
+}
+
+export function wantedClients(server: AuthorizationServer, config: AssistantConfig): readonly WantedClient[] {
+  const { name } = server.config;
+  const service: WantedClient = {
+    role: 'service',
+    name: `${name} service`.slice(0, 100),
+    grants: ['client_credentials'],
+    scopes: [SERVICE_SCOPE],
+    redirectUris: [],
+  };
+  if (!config.account_linking) return [service];
+  const linking: WantedClient = {
+    role: 'account-linking',
+    name,
+    grants: ['authorization_code', 'refresh_token'],
+    scopes: config.user_scopes,
+    redirectUris: config.redirect_uris,
+  };
+  return [service, linking];
+}
+
+/** The registration for each role. Of several candidates, one that matches is preferred to one that differs. */
+export async function findClients(
+  server: AuthorizationServer,
+  config: AssistantConfig,
+): Promise<readonly FoundClient[]> {
+  const active = await livingClients(server, ({ registeredBy }) => registeredBy === 'operator');
+  return wantedClients(server, config).map((wanted) => {
+    const found = active
+      .filter((client) => playsRole(client, wanted))
+      .map((client) => compareClient(client, wanted));
+    return (
+      found.find(({ differences }) => differences.length === 0) ??
+      found[0] ?? { wanted, client: null, differences: [] }
+    );
+  });
+}
+
+/**
+ * The service client is the one with the service scope. The linking client has the name that setup gives it, and a configured
+ * callback or scope. The vendor's callback alone is not enough: somebody else's client may have it as well. What no operator registered is
+ * neither, since its name and callback are what a stranger said.
+ */
+export function playsRole(client: Client, { role, name, scopes, redirectUris }: WantedClient): boolean {
+  if (client.registeredBy !== 'operator') return false;
+  if (role === 'service') return client.scopes.includes(SERVICE_SCOPE);
+  return (
+    client.name === name &&
+    !client.scopes.includes(SERVICE_SCOPE) &&
+    (client.redirectUris.some((uri) => redirectUris.includes(uri)) ||
+      client.scopes.some((scope) => scopes.includes(scope)))
+  );
+}
+
+/** A client that plays the role, and in what it differs. */
+export function compareClient(client: Client, wanted: WantedClient): FoundClient {
+  return { wanted, client, differences: findDifferences(client, wanted) };
+}
+
+function findDifferences(client: Client, wanted: WantedClient): readonly string[] {
+  const compare = (what: string, registered: readonly string[], configured: readonly string[]) =>
+    registered.toSorted().join(' ') === configured.toSorted().join(' ')
+      ? []
+      : [`its ${what}: ${shown(registered)} registered, ${shown(configured)} configured`];
+  return [
+    ...(client.public ? ['it is public; it must keep a secret'] : []),
+    ...(client.keys === null ? [] : ['it authenticates by keys of its own; it must keep a secret']),
+    ...compare('grants', client.grants, wanted.grants),
+    ...compare('scopes', client.scopes, wanted.scopes),
+    ...compare('redirect URIs', client.redirectUris, wanted.redirectUris),
+  ];
+}
+
+function shown(values: readonly string[]): string {
+  return values.length === 0 ? 'none' : values.join(' ');
+}
+
+/** What to do about a registration that differs. */
+export function differenceRemedy({ id }: Client): string {
+  return (
+    `review it; to take the configuration over, end it with npx portico oauth:client:revoke ${id} ` +
+    'and run assistant:setup again'
+  );
+}

@@ -1,0 +1,39 @@
+import type { AddCommands } from '../../../portico/src/application/contracts.ts';
+import { failing, type Check } from '../../../portico/src/console/checks.ts';
+import { configurationChecks, printReport } from '../../../portico/src/console/report.ts';
+import { examineAssistant } from '../doctor.ts';
+
+export const addAssistantDoctor: AddCommands = (program, context) => {
+  program
+    .command('assistant:doctor')
+    .description('say what of the voice assistant is failing here, and what to do')
+    .option('--server-only', 'leave the listing out')
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .addHelpText(
+      'after',
+      '\nExits with 1 when a check fails. It starts no server, changes nothing, and does not look at what lies between ' +
+        'the vendor and here: reachability, latency, hosted images, certification.',
+    )
+    .action(async ({ serverOnly = false, json = false }: { serverOnly?: boolean; json?: boolean }) => {
+      const examination = async () => examineAssistant(await context.application(), { serverOnly });
+      const { checks } = await examination().catch((error: unknown) => {
+        const problems = configurationChecks(error);
+        if (problems !== null) return { checks: problems };
+        if (!json) throw error;
+        // With --json standard output is JSON in any case; the stack goes to standard error.
+        context.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
+        return { checks: [notStarted(error)] };
+      });
+      printReport(context, { checks }, { json });
+    });
+};
+
+function notStarted(error: unknown): Check {
+  return {
+    part: 'application',
+    ...failing(
+      error instanceof Error ? error.message : String(error),
+      'mend what keeps the application from starting; nothing else can be looked at before',
+    ),
+  };
+}

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { makeFolders } from '../../../portico/src/contracts/make-folders.ts';
+import type { AddCommands, Application, ConsoleContext } from '../../../portico/src/application/contracts.ts';
+import { mcpServerOf } from '../../../mcp/src/index.ts';
+import { pendingSteps } from '../../../sql/src/migrations.ts';
+import {
+  draftManifest,
+  ListingError,
+  manifestText,
+  setUpAssistant,
+  type ClientSetup,
+  type ManifestDraft,
+} from '../setup.ts';
+
+interface Options {
+  readonly migrate?: boolean;
+  readonly manifest?: string;
+  readonly json?: boolean;
+}
+
+export const addAssistantSetup: AddCommands = (program, context) => {
+  program
+    .command('assistant:setup')
+    .description('register the clients of the voice assistant; prints ids and secrets, once')
+    .option('--migrate', 'apply the schema of the authorization server first, and nothing else')
+    .option('--manifest <path>', 'write the listing export; an existing file is never replaced')
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .action(async ({ migrate, manifest, json }: Options) => {
+      const application = await context.application();
+      // What can fail without changing anything comes first.
+      const file = manifest === undefined ? null : path.resolve(manifest);
+      if (file !== null && existsSync(file)) context.fail(`${file} exists; name another file`);
+      const draft =
+        file === null ? null : await writeDraft(context, file, exportListing(context, application));
+      try {
+        if (migrate === true) await application.migrate((name) => name.startsWith('oauth_server_'));
+        await requireSchema(context, application);
+        const clients = await registerClients(
+          context,
+          application,
+          json === true ? null : (line) => context.print(line),
+        );
+        // The secrets are shown only now, so they are printed even if the file cannot be published.
+        let written: string | null = null;
+        try {
+          if (draft !== null && (await publish(context, draft, file))) written = file;
+        } finally {
+          if (json === true) {
+            const { resource } = mcpServerOf(application);
+            context.printJson({ resource, clients, manifest: written });
+          }
+        }
+        if (written !== file) context.fail(`${file} exists; name another file`);
+        if (written !== null && json !== true) context.print(`Wrote ${written}.`);
+        if (clients.some(({ state }) => state === 'differs')) {
+          context.fail('A registration differs from the configuration, and was left alone.');
+        }
+      } finally {
+        await draft?.discard();
+      }
+    });
+};
+
+async function requireSchema(context: ConsoleContext, application: Application): Promise<void> {
+  const pending = pendingSteps(await application.migrations(), 'oauth_server_');
+  if (pending.length > 0)
+    context.fail('The schema is not applied: run this with --migrate, or db:migrate up first');
+}
+
+/** Prints each client as soon as it is registered; with `--json`, prints those so far when a later one fails. */
+async function registerClients(
+  context: ConsoleContext,
+  application: Application,
+  print: ((line: string) => void) | null,
+): Promise<readonly ClientSetup[]> {
+  const clients: ClientSetup[] = [];
+  print?.(`canonical resource: ${mcpServerOf(application).resource}`);
+  try {
+    await setUpAssistant(application, (client) => {
+      clients.push(client);
+      for (const line of describe(client)) print?.(line);
+    });
+  } catch (error) {
+    if (print === null && clients.length > 0) context.printJson({ clients });
+    throw error;
+  }
+  if (clients.some(({ client_secret: secret }) => secret !== null)) {
+    if (print !== null)
+      context.note('Keep the secrets now: only their hashes are stored, and they are not shown again.');
+  }
+  return clients;
+}
+
+async function publish(context: ConsoleContext, draft: ManifestDraft, file: string | null): Promise<boolean> {
+  try {
+    return await draft.publish();
+  } catch (error) {
+    return context.fail(unwritten(file, error));
+  }
+}
+
+const unwritten = (file: string | null, error: unknown) =>
+  `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`;
+
+async function writeDraft(context: ConsoleContext, file: string, manifest: string): Promise<ManifestDraft> {
+  try {
+    makeFolders(path.dirname(file));
+    return await draftManifest(file, manifest);
+  } catch (error) {
+    return context.fail(unwritten(file, error));
+  }
+}
+
+function exportListing(context: ConsoleContext, application: Application): string {
+  try {
+    return manifestText(application);
+  } catch (error) {
+    if (error instanceof ListingError) context.fail(`The listing cannot be exported:\n${error.message}`);
+    throw error;
+  }
+}
+
+function describe(client: ClientSetup): readonly string[] {
+  const { role, client_id: id, client_secret: secret, state, differences, remedy } = client;
+  if (state === 'registered') return [`${role} client id:     ${id}`, `${role} client secret: ${secret}`];
+  if (state === 'unchanged') return [`${role} client ${id} is registered as configured.`];
+  return [
+    `${role} client ${id} differs from the configuration in`,
+    ...differences.map((difference) => `  ${difference}`),
+    `  → ${remedy}`,
+  ];
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { redirectUriProblem } from '../../portico/src/clients/redirect-uris.ts';
+
+const redirectUri = z
+  .string({ error: 'must be a callback URI' })
+  .refine(isExactHttps, "must be an exact https callback URI, as the vendor's console shows it");
+
+/** A redirect URI that can be registered; a vendor has no use for the loopback ones among them. */
+function isExactHttps(value: string): boolean {
+  return redirectUriProblem(value) === null && new URL(value).protocol === 'https:';
+}
+
+/** The section `assistant` of the configuration. The listing is checked when it is exported, or by the doctor. */
+export const assistantConfiguration = z.strictObject({
+  account_linking: z.boolean({ error: 'must be true or false' }).default(false),
+  redirect_uris: z.array(redirectUri, { error: "must be a list of the vendor's callback URIs" }).default([]),
+  user_scopes: z
+    .array(z.string({ error: 'must be a scope name' }), { error: 'must be a list of scope names' })
+    .min(1, 'must name at least one scope')
+    .default(['mcp:tools']),
+  listing: z
+    .record(z.string(), z.unknown(), { error: 'must be a map; docs/voice-assistant.md shows one' })
+    .optional(),
+});
+
+/** The validated section `assistant`. */
+export type AssistantConfig = z.output<typeof assistantConfiguration>;
+
+/** What an application writes in its section `assistant`. What is left out, or undefined, has its default. */
+export interface AssistantConfigInput {
+  /** Whether people link their accounts; false. */
+  readonly account_linking?: boolean | undefined;
+  /** The vendor's callback URIs, exactly as its console shows them. Needed for account linking. */
+  readonly redirect_uris?: readonly string[] | undefined;
+  /** The scopes of the linking client, the same as `mcp:oauth:scopes_supported`; `['mcp:tools']`. */
+  readonly user_scopes?: readonly string[] | undefined;
+  /** What the vendor's directory shows; checked when it is exported. */
+  readonly listing?: Readonly<Record<string, unknown>> | undefined;
+}

@@ -1,0 +1,283 @@
+import type { Application } from '../../portico/src/application/contracts.ts';
+import { mcpServerOf, type McpServer } from '../../mcp/src/index.ts';
+import { SERVICE_SCOPE } from '../../mcp/src/tools/tool-access.ts';
+import {
+  check,
+  failing,
+  isHealthy,
+  ok,
+  skipped,
+  warning,
+  type Check,
+  type Finding,
+} from '../../portico/src/console/checks.ts';
+import { livingClients } from '../../portico/src/console/every-client.ts';
+import { authorizationServerOf, type AuthorizationServer } from '../../portico/src/index.ts';
+import { pendingSteps } from '../../sql/src/migrations.ts';
+import { differenceRemedy, findClients, playsRole, wantedClients, type FoundClient } from './clients.ts';
+import type { AssistantConfig } from './config.ts';
+import { listingProblems } from './listing.ts';
+import { assistantConfig } from './setup.ts';
+
+/** What `assistant:doctor` prints with `--json`. */
+export interface AssistantReport {
+  /** False when a check fails. */
+  readonly healthy: boolean;
+  /** One or more for each part, in the order in which they were examined. */
+  readonly checks: readonly Check[];
+}
+
+interface Subject {
+  readonly application: Application;
+  readonly server: AuthorizationServer;
+  readonly mcp: McpServer;
+  readonly config: AssistantConfig;
+}
+
+/** Each belongs to the examination's part unless it names another. */
+type Findings = readonly (Finding | Check)[];
+type Examination = (subject: Subject) => Promise<Findings> | Findings;
+
+/**
+ * Examines what an assistant relies on, where possible by requests to the application itself. It changes nothing, and knows
+ * nothing of the network between the vendor and here. Without the listing when `serverOnly`.
+ */
+export async function examineAssistant(
+  application: Application,
+  { serverOnly }: { readonly serverOnly: boolean },
+): Promise<AssistantReport> {
+  const subject: Subject = {
+    application,
+    server: authorizationServerOf(application),
+    mcp: mcpServerOf(application),
+    config: assistantConfig(application),
+  };
+  const checks: Check[] = [];
+  for (const [part, examine] of EXAMINATIONS) {
+    checks.push(...(await check(application.log, part, () => examine(subject))));
+  }
+  const listing = serverOnly ? [skipped('--server-only leaves it out')] : examineListing(subject.config);
+  checks.push(...listing.map((finding) => ({ part: 'listing', ...finding })));
+  return { healthy: isHealthy(checks), checks };
+}
+
+const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
+  ['configuration', examineConfiguration],
+  ['OAuth tables', examineSchema],
+  ['discovery', examineDiscovery],
+  ['authentication', examineRefusal],
+  ['clients', examineClients],
+  ['tool scopes', examineTools],
+];
+
+function examineConfiguration({ application, mcp, config }: Subject): Findings {
+  const exempt = application.config['csrf_exempt_routes'] as Readonly<Record<string, boolean>>;
+  const mode = mcp.config.transport.streaming ? 'event streams' : 'JSON';
+  const exemption =
+    exempt['mcp_server_rpc'] === true
+      ? ok('mcp_server_rpc is exempt')
+      : failing(
+          'the session-wide check refuses what assistants send to mcp_server_rpc',
+          'take the entry set to false out of csrf_exempt_routes',
+        );
+  const linking = config.account_linking
+    ? ok(`callback URIs: ${config.redirect_uris.join(', ')}`)
+    : skipped('assistant:account_linking is false');
+  return [
+    ok(`the canonical resource is ${mcp.resource}, answers come as ${mode}`),
+    { part: 'csrf_exempt_routes', ...exemption },
+    { part: 'account linking', ...linking },
+  ];
+}
+
+async function examineSchema({ application }: Subject): Promise<Findings> {
+  const pending = pendingSteps(await application.migrations(), 'oauth_server_');
+  return pending.length === 0
+    ? [ok('every step is applied')]
+    : [
+        failing(
+          `not applied: ${pending.join(', ')}`,
+          'run npx portico assistant:setup --migrate, or db:migrate up',
+        ),
+      ];
+}
+
+/** The three documents that an assistant starts from, as it would ask for them. */
+async function examineDiscovery(subject: Subject): Promise<Findings> {
+  const { server, mcp } = subject;
+  const findings: Finding[] = [];
+  const inFront = `/.well-known/oauth-protected-resource${server.basePath}`;
+  for (const path of [`${inFront}/mcp`, inFront]) {
+    const document = await fetchDocument(subject, path);
+    const right =
+      document['resource'] === mcp.resource &&
+      JSON.stringify(document['authorization_servers']) === JSON.stringify([server.issuer]);
+    findings.push(
+      right
+        ? ok(`${path} names the resource and its authorization server`)
+        : failing(`${path} does not name ${mcp.resource}`, ROUTE_REMEDY),
+    );
+  }
+  const path = `/.well-known/oauth-authorization-server${server.basePath}`;
+  const metadata = await fetchDocument(subject, path);
+  const missing = [
+    ...missingValues(metadata, 'grant_types_supported', [
+      'client_credentials',
+      'authorization_code',
+      'refresh_token',
+    ]),
+    ...missingValues(metadata, 'code_challenge_methods_supported', ['S256']),
+    ...(metadata['issuer'] === server.issuer ? [] : ['the issuer']),
+  ];
+  findings.push(
+    missing.length === 0
+      ? ok(`${path} offers what assistants need`)
+      : failing(`${path} lacks ${missing.join(', ')}`, ROUTE_REMEDY),
+  );
+  return findings;
+}
+
+const ROUTE_REMEDY =
+  'see that oauth_server:routes is true and that no route or hook of the application stands in its place';
+
+function missingValues(
+  document: Readonly<Record<string, unknown>>,
+  key: string,
+  needed: readonly string[],
+): readonly string[] {
+  const offered = document[key];
+  return needed.filter((value) => !Array.isArray(offered) || !offered.includes(value));
+}
+
+async function fetchDocument(
+  { application, server }: Subject,
+  path: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const response = await application.fetch(new Request(`${server.origin}${path}`));
+  if (response.status !== 200) return {};
+  return (await response.json()) as Record<string, unknown>;
+}
+
+async function examineRefusal({ application, server, mcp }: Subject): Promise<Findings> {
+  const response = await application.fetch(
+    new Request(`${server.origin}${server.mountPath}/mcp`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    }),
+  );
+  const challenged = response.headers.has('www-authenticate');
+  if (response.status === 401 && !challenged) {
+    return [ok('a request without a token is answered 401, without WWW-Authenticate')];
+  }
+  if (response.status === 401 && mcp.config.oauth.challenge) {
+    return [
+      warning(
+        'a request without a token is answered 401 with WWW-Authenticate, which the toolkit of the vendor does not want',
+        'switch mcp:oauth:challenge off, unless the assistant connects all the same',
+      ),
+    ];
+  }
+  return [
+    failing(
+      `a request without a token is answered ${response.status}${challenged ? ' with WWW-Authenticate' : ''}`,
+      'look for a route or a hook of the application that answers in its place',
+    ),
+  ];
+}
+
+/**
+ * Each of the two clients has its own grants and scopes, and neither has the other's. Any other client that reaches the
+ * tools is named.
+ */
+async function examineClients(subject: Subject): Promise<Findings> {
+  const { application, server, config } = subject;
+  if (pendingSteps(await application.migrations(), 'oauth_server_').length > 0) {
+    return [skipped('the OAuth tables are not there')];
+  }
+  const clients = await findClients(server, config);
+  const findings = clients.map((found) => ({
+    part: `${found.wanted.role} client`,
+    ...examineClient(found),
+  }));
+  return [...findings, ...(await examineOthers(subject, clients))];
+}
+
+function examineClient(found: FoundClient): Finding {
+  const { client, wanted, differences } = found;
+  if (client === null) return failing('is not registered', 'run npx portico assistant:setup');
+  if (differences.length > 0) {
+    return failing(`${client.id} differs in ${differences.join('; ')}`, differenceRemedy(client));
+  }
+  return ok(`${client.id} has ${wanted.grants.join(', ')} and nothing else`);
+}
+
+/** The other clients that hold a scope of the resource. */
+async function examineOthers(
+  { server, mcp, config }: Subject,
+  known: readonly FoundClient[],
+): Promise<readonly Check[]> {
+  const ids = new Set(known.map(({ client }) => client?.id));
+  const scopes = new Set([
+    SERVICE_SCOPE,
+    ...mcp.config.oauth.scopes_supported,
+    ...config.user_scopes,
+    ...mcp.tools.all().flatMap(({ scope }) => scope ?? []),
+  ]);
+  const roles = wantedClients(server, { ...config, account_linking: true });
+  const holding = await livingClients(
+    server,
+    (client) => !ids.has(client.id) && client.scopes.some((scope) => scopes.has(scope)),
+  );
+  return holding.flatMap((client): readonly Check[] => {
+    const held = client.scopes.filter((scope) => scopes.has(scope));
+    const role = roles.find((wanted) => playsRole(client, wanted))?.role;
+    const holds = `${client.id} (${client.name}) holds ${held.join(', ')}`;
+    const end = `npx portico oauth:client:revoke ${client.id}`;
+    if (role === undefined) {
+      const remedy = `if it is not meant to call these tools, end it with ${end}`;
+      return [{ part: 'other clients', ...warning(holds, remedy) }];
+    }
+    const finding =
+      role === 'account-linking' && !config.account_linking
+        ? failing(`${holds} while assistant:account_linking is false`, `end it with ${end}, or switch it on`)
+        : failing(
+            `${holds} as well: there is more than one`,
+            `end the one that the vendor does not use: ${end}`,
+          );
+    return [{ part: `${role} client`, ...finding }];
+  });
+}
+
+function examineTools({ mcp, config }: Subject): Findings {
+  const tools = mcp.tools.all();
+  if (tools.length === 0) {
+    return [failing('no tool is registered', 'call tool().register(…) in register()')];
+  }
+  const personal = tools.filter((tool) => tool.personal);
+  const publicCount = tools.length - personal.length;
+  const unreachable = personal.filter(({ scope }) => scope !== null && !config.user_scopes.includes(scope));
+  const findings = [
+    unreachable.length === 0
+      ? ok(`${publicCount} public (${SERVICE_SCOPE}), ${personal.length} personal`)
+      : failing(
+          unreachable.map(({ name, scope }) => `${name} needs ${scope}`).join(', '),
+          'add the scope to assistant:user_scopes and mcp:oauth:scopes_supported',
+        ),
+  ];
+  if (personal.length > 0 && !config.account_linking) {
+    findings.push(
+      warning(
+        `nobody can call ${personal.map(({ name }) => name).join(', ')}: accounts cannot be linked`,
+        'set assistant:account_linking and assistant:redirect_uris',
+      ),
+    );
+  }
+  return findings;
+}
+
+function examineListing({ listing }: AssistantConfig): readonly Finding[] {
+  const problems = listingProblems(listing);
+  if (problems.length === 0) return [ok('is complete')];
+  return problems.map(({ key, message }) => failing(key, message));
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import type { ConfigurationProblem } from '../../sql/src/errors.ts';
+
+/** Listing metadata, checked: the `en-US` entry of the vendor's add-on schema. */
+export type Listing = Readonly<Record<string, unknown>>;
+
+/** All that is wrong with `assistant:listing`, each with its path; empty when it can be exported. Reads no image. */
+export function listingProblems(listing: unknown): readonly ConfigurationProblem[] {
+  if (!isMap(listing)) {
+    return [{ key: 'assistant:listing', message: 'is missing; docs/voice-assistant.md shows one' }];
+  }
+  const issues = listingSchema.safeParse(listing).error?.issues ?? [];
+  return issues.map(({ path, message }) => ({
+    key: ['assistant:listing', ...path].join(':'),
+    message,
+  }));
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Characters as a person counts them: a flag, or a letter with its accents, is one. */
+export function lengthOf(text: string): number {
+  return [...graphemes.segment(text)].length;
+}
+
+const ICON_SIZES = [64, 72, 88, 126, 180, 241] as const;
+const CAROUSEL_SIZE = '600x900';
+const BANNER_SIZE = '1200x600';
+const IMAGE_PATH = /\.(?:png|jpe?g|webp)$/i;
+
+/** One that is missing, or no map, counts as empty, so that every problem names the value to set. */
+function section<Shape extends z.core.$ZodShape>(shape: Shape) {
+  return z.preprocess((value) => (isMap(value) ? value : {}), z.object(shape));
+}
+
+function text(longest: number) {
+  const error = `must be a text of 1 to ${longest} characters`;
+  return z.string({ error }).refine((value) => value.trim() !== '' && lengthOf(value) <= longest, {
+    error: ({ input }) => {
+      const value = String(input);
+      return value.trim() === '' ? error : `has ${lengthOf(value)} characters; ${longest} at most`;
+    },
+  });
+}
+
+/** The URL parser would mend `https:kitchen.example`, but the vendor gets it as it is written here. */
+const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
+
+/** The URL, when it is an https one with a host and without credentials. */
+function parseHttps(value: string): URL | null {
+  if (!WRITTEN_HTTPS.test(value) || !URL.canParse(value)) return null;
+  const url = new URL(value);
+  return url.hostname !== '' && url.username === '' && url.password === '' ? url : null;
+}
+
+const NO_HTTPS = 'must be an https URL';
+const httpsUrl = z.string({ error: NO_HTTPS }).refine((value) => parseHttps(value) !== null, NO_HTTPS);
+
+const NO_IMAGE = 'must be an https URL whose path ends in .png, .jpg, .jpeg or .webp';
+const imageUri = z
+  .string({ error: NO_IMAGE })
+  .refine((value) => IMAGE_PATH.test(parseHttps(value)?.pathname ?? ''), NO_IMAGE);
+
+/** For checks of a list as a whole, which run even if some of its items are wrong. */
+function isList({ value }: { readonly value: unknown }): boolean {
+  return Array.isArray(value);
+}
+
+/** A square size as a number, or as `72x72`. */
+function iconSize(value: unknown): number | null {
+  if (typeof value === 'number') return value;
+  const [, width = '', height = ''] = /^(\d+)x(\d+)$/.exec(String(value)) ?? [];
+  return width !== '' && width === height ? Number(width) : null;
+}
+
+const icon = section({
+  size: z.preprocess(iconSize, z.literal(ICON_SIZES, { error: `must be one of ${ICON_SIZES.join(', ')}` })),
+  uri: imageUri,
+});
+
+const icons = z.array(icon, { error: 'must be a list of icons { size, uri }' }).superRefine(
+  (list, context) => {
+    const sizes = list.map(({ size }) => size);
+    for (const [index, size] of sizes.entries()) {
+      if (ICON_SIZES.includes(size) && sizes.indexOf(size) !== index) {
+        context.addIssue({ code: 'custom', path: [index, 'size'], message: `is ${size} a second time` });
+      }
+    }
+    const missing = ICON_SIZES.filter((size) => !sizes.includes(size));
+    if (missing.length > 0) {
+      context.addIssue({ code: 'custom', message: `lacks the sizes ${missing.join(', ')}` });
+    }
+  },
+  { when: isList },
+);
+
+function images(size: string) {
+  const image = section({
+    size: z.literal(size, { error: `must be "${size}"` }),
+    uri: imageUri,
+    altText: text(250),
+  });
+  return z.array(image, { error: 'must be a list of images { size, uri, altText }' });
+}
+
+const PHRASES = 'must be a list of 3 or 4 phrases';
+
+const listingSchema = z.object({
+  name: section({ value: text(30) }),
+  shortDescription: text(123),
+  fullDescription: text(4000),
+  examplePhrases: z
+    .array(text(200), { error: PHRASES })
+    .refine(({ length }) => length === 3 || length === 4, { error: PHRASES, when: isList }),
+  privacyAndCompliance: section({ privacyPolicyUrl: httpsUrl, termsOfUseUrl: httpsUrl }),
+  mediaAssets: section({
+    icons: section({ light: icons, dark: icons.optional() }),
+    carouselImages: images(CAROUSEL_SIZE).refine(({ length }) => length > 0, {
+      error: `needs at least one image of ${CAROUSEL_SIZE}`,
+      when: isList,
+    }),
+    bannerImages: images(BANNER_SIZE).optional(),
+  }),
+});
+
+// --- the export -----------------------------------------------------------------------------------------------
+
+/** The content of `addon-package/addon.json`: the listing and the URL of the tools, no credentials. */
+export function addonManifest(listing: Listing, resource: string): Readonly<Record<string, unknown>> {
+  return {
+    manifestVersion: '1.0',
+    storeListing: {
+      distributionCountries: ['US'],
+      locales: { 'en-US': withTextSizes(listing) },
+    },
+    integrations: [{ type: 'MCP', config: { endpoints: { default: { type: 'HTTPS', uri: resource } } } }],
+  };
+}
+
+/** The vendor's format has every size as text: 72 is "72x72". */
+function withTextSizes(listing: Listing): Listing {
+  const { mediaAssets: media } = listing;
+  if (!isMap(media) || !isMap(media['icons'])) return listing;
+  const themes = Object.entries(media['icons']).map(([theme, list]) => [
+    theme,
+    Array.isArray(list) ? (list as readonly unknown[]).map(withTextSize) : list,
+  ]);
+  return { ...listing, mediaAssets: { ...media, icons: Object.fromEntries(themes) as unknown } };
+}
+
+function withTextSize(icon: unknown): unknown {
+  if (!isMap(icon)) return icon;
+  const size = iconSize(icon['size']);
+  return size === null ? icon : { ...icon, size: `${size}x${size}` };
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,93 @@
+import type { AddCommands, ConfigMap, ConfigurationProblem, Environment, Plugin } from '../../portico/src/application/contracts.ts';
+import type { McpConfig } from '../../mcp/src/index.ts';
+import { SERVICE_SCOPE } from '../../mcp/src/tools/tool-access.ts';
+import { addAssistantDoctor } from './commands/assistant-doctor.ts';
+import { addAssistantSetup } from './commands/assistant-setup.ts';
+import { assistantConfiguration, type AssistantConfig, type AssistantConfigInput } from './config.ts';
+
+const COMMANDS: readonly AddCommands[] = [addAssistantSetup, addAssistantDoctor];
+
+/**
+ * The voice-assistant plugin, after `oauthServer()` and `mcp()` in the list. From `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and
+ * `ASSISTANT_NAME` it derives the issuer, the resource and the audience; it brings `assistant:setup` and `assistant:doctor`.
+ */
+export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
+  return {
+    name: 'assistant',
+    defaults,
+    variables: { ASSISTANT_NAME: 'oauth_server:name', ASSISTANT_MCP_RESOURCE: 'mcp:resource' },
+    configuration: { assistant: assistantConfiguration },
+    problems,
+    migrations: [],
+    views: null,
+    commands(program, context) {
+      for (const add of COMMANDS) add(program, context);
+    },
+    register() {},
+  };
+}
+
+/** The clients are named after the server, with a suffix, and a client's name has at most 100 characters. */
+const LONGEST_NAME = 90;
+
+function defaults(env: Environment): ConfigMap {
+  // A variable that is empty is missing.
+  const name = env['ASSISTANT_NAME'] || undefined;
+  const resource = env['ASSISTANT_MCP_RESOURCE'] || undefined;
+  return {
+    public_url: env['PUBLIC_URL'],
+    oauth_server: {
+      name,
+      audience: resource,
+      scopes: {
+        [SERVICE_SCOPE]: 'Use the tools that need no account',
+        'mcp:tools': 'Use your tools for you',
+      },
+    },
+    mcp: { name, resource },
+    assistant: {},
+  };
+}
+
+function problems(config: ConfigMap): readonly ConfigurationProblem[] {
+  const {
+    account_linking: linking,
+    redirect_uris: uris,
+    user_scopes: scopes,
+  } = config['assistant'] as AssistantConfig;
+  const { resource, oauth } = config['mcp'] as McpConfig;
+  const { name } = config['oauth_server'] as { readonly name: string };
+  const found: ConfigurationProblem[] = [];
+  if (name.length > LONGEST_NAME) {
+    found.push({
+      key: 'oauth_server:name',
+      message: `is longer than ${LONGEST_NAME} characters (ASSISTANT_NAME)`,
+    });
+  }
+  if (resource === undefined) {
+    found.push({
+      key: 'mcp:resource',
+      message: 'is missing; set ASSISTANT_MCP_RESOURCE to PUBLIC_URL plus /mcp',
+    });
+  }
+  if (linking && uris.length === 0) {
+    found.push({
+      key: 'assistant:redirect_uris',
+      message:
+        "is empty while assistant:account_linking is on; take the callback URIs from the vendor's console",
+    });
+  }
+  if (scopes.includes(SERVICE_SCOPE)) {
+    found.push({
+      key: 'assistant:user_scopes',
+      message: `must not name ${SERVICE_SCOPE}, which is the service client's`,
+    });
+  }
+  if (scopes.join(' ') !== oauth.scopes_supported.join(' ')) {
+    found.push({
+      key: 'mcp:oauth:scopes_supported',
+      message: `must equal assistant:user_scopes: ${scopes.join(', ')}`,
+    });
+  }
+  return found;
+}

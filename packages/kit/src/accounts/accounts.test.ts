@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import type { AccountProvider } from '../../../portico/src/application/contracts.ts';
+import { createAccounts } from './accounts.ts';
+import { RequestAuth } from './auth.ts';
+
+const PERSON = { provider: 'own', id: '7' };
+
+/** The accounts of a provider in JavaScript, which no compiler holds to its types. */
+const answering = ({ held = true, active = true }: { held?: unknown; active?: unknown }) =>
+  createAccounts([
+    {
+      name: 'own',
+      find: async () => ({
+        reference: PERSON,
+        isActive: () => active as boolean,
+        getProfile: () => ({}),
+      }),
+      authenticate: async () => null,
+      holdsPermission: async () => held as boolean,
+    },
+  ]);
+
+const signedIn = (active: unknown) => {
+  let person: typeof PERSON | null = PERSON;
+  const session = {
+    person: async () => person,
+    signOut: async () => void (person = null),
+  } as unknown as ConstructorParameters<typeof RequestAuth>[0];
+  const csrf = {} as ConstructorParameters<typeof RequestAuth>[2];
+  return new RequestAuth(session, answering({ active }), csrf);
+};
+
+describe('what is neither true nor false', () => {
+  test.each([[true, true], [1, true], [false], [0], [2], ['1'], ['false'], [[]], [{ rows: [] }], [null]])(
+    'is no permission, but for the 1 of an engine: %j',
+    async (held, expected = false) => {
+      expect(await answering({ held }).holdsPermission(PERSON, 'edit')).toBe(expected);
+    },
+  );
+
+  test.each([
+    [true, true],
+    [1, true],
+    [1n, true],
+    [false, false],
+    [0, false],
+    [Promise.resolve(false), false],
+    ['false', false],
+    [null, false],
+  ])('lets nobody go on in a session, but for the 1 of an engine: %s', async (active, expected) => {
+    const auth = signedIn(active);
+    expect((await auth.user()) !== null).toBe(expected);
+    expect((await auth.person()) !== null).toBe(expected);
+  });
+});
+
+describe('accounts of several providers', () => {
+  const asked: string[] = [];
+  const provider = (name: string, knows: Readonly<Record<string, string>>): AccountProvider => ({
+    name,
+    find: async (id) => (Object.values(knows).includes(id) ? account(name, id) : null),
+    authenticate: async (identifier, password) => {
+      asked.push(name);
+      const id = knows[identifier];
+      return id === undefined || password !== name ? null : account(name, id);
+    },
+    holdsPermission: async (id, permission) => id === '7' && permission === `${name}:edit`,
+  });
+  const account = (name: string, id: string) => ({
+    reference: { provider: name, id },
+    isActive: () => true,
+    getProfile: () => ({}),
+  });
+  const both = () => {
+    asked.length = 0;
+    return createAccounts([provider('staff', { ada: '7' }), provider('guests', { ada: '7', eve: '8' })]);
+  };
+
+  test('are found by their provider and id, and nowhere else', async () => {
+    const accounts = both();
+    expect((await accounts.find({ provider: 'guests', id: '8' }))?.reference).toEqual({
+      provider: 'guests',
+      id: '8',
+    });
+    for (const person of [
+      { provider: 'staff', id: '8' },
+      { provider: 'others', id: '7' },
+      { provider: 'toString', id: '7' },
+    ])
+      expect(await accounts.find(person)).toBeNull();
+  });
+
+  test('hold the permissions of their own provider alone', async () => {
+    const accounts = both();
+    const holds = (name: string, permission: string) =>
+      accounts.holdsPermission({ provider: name, id: '7' }, permission);
+    expect(await holds('staff', 'staff:edit')).toBe(true);
+    expect(await holds('guests', 'staff:edit')).toBe(false);
+    expect(await holds('others', 'staff:edit')).toBe(false);
+  });
+
+  test('sign in with the first provider that takes the password; those after it are not asked', async () => {
+    const accounts = both();
+    const signIn = async (identifier: string, password: string) => {
+      asked.length = 0;
+      return (await accounts.authenticate(identifier, password))?.reference ?? null;
+    };
+    expect([await signIn('ada', 'staff'), asked]).toEqual([{ provider: 'staff', id: '7' }, ['staff']]);
+    expect(await signIn('ada', 'guests')).toEqual({ provider: 'guests', id: '7' });
+    expect(asked).toEqual(['staff', 'guests']);
+    expect(await signIn('ada', 'wrong')).toBeNull();
+    expect(await signIn('eve', 'staff')).toBeNull();
+  });
+
+  test('are refused where two providers carry the same name', () => {
+    expect(() => createAccounts([provider('staff', {}), provider('staff', {})])).toThrow('the same name');
+  });
+});

@@ -1,0 +1,26 @@
+import { isYes } from '../../../portico/src/contracts/answers.ts';
+import type { AccountProvider, Accounts } from '../../../portico/src/application/contracts.ts';
+
+/** All providers as one. Throws when two have the same name. */
+export function createAccounts(providers: readonly AccountProvider[]): Accounts {
+  const byName = new Map(providers.map((provider) => [provider.name, provider]));
+  if (byName.size !== providers.length) throw new Error('Two account providers carry the same name');
+  const searched = providers.flatMap((provider) => provider.search?.bind(provider) ?? []);
+  return {
+    search:
+      searched.length === 0
+        ? null
+        : async (text, limit) =>
+            (await Promise.all(searched.map((search) => search(text, limit)))).flat().slice(0, limit),
+    find: async ({ provider, id }) => (await byName.get(provider)?.find(id)) ?? null,
+    async authenticate(identifier, password, names) {
+      for (const provider of providers) {
+        const user = await provider.authenticate(identifier, password, names);
+        if (user !== null) return user;
+      }
+      return null;
+    },
+    holdsPermission: async ({ provider, id }, permission) =>
+      isYes(await byName.get(provider)?.holdsPermission(id, permission)),
+  };
+}

@@ -1,0 +1,51 @@
+import { isYes } from '../../../portico/src/contracts/answers.ts';
+import type { PersonReference, UserInterface } from '../../../portico/src/contracts/person.ts';
+import type { Accounts, Auth } from '../../../portico/src/application/contracts.ts';
+import type { CsrfTokens } from './csrf.ts';
+import type { RequestSession } from './sessions.ts';
+
+/** Who is signed in, by the session of one request and the account as it is now. */
+export class RequestAuth implements Auth {
+  readonly #session: RequestSession;
+  readonly #accounts: Accounts;
+  readonly #csrf: CsrfTokens;
+  #user: Promise<UserInterface | null> | null = null;
+
+  constructor(session: RequestSession, accounts: Accounts, csrf: CsrfTokens) {
+    this.#session = session;
+    this.#accounts = accounts;
+    this.#csrf = csrf;
+  }
+
+  user(): Promise<UserInterface | null> {
+    return (this.#user ??= this.#load());
+  }
+
+  person(): Promise<PersonReference | null> {
+    return this.#session.person();
+  }
+
+  async signIn(person: PersonReference): Promise<void> {
+    this.#user = null;
+    await this.#session.signIn(person);
+  }
+
+  async signOut(): Promise<void> {
+    this.#user = null;
+    await this.#session.signOut();
+  }
+
+  csrfToken(): Promise<string> {
+    return this.#csrf.token();
+  }
+
+  async #load(): Promise<UserInterface | null> {
+    const person = await this.#session.person();
+    if (person === null) return null;
+    const account = await this.#accounts.find(person);
+    if (account !== null && isYes(account.isActive())) return account;
+    // An inactive person cannot go on in this session, and the next one must not begin in it.
+    await this.#session.signOut();
+    return null;
+  }
+}

@@ -1,0 +1,159 @@
+import { createHmac } from 'node:crypto';
+import { nameRequest, requestIdOf } from '../../../portico/src/http/request-id.ts';
+import { mediaTypeOf } from '../../../portico/src/http/media-types.ts';
+import { isBearerRequest } from '../../../portico/src/http/bearer.ts';
+import { equalInConstantTime } from '../../../portico/src/http/constant-time.ts';
+import { comesFromHere } from '../../../portico/src/http/same-origin.ts';
+import type { Route } from '../../../portico/src/application/contracts.ts';
+import {
+  cookieKind,
+  type CookieKind,
+  type CookieScope,
+  randomValue,
+  readRandomValue,
+} from '../http/cookies.ts';
+import { HttpError } from '../../../portico/src/application/errors.ts';
+import { readBody } from '../http/body-limit.ts';
+import type { RequestSession } from './sessions.ts';
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const FORM_TYPES: ReadonlySet<string> = new Set(['application/x-www-form-urlencoded', 'multipart/form-data']);
+
+/** The largest form that the check reads, in bytes. */
+const FORM_LIMIT = 1024 * 1024;
+
+/**
+ * The CSRF tokens of one browser, for a form's field `_csrf` or the header `X-CSRF-Token`. While a person is signed in they are
+ * bound to the session. Otherwise they are bound to a random value in a cookie (a double-submit cookie), so that a form shown to
+ * a visitor stores nothing.
+ */
+export class CsrfTokens {
+  readonly #session: RequestSession;
+  readonly #cookie: CookieKind;
+  readonly #withoutCookies: boolean;
+  /** The value of the cookie that the browser sent. */
+  readonly #sent: string | null;
+  #made: string | null = null;
+
+  constructor(
+    request: Request,
+    session: RequestSession,
+    cookies: CookieScope,
+    tokenSchemes: readonly string[],
+  ) {
+    this.#session = session;
+    this.#cookie = cookieKind('portico_csrf', cookies);
+    this.#withoutCookies = isBearerRequest(request, tokenSchemes);
+    this.#sent = this.#withoutCookies ? null : readRandomValue(request, this.#cookie.name);
+  }
+
+  /** For the forms of a page. */
+  async token(): Promise<string> {
+    return (await this.#sessionToken()) ?? this.#cookieToken();
+  }
+
+  async accepts(token: string | null): Promise<boolean> {
+    const bound = await this.#sessionToken();
+    return bound === null ? this.#matchesCookie(token) : sameToken(token, bound);
+  }
+
+  /** For the sign-in form: it may have been opened before a sign-in in another tab, with the token of the cookie. */
+  async acceptsToSignIn(token: string | null): Promise<boolean> {
+    if (this.#matchesCookie(token)) return true;
+    const bound = await this.#sessionToken();
+    return bound !== null && sameToken(token, bound);
+  }
+
+  /** The `Set-Cookie` header that the response must carry; null when the browser's cookie is right. */
+  setCookie(): string | null {
+    const { name, attributes } = this.#cookie;
+    return this.#made === null ? null : `${name}=${this.#made}; ${attributes}`;
+  }
+
+  async #sessionToken(): Promise<string | null> {
+    const person = await this.#session.person();
+    const secret = person === null ? null : await this.#session.existingSecret();
+    return secret === null ? null : tokenBoundTo(secret);
+  }
+
+  #cookieToken(): string {
+    if (this.#withoutCookies) throw new HttpError(400, 'A request with a bearer token has no session');
+    return tokenBoundTo(this.#sent ?? (this.#made ??= randomValue()));
+  }
+
+  #matchesCookie(token: string | null): boolean {
+    return this.#sent !== null && sameToken(token, tokenBoundTo(this.#sent));
+  }
+}
+
+function tokenBoundTo(secret: string): string {
+  return createHmac('sha256', secret).update('portico/csrf').digest('base64url');
+}
+
+function sameToken(given: string | null, expected: string): boolean {
+  return equalInConstantTime(given ?? '', expected);
+}
+
+/** The check of requests that change something: each comes from a page of this browser. */
+export class CsrfCheck {
+  /** The public origin of the application. */
+  readonly origin: string;
+  readonly #exemptRoutes: Readonly<Record<string, boolean>>;
+  readonly #tokenSchemes: readonly string[];
+
+  /**
+   * The check leaves alone the routes that have `true` under their names. `tokenSchemes`: whether `Authorization: DPoP` says that a request is
+   * an application's, as Bearer does.
+   */
+  constructor(
+    origin: string,
+    exemptRoutes: Readonly<Record<string, boolean>>,
+    tokenSchemes: readonly string[],
+  ) {
+    this.origin = origin;
+    this.#exemptRoutes = exemptRoutes;
+    this.#tokenSchemes = tokenSchemes;
+  }
+
+  /** Whether the configuration exempts this route from the check. */
+  isExempt(routeName: string): boolean {
+    return Object.hasOwn(this.#exemptRoutes, routeName) && this.#exemptRoutes[routeName] === true;
+  }
+
+  /** Whether the session-wide check applies to a request at all. */
+  isNeeded(request: Request, route: Route): boolean {
+    if (SAFE_METHODS.has(request.method) || this.isExempt(route.name)) return false;
+    return !isBearerRequest(request, this.#tokenSchemes);
+  }
+
+  /** Throws an HttpError 403 unless the request came from a page of this browser. Returns the request to go on with, its body unread. */
+  async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
+    if (!comesFromHere(request, this.origin)) throw new HttpError(403, 'The request comes from another site');
+    const { request: reread, token } = await sentToken(request);
+    if ((await tokens?.accepts(token)) !== true)
+      throw new HttpError(403, 'The CSRF token is missing or wrong');
+    return reread;
+  }
+}
+
+async function sentToken(
+  request: Request,
+): Promise<{ readonly request: Request; readonly token: string | null }> {
+  const header = request.headers.get('x-csrf-token');
+  if (header !== null) return { request, token: header };
+  if (!FORM_TYPES.has(mediaTypeOf(request.headers.get('content-type')))) return { request, token: null };
+  const body = await readBody(request, FORM_LIMIT);
+  const { url, method, headers, signal } = request;
+  const copy = () => nameRequest(new Request(url, { method, headers, signal, body }), requestIdOf(request));
+  const token = await formField(copy(), '_csrf');
+  return { request: copy(), token };
+}
+
+async function formField(request: Request, name: string): Promise<string | null> {
+  try {
+    const value = (await request.formData()).get(name);
+    return typeof value === 'string' ? value : null;
+  } catch {
+    return null;
+  }
+}

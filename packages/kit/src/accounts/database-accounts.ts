@@ -1,0 +1,300 @@
+import { randomUUID } from 'node:crypto';
+import type { PasswordHasher } from '../../../portico/src/contracts/password-hasher.ts';
+import type { PersonReference, UserInterface } from '../../../portico/src/contracts/person.ts';
+import type { AccountProvider } from '../../../portico/src/application/contracts.ts';
+import type { Database } from '../../../sql/src/contract.ts';
+import { insertIfNone } from '../../../sql/src/insert-if-none.ts';
+import type { Migration } from '../../../sql/src/schema.ts';
+import { PrefetchedPermissions } from './prefetched-permissions.ts';
+
+/** An account of the application's own tables. */
+export interface DatabaseAccount extends UserInterface {
+  /** The identifier within the provider; a UUID. */
+  readonly id: string;
+  /** In lower case, as it is compared. */
+  readonly email: string;
+  /** The full name, as people are to see it. */
+  readonly name: string;
+  /** Whether the account may sign in now. */
+  readonly active: boolean;
+}
+
+/** An account that is to be made. */
+export interface NewAccount {
+  /** Unique in the provider, upper and lower case alike. */
+  readonly email: string;
+  /** The full name, as people are to see it. */
+  readonly name: string;
+  /** Kept only as a hash. */
+  readonly password: string;
+  /** Whether somebody has shown that the address is theirs; applications that people sign in to may rely on it. */
+  readonly emailVerified?: boolean;
+}
+
+/** What the accounts are kept in, and how their passwords are. */
+export interface DatabaseAccountsOptions {
+  /** The application's store; its schema has the tables once `db:migrate up` has run. */
+  readonly database: Database;
+  /** What passwords are hashed with. */
+  readonly passwordHasher: PasswordHasher;
+  /** The provider's name; `accounts` unless given. */
+  readonly name?: string;
+}
+
+interface AccountRow {
+  readonly id: string;
+  readonly email: string;
+  readonly email_verified: number;
+  readonly name: string;
+  readonly active: number;
+}
+
+/** An account provider over the tables `host_accounts` and `host_account_permissions`, with what commands need. */
+export type DatabaseAccounts = Readonly<AccountTable>;
+
+/** Its methods are properties: an application may spread it to replace one. */
+class AccountTable implements AccountProvider {
+  /** The provider's name. */
+  readonly name: string;
+  readonly #database: Database;
+  readonly #passwordHasher: PasswordHasher;
+  readonly #prefetched = new PrefetchedPermissions();
+  #decoy: string | null = null;
+
+  /** Use `databaseAccounts()`. */
+  constructor({ database, passwordHasher, name = 'accounts' }: DatabaseAccountsOptions) {
+    this.name = name;
+    this.#database = database;
+    this.#passwordHasher = passwordHasher;
+  }
+
+  /** The account as it is now, or null when there is none of this id. */
+  readonly find = async (id: string): Promise<DatabaseAccount | null> => {
+    // What is read together with the account is asked for its permissions next, so that those come along.
+    const names = this.#prefetched.names();
+    if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
+    const { rows } = await this.#database.execute<AccountRow & { readonly permission: string | null }>(
+      findWithPermissions(names.length),
+      [...names, this.name, id],
+    );
+    const own = rows.filter((row) => row.id === id);
+    const held = own.map(({ permission }) => permission);
+    this.#prefetched.keep(id, names, held);
+    return this.#account(own[0] ?? null);
+  };
+
+  /** The account with this address, in upper or lower case, or null. */
+  readonly findByEmail = async (email: string): Promise<DatabaseAccount | null> => {
+    return this.#account(await this.#row('email', canonical(email)));
+  };
+
+  /** As `AccountProvider.authenticate`. */
+  readonly authenticate = async (
+    identifier: string,
+    password: string,
+    names?: (person: PersonReference) => void,
+  ): Promise<DatabaseAccount | null> => {
+    const row = await this.#row('email', canonical(identifier));
+    if (row !== null) names?.({ provider: this.name, id: row.id });
+    // An unknown account costs the same slow check as a known one.
+    this.#decoy ??= await this.#passwordHasher.hash(randomUUID());
+    const hash = row?.password_hash ?? this.#decoy;
+    const matches: unknown = await this.#passwordHasher.verify(password, hash);
+    // Whatever else a hasher in JavaScript answers, such as a result with a flag in it, is no yes.
+    const isRight = matches === true && password !== '';
+    return isRight && row?.active === 1 ? this.#account(row) : null;
+  };
+
+  /** Whether the account holds a permission now. */
+  readonly holdsPermission = async (id: string, permission: string): Promise<boolean> => {
+    const known = this.#prefetched.answer(id, permission);
+    if (known !== null) return known;
+    const { rows } = await this.#database.execute<{ permission: string }>(
+      'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?',
+      [this.name, id, permission],
+    );
+    return rows.some((row) => row.permission === permission);
+  };
+
+  /** As `AccountProvider.search`, among the first hundred thousand accounts by email. */
+  readonly search = async (text: string, limit: number): Promise<readonly DatabaseAccount[]> => {
+    // PostgreSQL's text cannot hold NUL, so no account has it.
+    if (text.includes('\0')) return [];
+    const [typed, lower] = [partOf(text), partOf(text.toLowerCase())];
+    return this.#select(
+      `SELECT id, email, email_verified, name, active FROM (
+        SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ORDER BY email LIMIT ${SEARCHED}
+      ) a WHERE a.email LIKE ? ESCAPE '!' OR LOWER(a.name) LIKE ? ESCAPE '!' OR a.name LIKE ? ESCAPE '!' OR a.id = ?
+      ORDER BY a.email LIMIT ${Math.trunc(limit)}`,
+      [this.name, lower, lower, typed, text],
+    );
+  };
+
+  /** By email. */
+  readonly list = (): Promise<readonly DatabaseAccount[]> => {
+    return this.#select(
+      'SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ORDER BY email',
+      [this.name],
+    );
+  };
+
+  /** Fails when the email is taken. */
+  readonly create = async ({
+    email,
+    name,
+    password,
+    emailVerified = false,
+  }: NewAccount): Promise<DatabaseAccount> => {
+    // Engines would keep another text, by which another person might sign in.
+    for (const [what, text] of Object.entries({ email, name }))
+      if (!text.isWellFormed() || text.includes('\0'))
+        throw new Error(`The ${what} of an account is well-formed Unicode without NUL`);
+    const row = {
+      id: randomUUID(),
+      email: canonical(email),
+      email_verified: emailVerified ? 1 : 0,
+      name,
+      active: 1,
+    };
+    const hash = await this.#passwordHasher.hash(password);
+    await this.#database.execute(
+      `INSERT INTO host_accounts (provider, id, email, email_verified, name, password_hash, active, created_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [this.name, row.id, row.email, row.email_verified, name, hash, row.active, Date.now()],
+    );
+    return toAccount(this.name, row);
+  };
+
+  /** Suspends or restores an account, from this moment and everywhere. */
+  readonly setActive = async (id: string, active: boolean): Promise<void> => {
+    this.#prefetched.forget();
+    await this.#database.execute('UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?', [
+      active ? 1 : 0,
+      this.name,
+      id,
+    ]);
+  };
+
+  /** The permissions that the account holds now, in alphabetical order; empty for an unknown account. */
+  readonly permissions = async (id: string): Promise<readonly string[]> => {
+    const { rows } = await this.#database.execute<{ permission: string }>(
+      'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? ORDER BY permission',
+      [this.name, id],
+    );
+    return rows.map(({ permission }) => permission);
+  };
+
+  /** Gives the account a permission, from this moment; one that it holds already stays. */
+  readonly grant = async (id: string, permission: string): Promise<void> => {
+    this.#prefetched.forget();
+    await insertIfNone(
+      this.#database,
+      'host_account_permissions (provider, account_id, permission) VALUES (?, ?, ?)',
+      '(provider, account_id, permission)',
+      [this.name, id, permission],
+    );
+  };
+
+  /** Takes a permission away, from this moment; one that it does not hold stays away. */
+  readonly deny = async (id: string, permission: string): Promise<void> => {
+    this.#prefetched.forget();
+    await this.#database.execute(
+      'DELETE FROM host_account_permissions WHERE provider = ? AND account_id = ? AND permission = ?',
+      [this.name, id, permission],
+    );
+  };
+
+  async #row(
+    column: 'id' | 'email',
+    value: string,
+  ): Promise<(AccountRow & { readonly password_hash: string }) | null> {
+    // PostgreSQL's text cannot hold NUL, so no account has it.
+    if (value.includes('\0')) return null;
+    const { rows } = await this.#database.execute<AccountRow & { readonly password_hash: string }>(
+      `SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? AND ${column} = ?`,
+      [this.name, value],
+    );
+    return rows.find((row) => row[column] === value) ?? null;
+  }
+
+  async #select(sql: string, parameters: readonly string[]): Promise<readonly DatabaseAccount[]> {
+    const { rows } = await this.#database.execute<AccountRow>(sql, parameters);
+    return rows.map((row) => toAccount(this.name, row));
+  }
+
+  #account(row: AccountRow | null): DatabaseAccount | null {
+    return row === null ? null : toAccount(this.name, row);
+  }
+}
+
+/**
+ * Accounts in the application's own store, for an application that has none: people sign in with email and password.
+ */
+export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
+  return new AccountTable(options);
+}
+
+function toAccount(provider: string, row: AccountRow): DatabaseAccount {
+  const { id, email, email_verified, name, active } = row;
+  return {
+    reference: { provider, id },
+    id,
+    email,
+    name,
+    active: active === 1,
+    isActive: () => active === 1,
+    getProfile: () => ({ name, email, email_verified: email_verified === 1 }),
+  };
+}
+
+/**
+ * Reads an account with those of so many permissions that it holds. Each text is kept: one that is put together anew has to be
+ * read whole before a prepared statement is found by it.
+ */
+const findWithPermissions = keptByNumber(
+  (names) => `SELECT a.id, a.email, a.email_verified, a.name, a.active, p.permission FROM host_accounts a
+  LEFT JOIN host_account_permissions p ON p.provider = a.provider AND p.account_id = a.id
+    AND p.permission IN (${Array.from({ length: names }, () => '?').join(', ')})
+  WHERE a.provider = ? AND a.id = ?`,
+);
+
+function keptByNumber(make: (number: number) => string): (number: number) => string {
+  const kept: string[] = [];
+  return (number) => (kept[number] ??= make(number));
+}
+
+/** Accounts that are looked through at most, in the order of their addresses. */
+const SEARCHED = 100_000;
+
+/** A pattern of LIKE for what has this text in it; no character of the text is one of the pattern's own. */
+function partOf(text: string): string {
+  return `%${text.replaceAll(/[!%_]/g, '!$&')}%`;
+}
+
+function canonical(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+export const accountsMigration: Migration = {
+  name: 'host_0002_accounts',
+  async up({ types: { identifier, time, flag, tableOptions }, change }) {
+    await change(`CREATE TABLE host_accounts (
+      provider ${identifier} NOT NULL,
+      id ${identifier} NOT NULL,
+      email ${identifier} NOT NULL,
+      email_verified ${flag} NOT NULL,
+      name ${identifier} NOT NULL,
+      password_hash ${identifier} NOT NULL,
+      active ${flag} NOT NULL,
+      created_at ${time} NOT NULL,
+      PRIMARY KEY (provider, id),
+      UNIQUE (provider, email)
+    ) ${tableOptions}`);
+    await change(`CREATE TABLE host_account_permissions (
+      provider ${identifier} NOT NULL,
+      account_id ${identifier} NOT NULL,
+      permission ${identifier} NOT NULL,
+      PRIMARY KEY (provider, account_id, permission)
+    ) ${tableOptions}`);
+  },
+};

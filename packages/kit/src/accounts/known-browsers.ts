@@ -1,0 +1,146 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isBearerRequest } from '../../../portico/src/http/bearer.ts';
+import type { Database } from '../../../sql/src/contract.ts';
+import { insertIfNone } from '../../../sql/src/insert-if-none.ts';
+import type { Migration } from '../../../sql/src/schema.ts';
+import { cookieKind, type CookieKind, type CookieScope, readCookie, randomValue } from '../http/cookies.ts';
+
+/** How long a browser is known after the last sign-in, in seconds: half a year. */
+const LIFETIME = 180 * 86_400;
+/** Accounts that one browser is known for; the one it signed in to longest ago is forgotten first. */
+const MOST_ACCOUNTS = 4;
+/** The time of the sign-in, in seconds since 1970, and the proof of it. */
+const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
+
+/**
+ * Browsers in which a person has signed in to an account before. Their attempts are counted apart from those of others on the same
+ * network who guess at the account, and that is all: a known browser still needs the password.
+ */
+export class KnownBrowsers {
+  readonly #database: Database;
+  readonly #cookie: CookieKind;
+  readonly #tokenSchemes: readonly string[];
+  readonly #clock: () => number;
+  #key: Promise<string> | null = null;
+
+  /**
+   * `tokenSchemes`: the schemes of `Authorization` by which a request is an application's, as it is by Bearer. `clock`: milliseconds since 1970.
+   */
+  constructor(
+    database: Database,
+    cookies: CookieScope,
+    tokenSchemes: readonly string[],
+    clock: () => number,
+  ) {
+    this.#database = database;
+    this.#cookie = cookieKind('portico_known', cookies);
+    this.#tokenSchemes = tokenSchemes;
+    this.#clock = clock;
+  }
+
+  of(request: Request): KnownBrowser {
+    const sent = isBearerRequest(request, this.#tokenSchemes) ? null : readCookie(request, this.#cookie.name);
+    return new KnownBrowser(this, sent ?? '');
+  }
+
+  /** An entry of the cookie: the time of a sign-in now, and the proof of it. */
+  async prove(account: string, at = String(Math.floor(this.#clock() / 1000))): Promise<string> {
+    return `${at}-${await this.#proof(account, at)}`;
+  }
+
+  async isProven(account: string, entry: string): Promise<boolean> {
+    const [, at = '', proof = ''] = ENTRY.exec(entry) ?? [];
+    const now = this.#clock() / 1000;
+    if (proof === '' || Number(at) > now || Number(at) + LIFETIME <= now) return false;
+    return timingSafeEqual(Buffer.from(proof), Buffer.from(await this.#proof(account, at)));
+  }
+
+  async #proof(account: string, at: string): Promise<string> {
+    const key = await this.#loadKey();
+    return createHmac('sha256', key).update(`${at} ${account}`).digest('base64url');
+  }
+
+  setCookie(entries: readonly string[]): string {
+    const { name, attributes } = this.#cookie;
+    return `${name}=${entries.join('.')}; ${attributes}; Max-Age=${LIFETIME}`;
+  }
+
+  /** The process that needs the key first makes it; all of them share it. */
+  async #loadKey(): Promise<string> {
+    this.#key ??= findOrMakeKey(this.#database, this.#clock());
+    try {
+      return await this.#key;
+    } catch (error) {
+      this.#key = null;
+      throw error;
+    }
+  }
+}
+
+/** What is known of the browser that sent one request. An account is named by a hash of what was typed. */
+export class KnownBrowser {
+  readonly #browsers: KnownBrowsers;
+  readonly #entries: readonly string[];
+  #cookie: string | null = null;
+
+  constructor(browsers: KnownBrowsers, sent: string) {
+    this.#browsers = browsers;
+    this.#entries = sent
+      .split('.')
+      .filter((entry) => ENTRY.test(entry))
+      .slice(0, MOST_ACCOUNTS);
+  }
+
+  /** Whether a person has signed in to this account in it. */
+  async knows(account: string): Promise<boolean> {
+    return (await this.#others(account)).length < this.#entries.length;
+  }
+
+  /** Notes that a person has. */
+  async remember(account: string): Promise<void> {
+    const own = await this.#browsers.prove(account);
+    const kept = [own, ...(await this.#others(account))].slice(0, MOST_ACCOUNTS);
+    this.#cookie = this.#browsers.setCookie(kept);
+  }
+
+  /** The `Set-Cookie` header that the response must carry; null when nothing was remembered. */
+  setCookie(): string | null {
+    return this.#cookie;
+  }
+
+  /** The entries of other accounts. */
+  async #others(account: string): Promise<readonly string[]> {
+    const proofs = await Promise.all(this.#entries.map((entry) => this.#browsers.isProven(account, entry)));
+    return this.#entries.filter((_, index) => proofs[index] !== true);
+  }
+}
+
+const KEY_NAME = 'known_browsers';
+
+async function findOrMakeKey(database: Database, now: number): Promise<string> {
+  const find = async () => {
+    const { rows } = await database.execute<{ value: string }>(
+      'SELECT value FROM host_secrets WHERE name = ?',
+      [KEY_NAME],
+    );
+    return rows[0]?.value ?? null;
+  };
+  const found = await find();
+  if (found !== null) return found;
+  const row = [KEY_NAME, randomValue(), now];
+  await insertIfNone(database, 'host_secrets (name, value, created_at) VALUES (?, ?, ?)', '(name)', row);
+  const kept = await find();
+  if (kept === null) throw new Error('The key of known browsers was not kept');
+  return kept;
+}
+
+export const secretsMigration: Migration = {
+  name: 'host_0003_secrets',
+  async up({ types: { identifier, time, tableOptions }, change }) {
+    await change(`CREATE TABLE host_secrets (
+      name ${identifier} NOT NULL PRIMARY KEY,
+      value ${identifier} NOT NULL,
+      created_at ${time} NOT NULL
+    ) ${tableOptions}`);
+  },
+};

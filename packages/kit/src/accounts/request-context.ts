@@ -1,0 +1,120 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { RequestAuth } from './auth.ts';
+import type { Accounts, Auth, Session } from '../../../portico/src/application/contracts.ts';
+import { CsrfTokens } from './csrf.ts';
+import type { CookieScope } from '../http/cookies.ts';
+import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
+import type { RequestSession, Sessions } from './sessions.ts';
+
+/** What the requests of an application with accounts have to do with people and browsers. */
+export interface PeopleParts {
+  readonly sessions: Sessions;
+  readonly knownBrowsers: KnownBrowsers;
+  readonly accounts: Accounts;
+  readonly cookies: CookieScope;
+  /** Whether `Authorization: DPoP` says that a request is an application's, as Bearer does. */
+  readonly tokenSchemes: readonly string[];
+}
+
+const NONE: readonly string[] = [];
+
+/** What belongs to the request being answered. Most requests use nothing of it, so each part is made when it is first used. */
+export class RequestContext {
+  readonly #parts: PeopleParts | null;
+  readonly #request: Request;
+  readonly #address: () => string | null;
+  #session: RequestSession | null = null;
+  #csrf: CsrfTokens | null = null;
+  #knownBrowser: KnownBrowser | null = null;
+  #auth: Auth | null = null;
+
+  /**
+   * `parts` are null in an application without accounts, and so are `session`, `auth`, `csrf` and `knownBrowser` then. `address` returns
+   * where the request comes from; it is called only when that is needed.
+   */
+  constructor(parts: PeopleParts | null, request: Request, address: () => string | null) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#address = address;
+  }
+
+  get session(): RequestSession | null {
+    return (this.#session ??= this.#parts?.sessions.of(this.#request) ?? null);
+  }
+
+  get csrf(): CsrfTokens | null {
+    const { session } = this;
+    if (this.#parts === null || session === null) return null;
+    const { cookies, tokenSchemes } = this.#parts;
+    return (this.#csrf ??= new CsrfTokens(this.#request, session, cookies, tokenSchemes));
+  }
+
+  get auth(): Auth | null {
+    const { session, csrf } = this;
+    if (this.#parts === null || session === null || csrf === null) return null;
+    return (this.#auth ??= new RequestAuth(session, this.#parts.accounts, csrf));
+  }
+
+  get knownBrowser(): KnownBrowser | null {
+    return (this.#knownBrowser ??= this.#parts?.knownBrowsers.of(this.#request) ?? null);
+  }
+
+  get clientAddress(): string | null {
+    return this.#address();
+  }
+
+  /** The `Set-Cookie` headers that the response must carry. */
+  setCookies(): readonly string[] {
+    if (this.#session === null && this.#knownBrowser === null) return NONE;
+    const cookies = [this.#session, this.#csrf, this.#knownBrowser].map((each) => each?.setCookie());
+    return cookies.filter((cookie) => typeof cookie === 'string');
+  }
+}
+
+const requests = new AsyncLocalStorage<RequestContext>();
+
+/** Runs work in this context, with everything it awaits. */
+export function runWithContext<T>(context: RequestContext, work: () => Promise<T>): Promise<T> {
+  return requests.run(context, work);
+}
+
+/** The session of the request being answered. Throws outside of one, and in an application without accounts. */
+export function session(): Session {
+  return current('session()').session ?? refuse('session()');
+}
+
+/** Who is signed in for the request being answered. Throws outside of one, and in an application without accounts. */
+export function auth(): Auth {
+  return current('auth()').auth ?? refuse('auth()');
+}
+
+/** The CSRF tokens of the browser that sent the request being answered. Throws where `session()` does. */
+export function csrfTokens(): CsrfTokens {
+  return current('csrfTokens()').csrf ?? refuse('csrfTokens()');
+}
+
+/** Where the request being answered comes from; null when it is not known. Throws outside of one. */
+export function clientAddress(): string | null {
+  return current('clientAddress()').clientAddress;
+}
+
+/** The same, and null outside of a request. */
+export function currentAddress(): string | null {
+  return requests.getStore()?.clientAddress ?? null;
+}
+
+/** The browser that sent the request being answered; null outside of a request, and in an application without accounts. */
+export function currentBrowser(): KnownBrowser | null {
+  return requests.getStore()?.knownBrowser ?? null;
+}
+
+function current(call: string): RequestContext {
+  return requests.getStore() ?? refuse(call);
+}
+
+function refuse(call: string): never {
+  throw new Error(
+    `${call} was called outside of a request, or in an application without accounts: ` +
+      'call it in a route handler, and give defineApplication() its accounts',
+  );
+}

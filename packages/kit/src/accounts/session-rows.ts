@@ -1,0 +1,137 @@
+import type { PersonReference } from '../../../portico/src/contracts/person.ts';
+import type { Database, SqlConnection } from '../../../sql/src/contract.ts';
+import type { Migration } from '../../../sql/src/schema.ts';
+
+/** A session's row; its id is known to the browser only. */
+export interface StoredSession {
+  readonly idHash: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly secret: string;
+  readonly person: PersonReference | null;
+  /** Milliseconds since 1970, as every time here. */
+  readonly expiresAt: number;
+}
+
+/** Ended sessions are removed in batches, one for every so many new sessions, so that the table shrinks by itself. */
+const SWEEP_BATCH = 100;
+const INSERTS_PER_SWEEP = 20;
+
+/** The table of sessions. */
+export class SessionRows {
+  readonly #database: Database;
+  #inserts = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Null when there is none, or it has ended. */
+  async find(idHash: string, now: number): Promise<StoredSession | null> {
+    const { rows } = await this.#database.execute<SessionRow>(
+      'SELECT data, secret, user_provider, user_id, expires_at FROM host_sessions WHERE id_hash = ? AND expires_at > ?',
+      [idHash, now],
+    );
+    return rows[0] === undefined ? null : toSession(idHash, rows[0]);
+  }
+
+  /** Adds a session, and removes the one that it replaces. Ended sessions go too, now and then. */
+  async insert(session: StoredSession, replaced: string | null, now: number): Promise<void> {
+    const { idHash, data, secret, person, expiresAt } = session;
+    await this.#database.transaction(async (connection) => {
+      if (replaced !== null) await remove(connection, replaced);
+      await connection.execute(
+        `INSERT INTO host_sessions (id_hash, data, secret, user_provider, user_id, created_at, expires_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        [idHash, JSON.stringify(data), secret, person?.provider ?? null, person?.id ?? null, now, expiresAt],
+      );
+    });
+    this.#inserts += 1;
+    if (this.#inserts % INSERTS_PER_SWEEP === 0) await this.#sweep(now);
+  }
+
+  async extend(idHash: string, expiresAt: number): Promise<void> {
+    await this.#database.execute('UPDATE host_sessions SET expires_at = ? WHERE id_hash = ?', [
+      expiresAt,
+      idHash,
+    ]);
+  }
+
+  /** Writes one key and leaves those that other requests wrote meanwhile; null when the session is gone. */
+  writeKey(idHash: string, key: string, value: unknown): Promise<StoredSession['data'] | null> {
+    return this.#database.transaction(async (connection) => {
+      // A write first: it takes the row's lock, so that what is read next is the latest.
+      await connection.execute('UPDATE host_sessions SET expires_at = expires_at WHERE id_hash = ?', [
+        idHash,
+      ]);
+      const { rows } = await connection.execute<{ data: string }>(
+        'SELECT data FROM host_sessions WHERE id_hash = ?',
+        [idHash],
+      );
+      if (rows[0] === undefined) return null;
+      const entries = new Map(Object.entries(JSON.parse(rows[0].data) as Record<string, unknown>));
+      if (value === undefined) entries.delete(key);
+      else entries.set(key, value);
+      const data = Object.fromEntries(entries);
+      await connection.execute('UPDATE host_sessions SET data = ? WHERE id_hash = ?', [
+        JSON.stringify(data),
+        idHash,
+      ]);
+      return data;
+    });
+  }
+
+  remove(idHash: string): Promise<void> {
+    return remove(this.#database, idHash);
+  }
+
+  async #sweep(now: number): Promise<void> {
+    const { rows } = await this.#database.execute<{ id_hash: string }>(
+      `SELECT id_hash FROM host_sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ${SWEEP_BATCH}`,
+      [now],
+    );
+    if (rows.length === 0) return;
+    await this.#database.execute(
+      `DELETE FROM host_sessions WHERE id_hash IN (${rows.map(() => '?').join(', ')}) AND expires_at <= ?`,
+      [...rows.map((row) => row.id_hash), now],
+    );
+  }
+}
+
+async function remove(connection: Pick<SqlConnection, 'execute'>, idHash: string): Promise<void> {
+  await connection.execute('DELETE FROM host_sessions WHERE id_hash = ?', [idHash]);
+}
+
+interface SessionRow {
+  readonly data: string;
+  readonly secret: string;
+  readonly user_provider: string | null;
+  readonly user_id: string | null;
+  readonly expires_at: number;
+}
+
+function toSession(idHash: string, row: SessionRow): StoredSession {
+  const { user_provider: provider, user_id: id } = row;
+  return {
+    idHash,
+    data: JSON.parse(row.data) as Record<string, unknown>,
+    secret: row.secret,
+    person: provider === null || id === null ? null : { provider, id },
+    expiresAt: row.expires_at,
+  };
+}
+
+export const sessionsMigration: Migration = {
+  name: 'host_0001_sessions',
+  async up({ types: { identifier, text, time, tableOptions }, change }) {
+    await change(`CREATE TABLE host_sessions (
+      id_hash ${identifier} NOT NULL PRIMARY KEY,
+      data ${text} NOT NULL,
+      secret ${identifier} NOT NULL,
+      user_provider ${identifier},
+      user_id ${identifier},
+      created_at ${time} NOT NULL,
+      expires_at ${time} NOT NULL
+    ) ${tableOptions}`);
+    await change('CREATE INDEX host_sessions_expiry ON host_sessions (expires_at)');
+  },
+};

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { personProblem, samePerson, type PersonReference } from '../../../portico/src/contracts/person.ts';
+import { isBearerRequest } from '../../../portico/src/http/bearer.ts';
+import type { Database } from '../../../sql/src/contract.ts';
+import type { Session } from '../../../portico/src/application/contracts.ts';
+import {
+  cookieKind,
+  type CookieKind,
+  type CookieScope,
+  randomValue,
+  readRandomValue,
+} from '../http/cookies.ts';
+import { HttpError } from '../../../portico/src/application/errors.ts';
+import { SessionRows, type StoredSession } from './session-rows.ts';
+
+/** A session's expiry is moved at most this often, in milliseconds. */
+const SLIDE_AFTER = 3_600_000;
+/** A session without a signed-in person lives at most this long after its last use, in seconds: a visit. */
+const ANONYMOUS_LIFETIME = 2 * 3600;
+
+/** Sessions in the database: they survive a restart and serve any number of processes. */
+export class Sessions {
+  readonly rows: SessionRows;
+  readonly clock: () => number;
+  readonly #lifetime: number;
+  readonly #cookie: CookieKind;
+  readonly #tokenSchemes: readonly string[];
+
+  /**
+   * `lifetime`: how long a session lives after its last use, in seconds. `tokenSchemes`: whether `Authorization: DPoP` says that a request is an
+   * application's, as Bearer does. `clock`: milliseconds since 1970.
+   */
+  constructor(
+    database: Database,
+    lifetime: number,
+    cookies: CookieScope,
+    tokenSchemes: readonly string[],
+    clock: () => number,
+  ) {
+    this.rows = new SessionRows(database);
+    this.clock = clock;
+    this.#lifetime = lifetime;
+    this.#cookie = cookieKind('portico_session', cookies);
+    this.#tokenSchemes = tokenSchemes;
+  }
+
+  /** The session of one request, read from its cookie when it is first asked for. */
+  of(request: Request): RequestSession {
+    const isAllowed = !isBearerRequest(request, this.#tokenSchemes);
+    return new RequestSession(
+      this,
+      isAllowed,
+      isAllowed ? readRandomValue(request, this.#cookie.name) : null,
+    );
+  }
+
+  /** In seconds. */
+  lifetimeFor(person: PersonReference | null): number {
+    return person === null ? Math.min(this.#lifetime, ANONYMOUS_LIFETIME) : this.#lifetime;
+  }
+
+  setCookie(id: string, seconds: number): string {
+    return `${this.#cookie.name}=${id}; ${this.#cookie.attributes}; Max-Age=${seconds}`;
+  }
+}
+
+/** The session of the request being answered, with what `auth()` needs of it. */
+export class RequestSession implements Session {
+  readonly #sessions: Sessions;
+  /** False for a request with a bearer token. */
+  readonly #isAllowed: boolean;
+  readonly #id: string | null;
+  #loaded: Promise<StoredSession | null> | null = null;
+  #cookie: string | null = null;
+
+  constructor(sessions: Sessions, isAllowed: boolean, id: string | null) {
+    this.#sessions = sessions;
+    this.#isAllowed = isAllowed;
+    this.#id = id;
+  }
+
+  async get(key: string): Promise<unknown> {
+    const data = (await this.#load())?.data ?? {};
+    return Object.hasOwn(data, key) ? data[key] : undefined;
+  }
+
+  async set(key: string, value: unknown): Promise<void> {
+    const session = await this.#loadOrBegin();
+    const data = await this.#sessions.rows.writeKey(session.idHash, key, value);
+    this.#loaded = Promise.resolve(data === null ? null : { ...session, data });
+  }
+
+  async secret(): Promise<string> {
+    return (await this.#loadOrBegin()).secret;
+  }
+
+  /** As `secret()`, but null where that would begin a session. */
+  async existingSecret(): Promise<string | null> {
+    return (await this.#load())?.secret ?? null;
+  }
+
+  async person(): Promise<PersonReference | null> {
+    return (await this.#load())?.person ?? null;
+  }
+
+  async signIn(person: PersonReference): Promise<void> {
+    const problem = personProblem(person);
+    if (problem !== null) throw new Error(`Nobody can be signed in: ${problem}`);
+    const before = await this.#load();
+    const same = before !== null && (before.person === null || samePerson(before.person, person));
+    const { data, secret } = same ? before : newSession();
+    await this.#begin({ data, secret, person }, before?.idHash ?? null);
+  }
+
+  async signOut(): Promise<void> {
+    const session = await this.#load();
+    if (session !== null) await this.#sessions.rows.remove(session.idHash);
+    this.#loaded = Promise.resolve(null);
+    this.#cookie = this.#sessions.setCookie('', 0);
+  }
+
+  /** The `Set-Cookie` header that the response must carry; null when the browser's cookie is right. */
+  setCookie(): string | null {
+    return this.#cookie;
+  }
+
+  #load(): Promise<StoredSession | null> {
+    return (this.#loaded ??= this.#id === null ? Promise.resolve(null) : this.#read(this.#id));
+  }
+
+  async #read(id: string): Promise<StoredSession | null> {
+    const now = this.#sessions.clock();
+    const session = await this.#sessions.rows.find(hash(id), now);
+    if (session === null) return null;
+    const seconds = this.#sessions.lifetimeFor(session.person);
+    const expiresAt = now + seconds * 1000;
+    if (expiresAt - session.expiresAt > Math.min(SLIDE_AFTER, seconds * 500)) {
+      await this.#sessions.rows.extend(session.idHash, expiresAt);
+      this.#cookie = this.#sessions.setCookie(id, seconds);
+    }
+    return session;
+  }
+
+  async #loadOrBegin(): Promise<StoredSession> {
+    return (await this.#load()) ?? (await this.#begin(newSession(), null));
+  }
+
+  async #begin(beginning: NewSession, replaced: string | null): Promise<StoredSession> {
+    if (!this.#isAllowed) throw new HttpError(400, 'A request with a bearer token has no session');
+    const id = randomValue();
+    const now = this.#sessions.clock();
+    const seconds = this.#sessions.lifetimeFor(beginning.person);
+    const session = { ...beginning, idHash: hash(id), expiresAt: now + seconds * 1000 };
+    await this.#sessions.rows.insert(session, replaced, now);
+    this.#loaded = Promise.resolve(session);
+    this.#cookie = this.#sessions.setCookie(id, seconds);
+    return session;
+  }
+}
+
+type NewSession = Omit<StoredSession, 'idHash' | 'expiresAt'>;
+
+function newSession(): NewSession {
+  return { data: {}, secret: randomValue(), person: null };
+}
+
+function hash(id: string): string {
+  return createHash('sha256').update(id).digest('base64url');
+}

@@ -1,0 +1,115 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { networkOf } from '../../../portico/src/http/addresses.ts';
+import { onBehalfOf } from '../../../portico/src/http/caller.ts';
+import { currentRequestId } from '../../../portico/src/http/context.ts';
+import type { AttemptKey, FailedAttempts } from '../../../portico/src/http/failed-attempts.ts';
+import type { Log } from '../../../portico/src/contracts/log.ts';
+import type { PersonReference, UserInterface } from '../../../portico/src/contracts/person.ts';
+import type { Accounts, Events } from '../../../portico/src/application/contracts.ts';
+import { HttpError } from '../../../portico/src/application/errors.ts';
+import { Event } from '../../../portico/src/application/events.ts';
+import { currentAddress, currentBrowser } from './request-context.ts';
+
+/** What listeners of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED` receive. */
+export interface FailedSignIn {
+  /**
+   * Whose account the identifier names; null when no account has it, or its provider does not say. The identifier itself is left
+   * out: people type passwords into the wrong field.
+   */
+  readonly person: PersonReference | null;
+  /** Where the request came from; null when it is not known. */
+  readonly address: string | null;
+  /** The id of the request, by which the log names it; null outside of one. */
+  readonly requestId: string | null;
+}
+
+/** Too many sign-ins failed before this one, so the password was not checked; answered 429. */
+export class SignInSlowedError extends HttpError {
+  /** Seconds. */
+  readonly retryAfter: number;
+
+  /** Takes milliseconds, and rounds them up. */
+  constructor(wait: number) {
+    const retryAfter = Math.ceil(wait / 1000);
+    super(429, 'Too many failed sign-ins', { 'Retry-After': String(retryAfter) });
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** Failures before sign-ins are slowed down: at one account from one network, and at all accounts from one network. */
+const FREE_FAILURES = { account: 5, network: 50 } as const;
+
+/**
+ * Slows down guessing at these accounts, on the kit's sign-in page and on an application's own, and emits events about it.
+ * `docs/decisions/0007` says how, and why a person is never locked out.
+ */
+export function guardSignIn(
+  accounts: Accounts,
+  failedAttempts: FailedAttempts,
+  events: Events,
+  log: Log,
+): Accounts {
+  async function authenticate(identifier: string, password: string): Promise<UserInterface | null> {
+    const address = currentAddress();
+    const browser = currentBrowser();
+    const account = accountKey(identifier);
+    const isKnown = (await browser?.knows(account)) ?? false;
+    const { keys, caller } = isKnown ? countedByBrowser(account) : countedByNetwork(account, address);
+    let person: PersonReference | null = null;
+    // An empty password is never the right one, whatever a provider would say: a random one is checked in its place.
+    const offered = password === '' ? randomUUID() : password;
+    const check = () =>
+      accounts.authenticate(identifier, offered, (named) => {
+        person = named;
+      });
+    const attempt = await failedAttempts.attempt(keys, () => onBehalfOf(caller, check));
+    if (attempt.outcome === 'right') {
+      await browser?.remember(account);
+      return attempt.value;
+    }
+    const failed: FailedSignIn = { person, address, requestId: currentRequestId() };
+    if (attempt.outcome === 'wrong') {
+      log.info('A sign-in failed, from {address}', { ...failed });
+      await events.emit(Event.SIGN_IN_FAILED, failed);
+      return null;
+    }
+    if (attempt.first) {
+      log.warning('Sign-ins from {address} are slowed down after many that failed', { ...failed });
+      await events.emit(Event.SIGN_IN_SLOWED, failed);
+    }
+    throw new SignInSlowedError(attempt.wait);
+  }
+  return { ...accounts, authenticate };
+}
+
+/**
+ * What attempts at an account are counted by: a hash, since people type passwords into the wrong field. Spellings that a
+ * provider may take for the same account count as one.
+ */
+function accountKey(identifier: string): string {
+  const spelled = identifier.normalize('NFKC').trim().toLowerCase();
+  return createHash('sha256').update(spelled).digest('base64url');
+}
+
+/** What an attempt is counted by, and whose turn it waits for. */
+interface Counted {
+  readonly keys: readonly AttemptKey[];
+  readonly caller: string | null;
+}
+
+function countedByNetwork(account: string, address: string | null): Counted {
+  const network = networkOf(address);
+  return {
+    keys: [
+      { key: JSON.stringify([account, network]), free: FREE_FAILURES.account },
+      { key: JSON.stringify([network]), free: FREE_FAILURES.network },
+    ],
+    caller: network,
+  };
+}
+
+/** A browser in which somebody signed in to the account before is not held up by strangers of the same network. */
+function countedByBrowser(account: string): Counted {
+  const known = JSON.stringify(['known', account]);
+  return { keys: [{ key: known, free: FREE_FAILURES.account }], caller: known };
+}

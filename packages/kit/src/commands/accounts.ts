@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import type { Application, AddCommands, ConfigMap, ConsoleContext } from '../../../portico/src/application/contracts.ts';
+import {
+  databaseAccounts,
+  type DatabaseAccount,
+  type DatabaseAccounts,
+} from '../accounts/database-accounts.ts';
+
+/** `account:…`: manages the accounts of an application that uses `databaseAccounts`. */
+export const accountCommands: AddCommands = (program, context) => {
+  program
+    .command('account:create')
+    .description('create an account; without --password one is made, and printed once')
+    .argument('<email>')
+    .argument('<name>')
+    .option('--password <password>')
+    .action(async (email: string, name: string, options: { password?: string }) => {
+      const accounts = openAccounts(await context.application());
+      if ((await accounts.findByEmail(email)) !== null)
+        context.fail(`There is an account for ${email} already`);
+      if (options.password === '') context.fail('--password is empty; leave it out, and one is made');
+      const password = options.password ?? randomBytes(12).toString('base64url');
+      await accounts.create({ email, name, password });
+      context.print(`${email} is there.`);
+      if (options.password === undefined) context.print(`password: ${password}`);
+    });
+
+  program
+    .command('account:list')
+    .description('list the accounts with their permissions')
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .action(async (options: { json?: boolean }) => {
+      const accounts = openAccounts(await context.application());
+      const listed = await Promise.all(
+        (await accounts.list()).map(async ({ id, email, name, active }) => ({
+          id,
+          email,
+          name,
+          active,
+          permissions: await accounts.permissions(id),
+        })),
+      );
+      if (options.json === true) return context.printJson(listed);
+      for (const { email, name, active, permissions } of listed) {
+        context.print(`${email}  ${name}  ${active ? 'active' : 'suspended'}  ${permissions.join(', ')}`);
+      }
+    });
+
+  program
+    .command('account:suspend')
+    .description('suspend an account: from now on it can do nothing, here or through any application')
+    .argument('<email>')
+    .action(async (email: string) => {
+      const { accounts, account } = await open(context, email);
+      await accounts.setActive(account.id, false);
+      context.print(`${account.email} is suspended.`);
+    });
+
+  program
+    .command('account:restore')
+    .description('restore a suspended account')
+    .argument('<email>')
+    .action(async (email: string) => {
+      const { accounts, account } = await open(context, email);
+      await accounts.setActive(account.id, true);
+      context.print(`${account.email} is active.`);
+    });
+
+  program
+    .command('account:grant')
+    .description('give an account a permission (a permission, which is not always called as the scope is)')
+    .argument('<email>')
+    .argument('<permission>')
+    .action(async (email: string, permission: string) => {
+      const { accounts, account } = await open(context, email);
+      const warning = unnamed(permission, await context.application());
+      if (warning !== null) context.note(`Warning: ${warning}`);
+      await accounts.grant(account.id, permission);
+      context.print(`${account.email} holds ${permission}.`);
+    });
+
+  program
+    .command('account:deny')
+    .description('take a permission from an account')
+    .argument('<email>')
+    .argument('<permission>')
+    .action(async (email: string, permission: string) => {
+      const { accounts, account } = await open(context, email);
+      const held = await accounts.permissions(account.id);
+      if (!held.includes(permission)) {
+        context.fail(`${account.email} holds no ${permission}; it holds ${held.join(', ') || 'nothing'}`);
+      }
+      await accounts.deny(account.id, permission);
+      context.print(`${account.email} does not hold ${permission}.`);
+    });
+};
+
+/** Why a permission may be misspelt; null for one that the configuration names, and without an authorization server. */
+function unnamed(permission: string, { config }: Application): string | null {
+  const { scopes, admin_permission: administrator } = (config['oauth_server'] ?? {}) as {
+    readonly scopes?: ConfigMap;
+    readonly admin_permission?: string;
+  };
+  if (scopes === undefined) return null;
+  const ofScopes = permissionsOf(scopes);
+  const named = administrator === undefined ? ofScopes : [...ofScopes, administrator];
+  if (named.includes(permission)) return null;
+  const all = named.join(', ') || 'none';
+  return administrator === undefined
+    ? `no scope names the permission ${permission}; those that scopes name are ${all}`
+    : `no scope names the permission ${permission}, and it is not oauth_server:admin_permission; those that are named are ${all}`;
+}
+
+/** The permissions behind the configured scopes. */
+function permissionsOf(scopes: ConfigMap): readonly string[] {
+  return Object.entries(scopes).map(([name, definition]) => {
+    const { permission = name } = (typeof definition === 'object' ? definition : {}) as {
+      permission?: string;
+    };
+    return permission;
+  });
+}
+
+function openAccounts({ database, passwordHasher }: Application): DatabaseAccounts {
+  return databaseAccounts({ database, passwordHasher });
+}
+
+async function open(
+  context: ConsoleContext,
+  email: string,
+): Promise<{ accounts: DatabaseAccounts; account: DatabaseAccount }> {
+  const accounts = openAccounts(await context.application());
+  const account = await accounts.findByEmail(email);
+  return account === null
+    ? context.fail(`No account has the email ${email}; see account:list`)
+    : { accounts, account };
+}

@@ -1,0 +1,91 @@
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { spanOf } from '../../../portico/src/contracts/spans.ts';
+import { STANDARD_OUTPUT } from '../../../portico/src/application/configuration.ts';
+import type { AddCommands, Application, Plugin } from '../../../portico/src/application/contracts.ts';
+import { Event } from '../../../portico/src/application/events.ts';
+import { isSchemaPending, SCHEMA_PENDING } from '../../../portico/src/console/program/pending-schema.ts';
+import { listen } from '../http/server.ts';
+
+interface Options {
+  readonly port?: string;
+  readonly hostname?: string;
+  readonly drain?: string;
+}
+
+/** In seconds. */
+const LONGEST_DRAIN = 3600;
+
+/** `serve`: answers requests until SIGINT or SIGTERM, then lets those in flight finish. */
+export const addServe =
+  (plugins: readonly Plugin<object>[]): AddCommands =>
+  (program, context) => {
+    program
+      .command('serve')
+      .description('serve the application until it is told to stop')
+      .option('--port <port>', 'the port to listen on (default: PORT, or 8080)')
+      .option(
+        '--hostname <address>',
+        'the address to listen on (default: 127.0.0.1 under APP_ENV=dev, else 0.0.0.0)',
+      )
+      .option(
+        '--drain <span>',
+        'how long to go on serving after SIGTERM, while /health/ready says that it is stopping (default: 0)',
+      )
+      .action(async (options: Options) => {
+        const drain = spanOf(context, '--drain', options.drain ?? '0');
+        if (drain > LONGEST_DRAIN) context.fail(`--drain must be 0 to ${LONGEST_DRAIN} seconds`);
+        const application = await context.application({ serves: true });
+        if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);
+        const port = Number(options.port ?? application.env['PORT'] ?? 8080);
+        if (!Number.isInteger(port) || port < 0 || port > 65_535) context.fail('The port must be 0 to 65535');
+        const hostname = options.hostname ?? (application.mode === 'dev' ? '127.0.0.1' : '0.0.0.0');
+        const server = await listen(application, { port, hostname }).catch((error: unknown) => {
+          if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+            context.fail(`Port ${port} is in use; choose another with --port, or PORT`);
+          }
+          throw error;
+        });
+        // Before the line below: a supervisor that reads it may send the signal at once.
+        const stopped = stopSignal();
+        context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
+        context.note(`The log is ${logDestination(application)}`);
+        for (const warning of plugins.flatMap((plugin) => plugin.warnings?.(application) ?? [])) {
+          application.log.warning('{warning}', { warning });
+          context.note(`Warning: ${warning}`);
+        }
+        await stopped;
+        context.note(
+          drain === 0
+            ? 'Stopping: requests in flight finish. Once more to stop at once.'
+            : `Stopping in ${drain} seconds: not ready, and still serving. Once more to stop at once.`,
+        );
+        await application.events.emit(Event.STOPPING, null);
+        if (drain > 0) await setTimeout(drain * 1000);
+        await server.close();
+      });
+  };
+
+function logDestination({ config, directory }: Application): string {
+  const { path: file } = config['log'] as { readonly path: string };
+  return file === STANDARD_OUTPUT ? 'standard output' : path.resolve(directory, file);
+}
+
+const STOP_SIGNALS = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const;
+
+/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, with the code that a shell expects. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false;
+    for (const [signal, code] of STOP_SIGNALS) {
+      process.on(signal, () => {
+        if (isStopping) process.exit(code);
+        isStopping = true;
+        resolve();
+      });
+    }
+  });
+}

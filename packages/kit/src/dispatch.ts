@@ -1,0 +1,178 @@
+import { setTimeout } from 'node:timers/promises';
+import { isOverloaded } from '../../sql/src/errors.ts';
+import { runInContext } from '../../portico/src/http/context.ts';
+import { requestIdOf, withRequestId } from '../../portico/src/http/request-id.ts';
+import { isLiteralTarget, pathOf } from '../../portico/src/http/request-target.ts';
+import { RequestContext, runWithContext } from './accounts/request-context.ts';
+import type { Connection } from '../../portico/src/application/contracts.ts';
+import { HttpError } from '../../portico/src/application/errors.ts';
+import { limitBody } from './http/body-limit.ts';
+import { resolveClientAddress } from './http/client-address.ts';
+import { errorAnswer, errorJson } from './http/error-answers.ts';
+import { ErrorHandler } from './http/error-handler.ts';
+import { MethodError, type MatchedRoute } from './http/routes.ts';
+import type { Kit } from './kit.ts';
+import type { Registration } from './registration.ts';
+
+/** The way of a request through an application. */
+export class Dispatcher {
+  readonly #kit: Kit;
+  readonly #registration: Registration;
+  readonly #inFlight = new InFlight();
+
+  constructor(kit: Kit, registration: Registration) {
+    this.#kit = kit;
+    this.#registration = registration;
+  }
+
+  /** Never rejects. */
+  fetch(request: Request, connection: Connection): Promise<Response> {
+    const requestId = requestIdOf(request);
+    return runInContext(undefined, requestId, () => this.#answer(request, connection, requestId));
+  }
+
+  /** Waits for the requests in flight, ten seconds at most. */
+  ended(): Promise<void> {
+    return within(LONGEST_WAIT, this.#inFlight.ended());
+  }
+
+  async #answer(request: Request, connection: Connection, requestId: string): Promise<Response> {
+    this.#inFlight.begin();
+    const progress: Progress = { route: null };
+    const finished = (response: Response) => withRequestId(withoutBody(request, response), requestId);
+    try {
+      let response: Response;
+      try {
+        response = await this.#route(request, connection, progress);
+      } catch (exception) {
+        response = await this.#answerException(exception, request, requestId, progress);
+      }
+      const passed = this.#kit.events.passResponse(response);
+      return finished(passed instanceof Promise ? await passed : passed);
+    } catch (exception) {
+      // An error of a hook must not reach the caller either.
+      this.#kit.log.error('A host hook failed: {exception}', { requestId, exception });
+      return finished(errorJson({ request, requestId, status: 500, headers: {} }));
+    } finally {
+      this.#inFlight.end();
+    }
+  }
+
+  /** Throws, or rejects, for what is answered with an error. */
+  #route(sent: Request, connection: Connection, progress: Progress): Promise<Response> {
+    if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
+      throw new HttpError(404, 'The path is not written as any route is');
+    }
+    const { config, people, csrf } = this.#kit;
+    const matched = this.#registration.routes.match(sent.method, pathOf(sent.url));
+    progress.route = matched.route.name;
+    const request = matched.kind === 'application' ? limitBody(sent, config.body_limit) : sent;
+    const address = () => resolveClientAddress(request, connection.address, config.trusted_proxies);
+    const context = new RequestContext(people, request, address);
+    if (csrf === null) return runWithContext(context, () => this.#handle(matched, request));
+    return runWithContext(context, async () => {
+      const isChecked = matched.kind !== 'sign-in' && csrf.isNeeded(request, matched.route);
+      const checked = isChecked ? await csrf.check(request, context.csrf) : request;
+      return withCookies(await this.#handle(matched, checked), context.setCookies());
+    });
+  }
+
+  async #handle(matched: MatchedRoute, request: Request): Promise<Response> {
+    const { route, parameters, kind } = matched;
+    const isGuarded = kind === 'application' && this.#registration.middlewares.length > 0;
+    const answered: unknown = await (isGuarded
+      ? this.#runMiddlewares(matched, request, 0)
+      : route.handler(parameters, request));
+    if (isResponse(answered)) return answered;
+    throw new TypeError(
+      `The handler of the route ${route.name}, or a middleware around it, gave ${typeof answered} where a ` +
+        'Response belongs; a return may be missing',
+    );
+  }
+
+  async #runMiddlewares(matched: MatchedRoute, request: Request, index: number): Promise<Response> {
+    const middleware = this.#registration.middlewares[index];
+    return middleware === undefined
+      ? matched.route.handler(matched.parameters, request)
+      : middleware(request, () => this.#runMiddlewares(matched, request, index + 1));
+  }
+
+  async #answerException(
+    exception: unknown,
+    request: Request,
+    requestId: string,
+    { route }: Progress,
+  ): Promise<Response> {
+    const { events, database, log, logOverload } = this.#kit;
+    const answered = await events.answerException(exception);
+    if (answered !== null) return answered;
+    const status = database.isUnavailable(exception) ? 503 : ErrorHandler.resolveStatusCode(exception);
+    if (isOverloaded(exception)) logOverload();
+    else if (status >= 500) log.error('The request failed: {exception}', { requestId, route, exception });
+    else if (exception instanceof HttpError && status !== 404) {
+      const { message: detail } = exception;
+      const refused = route ?? (exception instanceof MethodError ? exception.route : null);
+      if (refused !== null)
+        log.info('{route} refused: {status} ({detail})', { route: refused, requestId, status, detail });
+    }
+    const own = exception instanceof HttpError ? exception.headers : {};
+    const headers = status === 503 ? { 'Retry-After': '2', ...own } : own;
+    return errorAnswer(this.#kit, { request, requestId, status, headers });
+  }
+}
+
+/** How far a request has come: for the log. */
+interface Progress {
+  /** The name of its route; null when it has none. */
+  route: string | null;
+}
+
+/** Not by `instanceof`: `@hono/node-server` has a class of its own beside the runtime's. */
+function isResponse(answered: unknown): answered is Response {
+  return typeof answered === 'object' && answered !== null && 'headers' in answered && 'status' in answered;
+}
+
+function withCookies(response: Response, cookies: readonly string[]): Response {
+  if (cookies.length === 0) return response;
+  const headers = new Headers(response.headers);
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+}
+
+function withoutBody(request: Request, response: Response): Response {
+  if (request.method !== 'HEAD') return response;
+  const { status, statusText, headers } = response;
+  return new Response(null, { status, statusText, headers });
+}
+
+/** The requests that are being answered. */
+class InFlight {
+  #count = 0;
+  #notify: (() => void) | null = null;
+
+  begin(): void {
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) this.#notify?.();
+  }
+
+  /** Resolves as soon as there are none. */
+  ended(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#count === 0) resolve();
+      else this.#notify = resolve;
+    });
+  }
+}
+
+/** Milliseconds. */
+const LONGEST_WAIT = 10_000;
+
+async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const waiting = new AbortController();
+  await Promise.race([work, setTimeout(milliseconds, undefined, { signal: waiting.signal }).catch(() => {})]);
+  waiting.abort();
+}

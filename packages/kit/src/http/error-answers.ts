@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import { jsonText } from '../../../portico/src/contracts/json.ts';
+import { prefersPage } from '../../../portico/src/http/accept.ts';
+import { pageHeaders } from '../../../portico/src/http/page-headers.ts';
+import type { Speaking } from '../../../portico/src/words/speaking.ts';
+import { page, told, type Words } from '../../../portico/src/words/words.ts';
+import type { PageKey } from '../../../portico/src/words/english.ts';
+import type { Log } from '../../../portico/src/contracts/log.ts';
+import type { Views } from '../../../portico/src/application/contracts.ts';
+
+/** What the response to an error is made of when no listener of `Event.EXCEPTION` gives one: never the details. */
+export interface ErrorAnswer {
+  readonly request: Request;
+  readonly requestId: string;
+  /** 400 to 599. */
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What the view `error` of the kit is rendered with, and what every view is given: the words of its language. */
+export interface ErrorView extends Words {
+  /** What happened, in a few words. */
+  readonly title: string;
+  /** What it means, and what to do. */
+  readonly message: string;
+  /** The application's name for people. */
+  readonly name: string;
+  /** 400 to 599. */
+  readonly status: number;
+  /** By which the log names the request. */
+  readonly requestId: string;
+  /** Of the styles of this page, in its content security policy. */
+  readonly nonce: string;
+}
+
+/** What pages are made with. */
+export interface PageParts {
+  readonly views: Views;
+  readonly speaking: Speaking;
+  readonly log: Log;
+  /** The application's name for people. */
+  readonly name: string;
+}
+
+/** A page where `Accept` prefers one, JSON otherwise. */
+export async function errorAnswer(
+  { views, speaking, log, name }: PageParts,
+  answer: ErrorAnswer,
+): Promise<Response> {
+  if (!prefersPage(answer.request.headers.get('accept'))) return errorJson(answer);
+  const nonce = randomBytes(16).toString('base64');
+  const { status, requestId, headers } = answer;
+  try {
+    const words = await speaking.of(answer.request);
+    const { title, message } = page(pageFor(status));
+    const view: ErrorView = {
+      ...words,
+      title: told(words, title),
+      message: told(words, message),
+      name,
+      status,
+      requestId,
+      nonce,
+    };
+    const html = await views.render('error', { ...view });
+    const { Vary: language, ...spoken } = speaking.headers(words);
+    const vary = { Vary: language === undefined ? 'Accept' : `Accept, ${language}` };
+    return new Response(html, { status, headers: { ...pageHeaders(nonce), ...spoken, ...vary, ...headers } });
+  } catch (exception) {
+    log.error('The view error cannot be rendered: {exception}', { requestId, exception });
+    return errorJson(answer);
+  }
+}
+
+/** The same as JSON, which needs no view. */
+export function errorJson({ request, status, headers }: ErrorAnswer): Response {
+  const body = { error: reasonPhrase(status), method: request.method, path: new URL(request.url).pathname };
+  return new Response(jsonText(body), {
+    status,
+    headers: {
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      Vary: 'Accept',
+      ...headers,
+    },
+  });
+}
+
+/** RFC 9110 section 15, as a sentence begins: `Not found`. */
+function reasonPhrase(status: number): string {
+  const phrase = STATUS_CODES[status] ?? (status < 500 ? 'Bad Request' : 'Internal Server Error');
+  return phrase.slice(0, 1) + phrase.slice(1).toLowerCase();
+}
+
+const PAGES: Readonly<Record<number, PageKey>> = {
+  404: 'error.not_found',
+  413: 'error.too_large',
+  503: 'error.unavailable',
+};
+
+function pageFor(status: number): PageKey {
+  return PAGES[status] ?? (status < 500 ? 'error.refused' : 'error.failed');
+}

@@ -1,0 +1,43 @@
+import { z, type ZodType } from 'zod';
+import { basePathProblems } from '../../../portico/src/http/base-path.ts';
+import { isLoopback } from '../../../portico/src/http/loopback.ts';
+
+/** What `public_url` is told that would do in development. */
+export const HTTP_NEEDS_DEV = 'must be https; http is for loopback under APP_ENV=dev only';
+
+/** `public_url`: an absolute https origin; http for loopback under `APP_ENV=dev`. */
+export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
+  const hint = 'set it to the origin that people reach you at, such as https://app.example.com';
+  return z
+    .string({
+      error: ({ input }) =>
+        input === undefined ? `is missing; ${hint}` : `must be an absolute https origin; ${hint}`,
+    })
+    .superRefine((value, context) => {
+      const problem = publicUrlProblem(value, mode);
+      if (problem !== null) context.addIssue({ code: 'custom', message: `${problem}; ${hint}` });
+    });
+}
+
+/** `base_path`: what stands before the paths of the endpoints on that origin. */
+export const basePathSchema: ZodType<string> = z
+  .string({ error: 'must be a path such as /auth, or empty' })
+  .superRefine((value, context) => {
+    for (const message of basePathProblems(value)) context.addIssue({ code: 'custom', message });
+  });
+
+function publicUrlProblem(value: string, mode: 'dev' | 'prod'): string | null {
+  if (!URL.canParse(value)) return 'is not an absolute URL';
+  const url = new URL(value);
+  if (url.protocol === 'http:') {
+    if (!isLoopback(url)) return 'must be https';
+    if (mode !== 'dev') return HTTP_NEEDS_DEV;
+  } else if (url.protocol !== 'https:') {
+    return 'must be https';
+  }
+  if (url.username !== '' || url.password !== '') return 'must not carry credentials';
+  // An origin is written without a path; a single trailing slash means the same.
+  if (value !== url.origin && value !== `${url.origin}/`)
+    return `must be an origin alone, here ${url.origin}`;
+  return null;
+}

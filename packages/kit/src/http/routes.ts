@@ -1,0 +1,126 @@
+import { TrieRouter } from 'hono/router/trie-router';
+import type { Route, RouteParameters } from '../../../portico/src/application/contracts.ts';
+import { HttpError } from '../../../portico/src/application/errors.ts';
+
+/**
+ * How the kit treats a route. Those of plugins limit their bodies and protect themselves; those of the application have limits and middlewares. The
+ * sign-in form checks its CSRF token itself, to answer a missing one with a page.
+ */
+export type RouteKind = 'plugin' | 'application' | 'sign-in';
+
+/** The route that answers a request, with its placeholders' values. */
+export interface MatchedRoute {
+  readonly route: Route;
+  readonly kind: RouteKind;
+  readonly parameters: RouteParameters;
+}
+
+/** A path is asked for by a method that none of its routes has. */
+export class MethodError extends HttpError {
+  /** The name of a route on that path. */
+  readonly route: string;
+
+  /** `headers` name the methods that it has. */
+  constructor(route: string, headers: Readonly<Record<string, string>>) {
+    super(405, 'No route of this path has the method', headers);
+    this.route = route;
+  }
+}
+
+const PLACEHOLDER = /\{([A-Za-z_]\w*)\}/g;
+
+/** The routes of an application. */
+export class Routes {
+  readonly #removed: string;
+  readonly #router = new TrieRouter<Omit<MatchedRoute, 'parameters'>>();
+  readonly #routes = new Map<string, Route>();
+  /** The names of routes by method and path. */
+  readonly #taken = new Map<string, string>();
+  /** Matches of paths without placeholders, by path and then method, remembered: at most one for each route and method. */
+  readonly #found = new Map<string, Map<string, MatchedRoute>>();
+  readonly #methods = new Set<string>();
+
+  /** `removed` is what a proxy takes away from the paths of requests before they arrive. */
+  constructor(removed: string) {
+    this.#removed = removed;
+  }
+
+  /** Throws when the name, or one of its methods on the path, is taken. */
+  add(route: Route, kind: RouteKind = 'plugin'): void {
+    if (this.#routes.has(route.name)) throw new Error(`Two routes are named '${route.name}'`);
+    if (!route.path.startsWith('/'))
+      throw new Error(`The path of the route '${route.name}' must begin with /`);
+    for (const method of route.methods) {
+      const place = `${method} ${route.path.replaceAll(PLACEHOLDER, '{}')}`;
+      const other = this.#taken.get(place);
+      if (other !== undefined)
+        throw new Error(`The routes '${other}' and '${route.name}' both answer ${place}`);
+      this.#taken.set(place, route.name);
+      this.#methods.add(method);
+      this.#router.add(method, route.path.replaceAll(PLACEHOLDER, ':$1'), { route, kind });
+    }
+    this.#routes.set(route.name, route);
+  }
+
+  has(name: string): boolean {
+    return this.#routes.has(name);
+  }
+
+  /** Whether a route answers the path, by whatever method. */
+  answers(path: string): boolean {
+    return [...this.#methods].some((method) => this.#find(method, path) !== null);
+  }
+
+  /** The path of a named route as browsers ask for it, placeholders filled and percent-encoded. */
+  path(name: string, parameters: RouteParameters = {}): string {
+    const route = this.#routes.get(name);
+    if (route === undefined) throw new Error(`No route is named '${name}'`);
+    const path = route.path.replaceAll(PLACEHOLDER, (_, key: string) => {
+      const value = parameters[key];
+      if (value === undefined) throw new Error(`The route '${name}' needs a value for {${key}}`);
+      return encodeURIComponent(value);
+    });
+    return `${this.#removed}${path}`;
+  }
+
+  /** Throws an HttpError: 404 when no route has the path, 405 when one has it for other methods only. */
+  match(method: string, path: string): MatchedRoute {
+    const known = this.#found.get(path)?.get(method);
+    if (known !== undefined) return known;
+    const matched = this.#find(method, path) ?? (method === 'HEAD' ? this.#find('GET', path) : null);
+    if (matched === null) throw this.#refusal(path);
+    if (matched.route.path === path) {
+      const onPath = this.#found.get(path) ?? new Map<string, MatchedRoute>();
+      this.#found.set(path, onPath.set(method, { ...matched, parameters: Object.freeze({}) }));
+    }
+    return matched;
+  }
+
+  #find(method: string, path: string): MatchedRoute | null {
+    const [matches] = this.#router.match(method, path);
+    const [found, raw] = matches[0] ?? [];
+    if (found === undefined) return null;
+    const parameters = decode(raw as Record<string, string>);
+    return parameters === null ? null : { ...found, parameters };
+  }
+
+  #refusal(path: string): HttpError {
+    const onPath = [...this.#methods].flatMap((method) => {
+      const route = this.#find(method, path)?.route;
+      return route === undefined ? [] : [{ method, route }];
+    });
+    const [first] = onPath;
+    if (first === undefined) return new HttpError(404, 'No route matches');
+    const allowed = onPath.flatMap(({ method, route }) => (route.refusesMethods === true ? [] : [method]));
+    if (allowed.includes('GET')) allowed.push('HEAD');
+    return new MethodError(first.route.name, { Allow: allowed.join(', ') });
+  }
+}
+
+function decode(raw: Readonly<Record<string, string>>): RouteParameters | null {
+  try {
+    return Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, decodeURIComponent(value)]));
+  } catch {
+    return null;
+  }
+}

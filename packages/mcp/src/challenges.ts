@@ -1,0 +1,83 @@
+import { answerFields, challenges, type BindingRefusal } from '../../portico/src/http/challenges.ts';
+import { token, type AuthorizationServer, type BearerErrorCode } from '../../portico/src/index.ts';
+import type { McpConfig } from './config.ts';
+import { listedScopes, scopeOf } from './tools/tool-access.ts';
+import type { RegisteredTool } from './tools/tools.ts';
+
+type Fields = Readonly<Record<string, string>>;
+
+const NO_FIELDS: Fields = {};
+
+/**
+ * The challenges of refusals, as header fields (RFC 6750 section 3, RFC 9728 section 5.1): where a token comes from, and the scope that
+ * the call needs, nothing of what the token has already (MCP 2026-07-28, Runtime Insufficient Scope Errors). No fields without
+ * `mcp:oauth:challenge`, but for a token that came as one that is bound to a key: its client goes by them (RFC 9449 section 7.1).
+ */
+export class Challenges {
+  readonly #server: AuthorizationServer;
+  /** Where the metadata of the resource is; null without `mcp:oauth:challenge`. */
+  readonly #metadataUrl: string | null;
+  readonly #supported: readonly string[];
+  readonly #listed: readonly string[];
+
+  constructor(server: AuthorizationServer, { oauth }: McpConfig, metadataUrl: string) {
+    this.#server = server;
+    this.#metadataUrl = oauth.challenge ? metadataUrl : null;
+    this.#supported = oauth.scopes_supported.filter((name) => server.offers(name));
+    this.#listed = listedScopes(server, this.#supported);
+  }
+
+  /**
+   * For a request that reaches nothing here, whatever it calls: without a token, a client does not learn which tools there are. `binding`
+   * is what the refusal says of bound tokens.
+   */
+  ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
+    if (!this.#isSent(binding)) return NO_FIELDS;
+    const isKept = binding !== null || error === 'missing_token' || error === 'insufficient_scope';
+    return this.#challenge(isKept ? error : 'invalid_token', this.#listed, binding);
+  }
+
+  /** For calls of these tools. */
+  ofTools(status: 401 | 403, tools: readonly RegisteredTool[], binding: BindingRefusal | null): Fields {
+    if (!this.#isSent(binding)) return NO_FIELDS;
+    const scopes = [...new Set(tools.flatMap((tool) => this.#scopesFor(tool)))];
+    return this.#challenge(status === 401 ? 'invalid_token' : 'insufficient_scope', scopes, binding);
+  }
+
+  /**
+   * Whether the person of this request lacks the permission for one of these tools, or for the whole resource (null). A challenge would be
+   * a lie then: no other token helps, and clients that follow it ask the person again and again.
+   */
+  async isOutOfReach(tools: readonly RegisteredTool[] | null): Promise<boolean> {
+    const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
+    if (person === undefined) return false;
+    const needed =
+      tools === null
+        ? this.#supported
+        : tools.flatMap((tool) => scopeOf(tool, this.#server, this.#supported) ?? []);
+    const held = await this.#server.scopesHeldBy(person, needed);
+    return tools === null ? held.length === 0 : held.length < needed.length;
+  }
+
+  #isSent(binding: BindingRefusal | null): boolean {
+    return this.#metadataUrl !== null || binding?.presented === true;
+  }
+
+  #challenge(error: BearerErrorCode, scopes: readonly string[], binding: BindingRefusal | null): Fields {
+    const fields = {
+      // RFC 6750 section 3.1: without a token, no error.
+      error: error === 'missing_token' ? null : error,
+      resource_metadata: this.#metadataUrl,
+      scope: this.#metadataUrl === null || scopes.length === 0 ? null : scopes.join(' '),
+    };
+    return { 'WWW-Authenticate': challenges(fields, binding), ...answerFields(binding) };
+  }
+
+  /** What a call needs: the scope of its tool, and one that reaches the resource, in one challenge. */
+  #scopesFor(tool: RegisteredTool): readonly string[] {
+    const scope = scopeOf(tool, this.#server, this.#supported);
+    if (scope === null) return [];
+    const [first] = this.#supported;
+    return first === undefined || this.#supported.includes(scope) ? [scope] : [first, scope];
+  }
+}

@@ -1,0 +1,108 @@
+import { runInContext } from '../../portico/src/http/context.ts';
+import { requestIdOf, withRequestId } from '../../portico/src/http/request-id.ts';
+import type { AuthorizationServer, Endpoint } from '../../portico/src/index.ts';
+import type { McpConfig } from './config.ts';
+import { MCP_PATH, McpContext, type McpServerOptions } from './context.ts';
+import { documentPreflight } from './origins.ts';
+import { jsonResponse } from './refusal.ts';
+import { answerMisplaced, answerStream, MISPLACED, STREAM } from './other-endpoints.ts';
+import { RPC, RpcEndpoint } from './rpc-endpoint.ts';
+import { listedScopes, SERVICE_SCOPE } from './tools/tool-access.ts';
+import type { ToolRegistry } from './tools/tools.ts';
+
+/** The MCP endpoint of an application: its tools behind the bearer tokens of its authorization server. */
+export interface McpServer {
+  /** The canonical resource (RFC 8707), such as `https://app.example/mcp`. */
+  readonly resource: string;
+  /** The section `mcp`, validated and with its defaults. */
+  readonly config: McpConfig;
+  /** The registry that the endpoint serves. */
+  readonly tools: ToolRegistry;
+  /** To be mounted by path and method. */
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** Makes the endpoint; opens nothing. Its resource is the issuer plus `/mcp`. */
+export function createMcpServer(options: McpServerOptions): McpServer {
+  const context = new McpContext(options);
+  const { server, config, tools, resource } = context;
+  const document = metadataOf(context);
+  const { challenge, narrow_service_scope: narrows } = config.oauth;
+  server.serveResource({
+    ...(server.config.audience === resource ? { metadata: document } : {}),
+    ...(challenge ? { stepUp: true } : {}),
+    ...(narrows ? { serviceScope: SERVICE_SCOPE } : {}),
+  });
+  const endpoints = [...protocolEndpoints(context), ...metadataEndpoints(context, document)];
+  // With `oauth_server:challenge` the server publishes one of the documents itself (AS-6.24).
+  const own = endpoints.filter(({ path }) => !server.endpoints.some((each) => each.path === path));
+  return { resource, config, tools, endpoints: own.map((endpoint) => measured(server, endpoint)) };
+}
+
+/** Protected resource metadata (RFC 9728 section 2). */
+function metadataOf({ server, config, resource, name }: McpContext): Readonly<Record<string, unknown>> {
+  const listed = listedScopes(server, config.oauth.scopes_supported);
+  return {
+    resource,
+    authorization_servers: [server.issuer],
+    ...(listed.length === 0 ? {} : { scopes_supported: listed }),
+    bearer_methods_supported: ['header'],
+    resource_name: name,
+    ...server.binding?.metadata,
+  };
+}
+
+function protocolEndpoints(context: McpContext): readonly Endpoint[] {
+  const path = `${context.server.mountPath}${MCP_PATH}`;
+  const rpc = new RpcEndpoint(context);
+  return [
+    { name: RPC, path, methods: ['POST', 'OPTIONS'], handle: (request) => rpc.answer(request) },
+    {
+      name: STREAM,
+      path,
+      methods: ['GET', 'DELETE', 'PUT', 'PATCH'],
+      refusesMethods: true,
+      handle: (request) => answerStream(context, request),
+    },
+    ...['/', '//'].map((slashes) => ({
+      name: `${MISPLACED}${slashes.length === 1 ? '' : '_twice'}`,
+      path: `${path}${slashes}`,
+      methods: ['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'] as const,
+      handle: (request: Request) => answerMisplaced(context, request),
+    })),
+  ];
+}
+
+/**
+ * RFC 9728 section 3.1 puts the well-known part in front of the path of the resource; some clients ask without its last part.
+ * Below no other base path: what is in front of that one describes another installation.
+ */
+function metadataEndpoints({ server, metadataPath }: McpContext, document: object): readonly Endpoint[] {
+  const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=60' };
+  const handle = async (request: Request) =>
+    request.method === 'OPTIONS' ? documentPreflight(request) : jsonResponse(document, 200, headers);
+  const name = 'mcp_server_resource_metadata';
+  return [
+    { name, path: metadataPath, methods: ['GET', 'OPTIONS'], handle },
+    {
+      name: `${name}_root`,
+      path: `/.well-known/oauth-protected-resource${server.basePath}`,
+      methods: ['GET', 'OPTIONS'],
+      handle,
+    },
+  ];
+}
+
+/** The endpoint with a request id on each answer, and measured as those of the server are. */
+function measured({ measuring }: AuthorizationServer, endpoint: Endpoint): Endpoint {
+  const { name, path: route } = endpoint;
+  const task = { kind: 'endpoint', name, route } as const;
+  const answer = async (request: Request) =>
+    withRequestId(await endpoint.handle(request), requestIdOf(request));
+  const handle: Endpoint['handle'] =
+    measuring === null ? answer : (request) => measuring.endpoint(task, request, () => answer(request));
+  return {
+    ...endpoint,
+    handle: (request, context) => runInContext(context, requestIdOf(request), () => handle(request)),
+  };
+}

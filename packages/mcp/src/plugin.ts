@@ -1,0 +1,123 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { ConfigurationError } from '../../sql/src/errors.ts';
+import type { Application, ConfigMap, ConfigurationProblem, Plugin } from '../../portico/src/application/contracts.ts';
+import { authorizationServerOf } from '../../portico/src/index.ts';
+import { mcpConfiguration, type McpConfig, type McpConfigInput } from './config.ts';
+import { MCP_PATH } from './context.ts';
+import { createMcpServer, type McpServer } from './mcp-server.ts';
+import { repeatedArguments } from './protocol/parameter-headers.ts';
+import { createToolRegistry, type ToolRegistry } from './tools/tools.ts';
+import { STATELESS_VERSION } from './protocol/versions.ts';
+
+/** The routes that take no session, so that nothing can be forged. */
+const EXEMPT = {
+  mcp_server_rpc: true,
+  mcp_server_stream: true,
+  mcp_server_misplaced: true,
+  mcp_server_misplaced_twice: true,
+};
+
+/** The name under which `app.services` holds the McpServer. */
+const MCP = 'mcp';
+
+const registering = new AsyncLocalStorage<ToolRegistry>();
+
+/** The registry of the application that is being started: `tool().register(…)` in its `register`. Throws elsewhere. */
+export function tool(): ToolRegistry {
+  const tools = registering.getStore();
+  if (tools === undefined) {
+    throw new Error(
+      'tool() was called outside of register(), or the application has no mcp() among its plugins: ' +
+        'tools are registered while the application is put together',
+    );
+  }
+  return tools;
+}
+
+/** The MCP endpoint of a started application. Throws when the plugin is not part of it. */
+export function mcpServerOf(application: Application): McpServer {
+  const server = application.services.get(MCP);
+  if (server === undefined) throw new Error('The application has no mcp() among its plugins');
+  return server as McpServer;
+}
+
+/**
+ * The MCP endpoint as a plugin of the host kit, after `oauthServer()` in the list: the section `mcp` of the configuration,
+ * `POST /mcp`, the resource metadata, and `tool()` for the application's own tools.
+ */
+export function mcp(): Plugin<{ mcp: McpConfigInput }> {
+  return {
+    name: 'mcp',
+    defaults: { mcp: {}, csrf_exempt_routes: EXEMPT },
+    configuration: { mcp: mcpConfiguration },
+    problems,
+    migrations: [],
+    views: null,
+    commands: () => {},
+    register(application) {
+      const server = createMcpServer({
+        server: authorizationServerOf(application),
+        config: application.config['mcp'] as McpConfig,
+        tools: createToolRegistry(),
+        log: application.log,
+      });
+      application.services.set(MCP, server);
+      for (const { handle, ...endpoint } of server.endpoints) {
+        application.route({ ...endpoint, handler: (_, request) => handle(request) });
+      }
+    },
+    async around(application, register) {
+      const { tools, config } = mcpServerOf(application);
+      await registering.run(tools, register);
+      requireOfferedScopes(application, tools);
+      if (config.protocol_versions.includes(STATELESS_VERSION)) requireRepeatable(tools);
+    },
+  };
+}
+
+/** The resource is also the audience of its tokens: one URL, which three keys of the configuration must agree on. */
+function problems(config: ConfigMap): readonly ConfigurationProblem[] {
+  const { resource, oauth } = config['mcp'] as McpConfig;
+  const { audience, scopes } = config['oauth_server'] as {
+    readonly audience: string;
+    readonly scopes: Readonly<Record<string, unknown>>;
+  };
+  const basePath = config['base_path'] as string;
+  const canonical = `${new URL(config['public_url'] as string).origin}${basePath}${MCP_PATH}`;
+  const expected = `public_url plus ${basePath === '' ? '' : 'base_path plus '}/mcp`;
+  const unknown = oauth.scopes_supported.filter((scope) => !Object.hasOwn(scopes, scope));
+  return [
+    ...(resource === undefined || resource === canonical
+      ? []
+      : [{ key: 'mcp:resource', message: `must be ${expected}, ${canonical}` }]),
+    // When both have the same wrong value, one problem is enough.
+    ...(audience === canonical || (resource !== undefined && audience === resource)
+      ? []
+      : [{ key: 'oauth_server:audience', message: `must be the MCP resource, ${canonical}` }]),
+    ...unknown.map((scope) => ({
+      key: 'mcp:oauth:scopes_supported',
+      message: `names ${scope}, which is not in oauth_server:scopes`,
+    })),
+  ];
+}
+
+function requireOfferedScopes(application: Application, tools: ToolRegistry): void {
+  const server = authorizationServerOf(application);
+  const problems = tools.all().flatMap(({ name, scope }) => {
+    if (scope === null || server.offers(scope)) return [];
+    return [{ key: 'oauth_server:scopes', message: `lacks ${scope}, the scope() of the tool ${name}` }];
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+/** Clients of 2026-07-28 do not offer a tool whose marked arguments cannot be repeated in header fields. */
+function requireRepeatable(tools: ToolRegistry): void {
+  for (const { name, inputSchema } of tools.all()) {
+    try {
+      repeatedArguments(inputSchema);
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      throw new Error(`The inputSchema() of the tool ${name} ${problem}`, { cause: error });
+    }
+  }
+}

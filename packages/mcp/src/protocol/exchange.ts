@@ -1,0 +1,206 @@
+import type { JSONRPCRequest } from '@modelcontextprotocol/server';
+import { madeWithRequestId, REQUEST_ID_HEADER, requestIdOf } from '../../../portico/src/http/request-id.ts';
+import type { McpContext } from '../context.ts';
+import type { Messages } from './messages.ts';
+import { Protocol } from './protocol.ts';
+import { protocolRefusal, refusal } from '../refusal.ts';
+import { RunningCalls } from './running-calls.ts';
+import { VERSION_HEADER } from './stateless.ts';
+import { StatelessProtocol, type StatelessAnswer } from './stateless-protocol.ts';
+import { ToolCalls, type Caller } from '../tools/tool-call.ts';
+import { ToolList } from '../tools/tool-list.ts';
+import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
+
+/** Answers the messages of requests, each by the protocol of its version. */
+export class Exchange {
+  readonly #context: McpContext;
+  readonly #protocol: Protocol;
+  readonly #stateless: StatelessProtocol;
+  readonly #running = new RunningCalls();
+
+  constructor(context: McpContext) {
+    const list = new ToolList(context.tools);
+    const calls = new ToolCalls(context);
+    this.#context = context;
+    this.#protocol = new Protocol(context, list, calls);
+    this.#stateless = new StatelessProtocol(context, list, calls);
+  }
+
+  async answer(request: Request, messages: Messages): Promise<Response> {
+    const version = request.headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
+    const { requests, metadata } = messages;
+    const refused = metadata === null ? versionRefusal(messages, version, this.#context.versions) : null;
+    if (refused !== null) return refused;
+    for (const id of messages.cancelled) this.#running.cancel({ request, id });
+    const [first] = requests;
+    if (first === undefined) return new Response(null, { status: 202 });
+    const { signal } = request;
+    if (signal.aborted) return refusal(499, CALLER_IS_GONE);
+    const { streaming } = this.#context.config.transport;
+    if (metadata !== null) {
+      const answer = streaming ? statelessEvents : statelessAnswer;
+      return answer(request, (caller) => this.#stateless.answer(first, caller, metadata));
+    }
+    const answerOne: AnswerOne = (message, caller) => this.#answerOne(request, message, caller);
+    if (streaming) return named(request, EVENT_STREAM, eventsOf(requests, answerOne, signal, version));
+    const answers = await Promise.all(
+      requests.map((message) => answerOne(message, { signal, notify: discard, version })),
+    );
+    if (signal.aborted) return refusal(499, CALLER_IS_GONE);
+    return named(request, JSON_BODY, answers.length === 1 ? answers[0] : `[${answers.join(',')}]`);
+  }
+
+  #answerOne(request: Request, message: JSONRPCRequest, caller: Caller): Promise<string> {
+    if (message.method !== 'tools/call') return this.#protocol.answer(message, caller);
+    return this.#running.run({ request, id: message.id }, caller.signal, (signal) =>
+      this.#protocol.answer(message, { ...caller, signal }),
+    );
+  }
+}
+
+type AnswerOne = (message: JSONRPCRequest, caller: Caller) => Promise<string>;
+
+/** It is not sent. */
+const CALLER_IS_GONE = 'The caller is gone.';
+
+/** Null for messages that the version of the protocol allows. */
+function versionRefusal(
+  { count, initializes }: Messages,
+  version: string,
+  { all, initialized }: OfferedVersions,
+): Response | null {
+  if (initializes) {
+    if (count === 1) return null;
+    return protocolRefusal('Invalid Request: Only one initialization request is allowed', -32_600);
+  }
+  if (initialized.includes(version)) return null;
+  const supported = all.join(', ');
+  return protocolRefusal(
+    `Bad Request: Unsupported protocol version: ${version} (supported versions: ${supported})`,
+    -32_000,
+  );
+}
+
+const JSON_BODY = { 'content-type': 'application/json' };
+const EVENT_STREAM = {
+  'cache-control': 'no-cache, no-transform',
+  connection: 'keep-alive',
+  'content-type': 'text/event-stream',
+  'x-accel-buffering': 'no',
+};
+const REQUEST_ID = REQUEST_ID_HEADER.toLowerCase();
+
+/** The id is given with the other header fields: adding it to those of a Response takes longer than making the Response. */
+function named(
+  request: Request,
+  headers: Readonly<Record<string, string>>,
+  body: string | ReadableStream | undefined,
+  status = 200,
+): Response {
+  const response = new Response(body, {
+    status,
+    headers: { ...headers, [REQUEST_ID]: requestIdOf(request) },
+  });
+  return madeWithRequestId(response);
+}
+
+function discard(): void {}
+
+/** Each answer as an event when it is there, and the notifications of tools before it. */
+function eventsOf(
+  requests: readonly JSONRPCRequest[],
+  answerOne: AnswerOne,
+  signal: AbortSignal,
+  version: string,
+): ReadableStream<Uint8Array> {
+  const gone = new AbortController();
+  const events = openEvents(leave);
+  function leave(): void {
+    events.end();
+    gone.abort();
+  }
+  signal.addEventListener('abort', leave);
+  const caller = { signal: gone.signal, notify: events.send, version };
+  const answerAll = async () => {
+    await Promise.all(requests.map(async (message) => events.send(await answerOne(message, caller))));
+    // The runtime may keep a signal that has listeners, and all that they refer to, for as long as the process lives.
+    signal.removeEventListener('abort', leave);
+    events.end();
+  };
+  void answerAll();
+  return events.body;
+}
+
+/** Asks the protocol of 2026-07-28. */
+type Ask = (caller: Caller) => Promise<StatelessAnswer>;
+
+async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
+  const { signal } = request;
+  const { status, text } = await ask({ signal, notify: discard, version: STATELESS_VERSION });
+  return signal.aborted ? refusal(499, CALLER_IS_GONE) : named(request, JSON_BODY, text, status);
+}
+
+/**
+ * The answer as an event. The stream is opened by the first thing there is to send: the status of some errors is part of the
+ * protocol, and cannot follow the headers.
+ */
+async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
+  const { signal } = request;
+  const gone = new AbortController();
+  const opened = Promise.withResolvers<null>();
+  const events = openEvents(leave, () => opened.resolve(null));
+  function leave(): void {
+    events.end();
+    gone.abort();
+  }
+  signal.addEventListener('abort', leave);
+  const answering = ask({ signal: gone.signal, notify: events.send, version: STATELESS_VERSION });
+  const end = () => {
+    signal.removeEventListener('abort', leave);
+    events.end();
+  };
+  const first = await Promise.race([answering, opened.promise]);
+  if (first !== null && first.status !== 200) {
+    end();
+    return named(request, JSON_BODY, first.text, first.status);
+  }
+  const finish = async () => {
+    const { text } = await answering;
+    events.send(text);
+    end();
+  };
+  void finish();
+  return named(request, EVENT_STREAM, events.body);
+}
+
+/** How often something is sent while tools work, in milliseconds: proxies close what is silent. */
+const KEEP_ALIVE = 15_000;
+const UTF8 = new TextEncoder();
+
+/** A stream of events (Server-Sent Events). What is sent after its end is discarded. */
+function openEvents(cancelled: () => void, written: () => void = discard) {
+  let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  const write = (text: string) => {
+    controller?.enqueue(UTF8.encode(text));
+    written();
+  };
+  const keepAlive = setInterval(write, KEEP_ALIVE, ': keepalive\n\n').unref();
+  return {
+    body: new ReadableStream<Uint8Array>({
+      start(opened) {
+        controller = opened;
+      },
+      cancel() {
+        controller = null;
+        clearInterval(keepAlive);
+        cancelled();
+      },
+    }),
+    send: (text: string) => write(`event: message\ndata: ${text}\n\n`),
+    end() {
+      clearInterval(keepAlive);
+      controller?.close();
+      controller = null;
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import {
+  isInitializeRequest,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server';
+import { hasHalves } from '../../../portico/src/contracts/json.ts';
+import { readBytes } from '../../../portico/src/http/body.ts';
+import { acceptsByName, mediaTypeOf } from '../../../portico/src/http/media-types.ts';
+import { DEEPEST, isTooDeep } from './nesting.ts';
+import { isShort, MOST_VALUES } from './protocol-types.ts';
+import { protocolRefusal, refusal, requestRefusal } from '../refusal.ts';
+import { readMetadata, VERSION_HEADER, type RequestMetadata } from './stateless.ts';
+import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
+
+/** The body of a request to the MCP endpoint. It is parsed once, so that what was checked is what is answered. */
+export interface Messages {
+  /** Those of them that are to be answered; the others, notifications and responses, have nothing to refer to here. */
+  readonly requests: readonly JSONRPCRequest[];
+  /** How many messages there are. */
+  readonly count: number;
+  /** Whether one of them is an `initialize`, with its parameters. */
+  readonly initializes: boolean;
+  /** The names of the tools that they call. */
+  readonly calledTools: readonly string[];
+  /** The ids of requests that notifications cancel; none in 2026-07-28, where a caller hangs up. */
+  readonly cancelled: readonly RequestId[];
+  /** What a request of 2026-07-28 says of itself; null for those of other versions. */
+  readonly metadata: RequestMetadata | null;
+}
+
+/** How an id of JSON-RPC is written is part of it: 1 is not "1". */
+export type RequestId = JSONRPCRequest['id'];
+
+/** Counts messages before anything is done for them: how long to wait in milliseconds, 0 where they are allowed. */
+export type TakeMessages = (count: number) => number;
+
+/** The largest body that is read, in bytes. */
+const BODY_LIMIT = 1024 * 1024;
+/** The most messages of one body. */
+const LARGEST_BATCH = 100;
+/** The most values of one body, at every level: the SDK's schemas take some microseconds for each. */
+const MOST_OF_A_BODY = 10_000;
+
+/** What was read, or why it cannot be accepted. */
+type Read = { readonly messages: Messages } | { readonly refusal: Response };
+
+/** Reads and checks the messages of a request. */
+export async function readMessages(
+  request: Request,
+  versions: OfferedVersions,
+  take: TakeMessages,
+): Promise<Read> {
+  const { headers } = request;
+  const unreadable = headerRefusal(headers);
+  if (unreadable !== null) return { refusal: unreadable };
+  // When the sender hangs up, the body counts as empty.
+  const body = await readBytes(request, BODY_LIMIT, (failure) =>
+    failure === 'too large' ? null : Buffer.alloc(0),
+  );
+  if (body === null) return { refusal: refusal(413, 'The body is larger than 1 MiB.') };
+  const parsed = parse(body);
+  const wait = take(Array.isArray(parsed) ? parsed.length : 1);
+  if (wait > 0) return { refusal: limitRefusal(wait, parsed, headers, versions) };
+  if (parsed === undefined) return { refusal: refusal(400, 'The body is not JSON.', {}, -32_700) };
+  const problem = bodyProblem(body, parsed);
+  if (problem !== null) return { refusal: bodyRefusal(-32_600, problem, parsed, headers, versions) };
+  const read = versions.stateless ? readMetadata(parsed, headers, versions) : { metadata: null };
+  if ('refusal' in read) return read;
+  return checkMessages(parsed, headers, versions, read.metadata);
+}
+
+function checkMessages(
+  body: unknown,
+  headers: Headers,
+  versions: OfferedVersions,
+  metadata: RequestMetadata | null,
+): Read {
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body];
+  const refused = Array.isArray(body) ? batchRefusal(body, headers) : null;
+  if (refused !== null) return { refusal: refused };
+  const requests = messages.filter((message) => isJSONRPCRequest(message));
+  if (requests.length < messages.length && !messages.every(isMessage)) return invalid(NO_REQUEST);
+  // Responses are matched by id: of two requests with the same one, only one would be answered.
+  if (new Set(requests.map(({ id }) => id)).size < requests.length) return invalid(SAME_ID);
+  const initializing = requests.filter(({ method }) => method === 'initialize');
+  if (initializing.length > 0 && !isShort(initializing)) {
+    const problem = `What the client says of itself is more than ${MOST_VALUES} values.`;
+    return { refusal: bodyRefusal(-32_602, problem, body, headers, versions) };
+  }
+  return {
+    messages: {
+      requests,
+      count: messages.length,
+      initializes: initializing.some((message) => isInitializeRequest(message)),
+      calledTools: findCalledTools(messages),
+      cancelled: metadata === null ? findCancelled(messages) : [],
+      metadata,
+    },
+  };
+}
+
+function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
+  // The header was introduced after 2025-03-26, so a request without it is of that version (MCP-8.8).
+  const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
+  if (batch.length === 0 || version !== BATCHING_VERSION) {
+    return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
+  }
+  // A cancelled request gets no response, so a batch that cancels its own would never be answered; and a server without
+  // sessions has no other request that a batch could cancel.
+  if (batch.some((message) => readMethod(message) === CANCELLED)) {
+    return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
+  }
+  // Nothing looked at each of the messages before.
+  if (batch.length <= LARGEST_BATCH) return null;
+  return protocolRefusal(`Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`, -32_600);
+}
+
+const NO_REQUEST = 'The body is no request of JSON-RPC 2.0.';
+const SAME_ID = 'Two requests of a batch have the same id.';
+
+function invalid(problem: string): Read {
+  return { refusal: refusal(400, problem, {}, -32_600) };
+}
+
+const JSON_TYPE = 'application/json';
+/** The media types that every client must accept (MCP, Sending Messages to the Server). */
+const RESPONSE_TYPES = [JSON_TYPE, 'text/event-stream'] as const;
+
+/** What is required of every POST before its body is read (MCP, Sending Messages to the Server). */
+function headerRefusal(headers: Headers): Response | null {
+  const accept = headers.get('accept');
+  if (!RESPONSE_TYPES.every((mediaType) => acceptsByName(accept, mediaType))) {
+    return refusal(406, 'Accept must list both application/json and text/event-stream.');
+  }
+  if (mediaTypeOf(headers.get('content-type')) !== JSON_TYPE)
+    return refusal(415, 'Content-Type must be application/json.');
+  return null;
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The JSON value, or undefined for anything that is not JSON in UTF-8 without a byte order mark (RFC 8259 section 8.1). */
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(UTF8.decode(body)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What no message may be, before a schema looks at it; null for nothing. */
+function bodyProblem(body: Buffer, parsed: unknown): string | null {
+  if (isTooDeep(body)) return `The body is nested too deep: more than ${DEEPEST} levels.`;
+  if (!isShort(parsed, MOST_OF_A_BODY)) return `The body has more than ${MOST_OF_A_BODY} values.`;
+  const hasEscapes = body.includes('\\ud') || body.includes('\\uD');
+  return hasEscapes && hasHalves(parsed) ? 'The body has text that is not well-formed Unicode.' : null;
+}
+
+/** In 2026-07-28 an error names its request, which only a header field can say here: nothing has looked into the body. */
+function bodyRefusal(
+  code: number,
+  message: string,
+  body: unknown,
+  headers: Headers,
+  versions: OfferedVersions,
+): Response {
+  return namesRequest(headers, versions)
+    ? requestRefusal(400, body, { code, message })
+    : refusal(400, message, {}, code);
+}
+
+function limitRefusal(wait: number, body: unknown, headers: Headers, versions: OfferedVersions): Response {
+  const message = 'Too many messages: try again later.';
+  const retry = { 'Retry-After': String(Math.ceil(wait / 1000)) };
+  return namesRequest(headers, versions)
+    ? requestRefusal(429, body, { code: 429, message }, retry)
+    : refusal(429, message, retry);
+}
+
+function namesRequest(headers: Headers, { stateless }: OfferedVersions): boolean {
+  return stateless && headers.get(VERSION_HEADER) === STATELESS_VERSION;
+}
+
+const CANCELLED = 'notifications/cancelled';
+
+function readMethod(message: unknown): unknown {
+  return isObject(message) ? message['method'] : undefined;
+}
+
+function isMessage(message: unknown): boolean {
+  return isJSONRPCRequest(message) || isJSONRPCNotification(message) || isJSONRPCResponse(message);
+}
+
+function findCalledTools(messages: readonly unknown[]): readonly string[] {
+  return messages.flatMap((message) => {
+    if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) return [];
+    const { name } = message['params'];
+    return typeof name === 'string' ? [name] : [];
+  });
+}
+
+function findCancelled(messages: readonly unknown[]): readonly RequestId[] {
+  return messages.flatMap((message) => {
+    if (!isObject(message) || message['method'] !== CANCELLED || 'id' in message) return [];
+    const id = isObject(message['params']) ? message['params']['requestId'] : null;
+    return typeof id === 'string' || typeof id === 'number' ? [id] : [];
+  });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

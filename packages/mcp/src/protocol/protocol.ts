@@ -1,0 +1,126 @@
+import {
+  ProtocolErrorCode,
+  type CallToolRequestParams,
+  type JSONRPCRequest,
+  type SpecTypeName,
+  type SpecTypes,
+} from '@modelcontextprotocol/server';
+import { jsonText } from '../../../portico/src/contracts/json.ts';
+import type { McpContext } from '../context.ts';
+import { readAs } from './protocol-types.ts';
+import { callRefusal } from '../tools/tool-access.ts';
+import { onlyRound } from '../tools/rounds.ts';
+import type { Caller, ToolCalls } from '../tools/tool-call.ts';
+import type { ToolList } from '../tools/tool-list.ts';
+import { ToolQuestions } from '../tools/tool-questions.ts';
+import { errorResult, withObjectsAlone } from '../tools/tool-result.ts';
+import type { OfferedVersions } from './versions.ts';
+
+/** An error of JSON-RPC. */
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** The JSON text of a result, or an error. */
+type Outcome = string | RpcError;
+type Method = (request: JSONRPCRequest, caller: Caller) => Outcome | Promise<Outcome>;
+
+/**
+ * The versions that begin with `initialize`. It keeps nothing of any request, so any process may answer the next one (MCP-8.12). The
+ * SDK's schemas say what is valid; its server, which is made for one connection each, is not used (decision 28).
+ */
+export class Protocol {
+  readonly #context: McpContext;
+  readonly #calls: ToolCalls;
+  readonly #methods: ReadonlyMap<string, Method>;
+
+  constructor(context: McpContext, list: ToolList, calls: ToolCalls) {
+    this.#context = context;
+    this.#calls = calls;
+    this.#methods = new Map([
+      ['initialize', method('InitializeRequest', ({ params }) => this.#initialize(params.protocolVersion))],
+      ['ping', method('PingRequest', () => '{}')],
+      ['tools/list', method('ListToolsRequest', (_, caller) => `{"tools":${list.text(caller.version)}}`)],
+      ['tools/call', method('CallToolRequest', ({ params }, caller) => this.#call(params, caller))],
+    ]);
+  }
+
+  /** Answers one request with the JSON text of its response. Never rejects. */
+  async answer(request: JSONRPCRequest, caller: Caller): Promise<string> {
+    const id = jsonText(request.id);
+    const outcome = await this.#outcome(request, caller);
+    if (typeof outcome === 'string') return `{"result":${outcome},"jsonrpc":"2.0","id":${id}}`;
+    return `{"jsonrpc":"2.0","id":${id},"error":${jsonText(outcome)}}`;
+  }
+
+  async #outcome(request: JSONRPCRequest, caller: Caller): Promise<Outcome> {
+    const { method: asked } = request;
+    try {
+      return (await this.#methods.get(asked)?.(request, caller)) ?? METHOD_NOT_FOUND;
+    } catch (exception) {
+      this.#context.log.error('The MCP request {method} failed: {exception}', { method: asked, exception });
+      return INTERNAL_ERROR;
+    }
+  }
+
+  #initialize(requested: string): string {
+    const { name, config, versions, instructions } = this.#context;
+    return jsonText({
+      protocolVersion: versionFor(versions, requested),
+      capabilities: { tools: {} },
+      serverInfo: { name, version: config.version },
+      ...instructions,
+    });
+  }
+
+  async #call(params: CallToolRequestParams, caller: Caller): Promise<Outcome> {
+    const { tools, config } = this.#context;
+    const tool = tools.find(params.name);
+    if (tool === null) return NO_SUCH_TOOL;
+    // The endpoint has checked this before; no tool runs unless it is checked where the tool is called, too.
+    const refused = callRefusal(config, tool);
+    if (refused !== null) return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
+    const result = await this.#calls.call(tool, params, caller, onlyRound());
+    return jsonText(result instanceof ToolQuestions ? CANNOT_ASK : withObjectsAlone(result));
+  }
+}
+
+export const METHOD_NOT_FOUND: RpcError = {
+  code: ProtocolErrorCode.MethodNotFound,
+  message: 'Method not found',
+};
+
+export const INTERNAL_ERROR: RpcError = { code: ProtocolErrorCode.InternalError, message: 'Internal error' };
+
+export const NO_SUCH_TOOL: RpcError = {
+  code: ProtocolErrorCode.InvalidParams,
+  message: 'No tool has this name.',
+};
+
+const CANNOT_ASK = errorResult(
+  'The tool has to ask something first, which needs a client of MCP 2026-07-28.',
+);
+
+/** A method whose requests are of this type of the protocol; others are answered -32602. */
+function method<Name extends SpecTypeName>(
+  type: Name,
+  answer: (request: SpecTypes[Name], caller: Caller) => Outcome | Promise<Outcome>,
+): Method {
+  return (request, caller) => {
+    const checked = readAs(type, request);
+    if (checked !== null) return answer(checked, caller);
+    const message = `The parameters are not those of ${request.method}.`;
+    return { code: ProtocolErrorCode.InvalidParams, message };
+  };
+}
+
+/**
+ * The version for a client that asks for one: the newest that is not newer, as clients often support versions before their own and
+ * never later ones. Without such a version it is the latest, as MCP requires (Version Negotiation). Versions are dates, which
+ * compare as text.
+ */
+function versionFor({ initialized }: OfferedVersions, requested: string): string | undefined {
+  return initialized.find((version) => version <= requested) ?? initialized[0];
+}

@@ -1,0 +1,148 @@
+import {
+  ProtocolErrorCode,
+  type CallToolRequestParams,
+  type JSONRPCRequest,
+  type SpecTypeName,
+  type SpecTypes,
+} from '@modelcontextprotocol/server';
+import { jsonText } from '../../../portico/src/contracts/json.ts';
+import type { McpContext } from '../context.ts';
+import { readAs } from './protocol-types.ts';
+import { Rounds } from '../tools/rounds.ts';
+import type { RequestMetadata } from './stateless.ts';
+import { callRefusal } from '../tools/tool-access.ts';
+import type { Caller, ToolCalls } from '../tools/tool-call.ts';
+import type { ToolList } from '../tools/tool-list.ts';
+import { ToolQuestions } from '../tools/tool-questions.ts';
+import { INTERNAL_ERROR, METHOD_NOT_FOUND, NO_SUCH_TOOL, type RpcError } from './protocol.ts';
+import { STATELESS_VERSION } from './versions.ts';
+
+/** The status of a response, and its JSON text. */
+export interface StatelessAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A result without what every result has, or its JSON text with it. */
+type Result = string | Readonly<Record<string, unknown>>;
+type Outcome = Result | Failure;
+type Method = (
+  request: JSONRPCRequest,
+  caller: Caller,
+  metadata: RequestMetadata,
+) => Outcome | Promise<Outcome>;
+
+/** An error in place of a result; most are answered 200, as they are the answer. */
+class Failure {
+  readonly error: RpcError;
+  readonly status: number;
+
+  constructor(error: RpcError, status = 200) {
+    this.error = error;
+    this.status = status;
+  }
+}
+
+/** How long a client may take `tools/list` and `server/discover` for fresh, in milliseconds: they change when the application is deployed. */
+const FRESH = 300_000;
+/** They are for those who hold a token, so a cache in between does not share them. */
+const CACHED = { ttlMs: FRESH, cacheScope: 'private' } as const;
+
+/** MCP 2026-07-28: what `Protocol` is for the versions before it. */
+export class StatelessProtocol {
+  readonly #context: McpContext;
+  readonly #calls: ToolCalls;
+  readonly #rounds: Rounds;
+  readonly #methods: ReadonlyMap<string, Method>;
+  /** The `_meta` of each result. */
+  readonly #meta: object;
+
+  constructor(context: McpContext, list: ToolList, calls: ToolCalls) {
+    const { name, config, versions, instructions } = context;
+    const meta = { 'io.modelcontextprotocol/serverInfo': { name, version: config.version } };
+    const listed = jsonText({ ...CACHED, _meta: meta }).slice(1, -1);
+    const discovered = {
+      supportedVersions: versions.all,
+      capabilities: { tools: {} },
+      ...instructions,
+      ...CACHED,
+    };
+    const listAll = () => `{"resultType":"complete","tools":${list.text(STATELESS_VERSION)},${listed}}`;
+    this.#context = context;
+    this.#calls = calls;
+    this.#rounds = new Rounds(context.server.sealing, context.resource);
+    this.#meta = meta;
+    this.#methods = new Map([
+      ['server/discover', () => discovered],
+      ['tools/list', method('ListToolsRequest', listAll)],
+      ['tools/call', method('CallToolRequest', (checked, ...rest) => this.#call(checked.params, ...rest))],
+    ]);
+  }
+
+  /** Answers one request. Never rejects. */
+  async answer(request: JSONRPCRequest, caller: Caller, metadata: RequestMetadata): Promise<StatelessAnswer> {
+    const { id } = request;
+    const outcome = await this.#outcome(request, caller, metadata);
+    if (outcome instanceof Failure) {
+      return { status: outcome.status, text: jsonText({ jsonrpc: '2.0', id, error: outcome.error }) };
+    }
+    return { status: 200, text: `{"jsonrpc":"2.0","id":${jsonText(id)},"result":${outcome}}` };
+  }
+
+  async #outcome(...given: Parameters<Method>): Promise<string | Failure> {
+    const [{ method: asked }] = given;
+    try {
+      const outcome = (await this.#methods.get(asked)?.(...given)) ?? new Failure(METHOD_NOT_FOUND, 404);
+      if (outcome instanceof Failure || typeof outcome === 'string') return outcome;
+      // What a tool asks may fail to be written, too.
+      return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
+    } catch (exception) {
+      this.#context.log.error('The MCP request {method} failed: {exception}', { method: asked, exception });
+      return new Failure(INTERNAL_ERROR);
+    }
+  }
+
+  async #call(
+    params: CallToolRequestParams,
+    request: JSONRPCRequest,
+    caller: Caller,
+    { capabilities }: RequestMetadata,
+  ): Promise<Outcome> {
+    const { tools, config } = this.#context;
+    const tool = tools.find(params.name);
+    if (tool === null) return new Failure(NO_SUCH_TOOL);
+    const refused = callRefusal(config, tool);
+    if (refused !== null) {
+      return new Failure({ code: ProtocolErrorCode.InvalidRequest, message: refused.message });
+    }
+    const args = params.arguments ?? {};
+    const round = await this.#rounds.read(tool, args, request.params ?? {}, capabilities);
+    if ('problem' in round) {
+      return new Failure({ code: ProtocolErrorCode.InvalidParams, message: round.problem });
+    }
+    const result = await this.#calls.call(tool, params, caller, round);
+    if (!(result instanceof ToolQuestions)) return { ...result };
+    const missing = result.missing(capabilities);
+    if (missing === null) return this.#rounds.ask(tool, args, round, result);
+    const message = 'The tool asks for what the client has not declared that it can do.';
+    return new Failure({ code: -32_021, message, data: { requiredCapabilities: missing } }, 400);
+  }
+}
+
+/** A method whose requests are of this type of the protocol; others are answered -32602. */
+function method<Name extends SpecTypeName>(
+  type: Name,
+  answer: (
+    checked: SpecTypes[Name],
+    request: JSONRPCRequest,
+    caller: Caller,
+    metadata: RequestMetadata,
+  ) => Outcome | Promise<Outcome>,
+): Method {
+  return (request, caller, metadata) => {
+    const checked = readAs(type, request);
+    if (checked !== null) return answer(checked, request, caller, metadata);
+    const message = `The parameters are not those of ${request.method}.`;
+    return new Failure({ code: ProtocolErrorCode.InvalidParams, message });
+  };
+}

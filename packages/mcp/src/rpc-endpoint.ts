@@ -1,0 +1,144 @@
+import { parseScheme } from '../../portico/src/http/bearer.ts';
+import { bindingRefusal, type BindingRefusal } from '../../portico/src/http/challenges.ts';
+import { token } from '../../portico/src/index.ts';
+import { CallLimit } from './call-limit.ts';
+import type { McpContext } from './context.ts';
+import { Exchange } from './protocol/exchange.ts';
+import { readMessages, type Messages } from './protocol/messages.ts';
+import { isForeign, preflightResponse, withCors } from './origins.ts';
+import { refusal, requestRefusal } from './refusal.ts';
+import { callRefusal, reachesResource } from './tools/tool-access.ts';
+import { repeatedArguments, unrepeated } from './protocol/parameter-headers.ts';
+import { mismatchRefusal } from './protocol/stateless.ts';
+import type { JsonSchema } from './tools/tool-description.ts';
+
+/** The endpoint's name. */
+export const RPC = 'mcp_server_rpc';
+
+const OUT_OF_REACH = 'The account has no permission for this, and no other token would change that.';
+
+/**
+ * POST /mcp: origin, token, messages and tools are checked in this order, then the protocol answers. Neither 401 nor 403 has a
+ * challenge, which RFC 6750 section 3 would have, unless `mcp:oauth:challenge` is on (MCP-8.4).
+ */
+export class RpcEndpoint {
+  readonly #context: McpContext;
+  readonly #exchange: Exchange;
+  readonly #limit: CallLimit | null;
+
+  constructor(context: McpContext) {
+    this.#context = context;
+    this.#exchange = new Exchange(context);
+    const perMinute = context.config.calls_per_minute;
+    this.#limit = perMinute === undefined ? null : new CallLimit(perMinute, context.server.clock);
+  }
+
+  /** Never rejects. */
+  async answer(request: Request): Promise<Response> {
+    const { server, config } = this.#context;
+    const allowed = config.allowed_origins;
+    if (isForeign(request, server.origin, allowed)) {
+      const foreign = refusal(403, 'Pages of this origin may not call tools.');
+      this.#context.logRefusal(RPC, request, foreign, null);
+      return foreign;
+    }
+    if (request.method === 'OPTIONS') return preflightResponse(request, allowed, this.#extraFields());
+    const response = await this.#context.withToken(request, async () => {
+      const unauthenticated = this.#context.tokenRefusal();
+      if (unauthenticated !== null) return unauthenticated;
+      const answer = await this.#answerMessages(request);
+      this.#context.logRefusal(RPC, request, answer, token().clientId());
+      return answer;
+    });
+    return withCors(response, request, allowed);
+  }
+
+  async #answerMessages(request: Request): Promise<Response> {
+    const { server, config, challenges, versions } = this.#context;
+    if (!reachesResource(server, config)) {
+      if (await challenges.isOutOfReach(null)) return refusal(403, OUT_OF_REACH);
+      const fields = challenges.ofResource('insufficient_scope', this.#presented(request));
+      return refusal(403, 'The token has no scope of this resource.', fields);
+    }
+    const read = await readMessages(request, versions, (count) => this.#limit?.take(caller(), count) ?? 0);
+    if ('refusal' in read) return read.refusal;
+    const { messages } = read;
+    return (
+      (await this.#toolRefusal(request, messages)) ??
+      this.#headerRefusal(request, messages) ??
+      this.#exchange.answer(request, messages)
+    );
+  }
+
+  /** For messages that call a tool which the token of the request does not reach. */
+  async #toolRefusal(request: Request, messages: Messages): Promise<Response | null> {
+    const { tools, config, challenges } = this.#context;
+    const called = messages.calledTools.flatMap((name) => tools.find(name) ?? []);
+    for (const tool of called) {
+      const refused = callRefusal(config, tool);
+      if (refused === null) continue;
+      const { status, message } = refused;
+      if (status === 403 && (await challenges.isOutOfReach(called)))
+        return refuse(messages, 403, OUT_OF_REACH, {});
+      const fields = challenges.ofTools(status, called, this.#presented(request));
+      return refuse(messages, status, message, fields);
+    }
+    return null;
+  }
+
+  /** For a call of 2026-07-28 that does not repeat an argument in a header as its tool wants it. */
+  #headerRefusal({ headers }: Request, { metadata, requests: [call] }: Messages): Response | null {
+    if (metadata === null || call?.method !== 'tools/call') return null;
+    const { name, arguments: args } = call.params ?? {};
+    const tool = typeof name === 'string' ? this.#context.tools.find(name) : null;
+    const differing = tool === null ? null : unrepeated(tool.inputSchema, args, headers);
+    return differing === null ? null : mismatchRefusal(call, differing);
+  }
+
+  /** What a refusal says of bound tokens to a request with a usable token. */
+  #presented(request: Request): BindingRefusal | null {
+    const { binding } = this.#context.server;
+    if (binding === null) return null;
+    const isBound = parseScheme(binding.scheme, request.headers.get('authorization')) !== null;
+    return bindingRefusal(binding, isBound ? { answer: null } : undefined);
+  }
+
+  /** The header fields of requests beside those of every client. */
+  #extraFields(): readonly string[] {
+    const { server, tools, versions } = this.#context;
+    return [
+      ...(server.binding === null ? [] : [server.binding.proofField]),
+      ...(versions.stateless ? repeatedFields(tools.all().map(({ inputSchema }) => inputSchema)) : []),
+    ];
+  }
+}
+
+/** In 2026-07-28 an error names its request, and has no code of the range that was left to implementations before it. */
+function refuse(
+  { metadata, requests }: Messages,
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  if (metadata === null) return refusal(status, message, headers);
+  return requestRefusal(status, requests[0], { code: status, message }, headers);
+}
+
+/** The header fields that tools want arguments repeated in (MCP 2026-07-28). */
+function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
+  const fields = schemas.flatMap((schema) => {
+    try {
+      return repeatedArguments(schema).map(({ header }) => header);
+    } catch {
+      // A tool that was registered after the start, whose calls fail.
+      return [];
+    }
+  });
+  return [...new Set(fields)];
+}
+
+/** A client, for one person: those of others who use the same client are not held up. */
+function caller(): string {
+  const person = token().user()?.reference;
+  return JSON.stringify([token().clientId(), person?.provider, person?.id]);
+}

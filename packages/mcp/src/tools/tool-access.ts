@@ -1,0 +1,49 @@
+import { token, type AuthorizationServer } from '../../../portico/src/index.ts';
+import type { McpConfig } from '../config.ts';
+import type { RegisteredTool } from './tools.ts';
+
+/** The scope of service tokens: listing all tools, and calling the public ones. */
+export const SERVICE_SCOPE = 'mcp:service';
+
+/** Whether the token of this request has a scope of the resource, one that the server still offers. */
+export function reachesResource(server: AuthorizationServer, config: McpConfig): boolean {
+  return [SERVICE_SCOPE, ...config.oauth.scopes_supported].some(
+    (scope) => server.offers(scope) && token().can(scope),
+  );
+}
+
+/**
+ * Those of the scopes that metadata and challenges of the resource name: not the one of services, where clients may come that no operator
+ * registered. None of these can have it, and many ask for all that is named.
+ */
+export function listedScopes({ config }: AuthorizationServer, scopes: readonly string[]): readonly string[] {
+  const { registration = 'off', client_id_metadata_documents: documents = false } = config;
+  if (registration === 'off' && documents === false) return scopes;
+  return scopes.filter((name) => name !== SERVICE_SCOPE);
+}
+
+/** Why the token of this request may not call a tool: 401 without a linked account, 403 when it lacks the scope. */
+export interface CallRefusal {
+  readonly status: 401 | 403;
+  readonly message: string;
+}
+
+/** The scope that the calls of a personal tool need; null where none is offered. */
+export function scopeOf(
+  { personal, scope }: RegisteredTool,
+  server: AuthorizationServer,
+  supported: readonly string[],
+): string | null {
+  if (!personal) return null;
+  return scope === null || !server.offers(scope) ? (supported[0] ?? null) : scope;
+}
+
+/** Null when the call is allowed. */
+export function callRefusal({ oauth }: McpConfig, tool: RegisteredTool): CallRefusal | null {
+  if (!tool.personal) return null;
+  if (token().user() === null) {
+    return { status: 401, message: 'This tool acts for an account: link one first.' };
+  }
+  if (token().can(tool.scope ?? oauth.scopes_supported[0] ?? '')) return null;
+  return { status: 403, message: 'The linked account or its token does not reach this tool.' };
+}

@@ -1,0 +1,148 @@
+import type { CallToolRequestParams } from '@modelcontextprotocol/server';
+import { jsonText } from '../../../portico/src/contracts/json.ts';
+import { token } from '../../../portico/src/index.ts';
+import type { McpContext } from '../context.ts';
+import type { Round } from './rounds.ts';
+import { ToolQuestions } from './tool-questions.ts';
+import { errorResult, toolResult, type ToolResult } from './tool-result.ts';
+import { ToolError, type RegisteredTool, type ToolCall } from './tools.ts';
+import { traceOf } from './trace.ts';
+
+/** Who waits for an answer. */
+export interface Caller {
+  /** Aborted when the caller hangs up or cancels the call. */
+  readonly signal: AbortSignal;
+  /** Sends the text of a notification; discards it when nothing but the answer can be sent. */
+  readonly notify: (text: string) => void;
+  /** The version of the protocol that the request is of. */
+  readonly version: string;
+}
+
+/** Calls tools, within their time. */
+export class ToolCalls {
+  readonly #context: McpContext;
+
+  constructor(context: McpContext) {
+    this.#context = context;
+  }
+
+  /**
+   * The tool's result, a tool error, or what it asks; never rejects. With `mcp:audit` it is an audit event once it has ended: which tool, by
+   * which client, for whom, how it went and how long it took.
+   */
+  async call(
+    tool: RegisteredTool,
+    params: CallToolRequestParams,
+    caller: Caller,
+    round: Round,
+  ): Promise<ToolResult | ToolQuestions> {
+    const { config, server } = this.#context;
+    if (!config.audit) return this.#run(tool, params, caller, round);
+    const began = performance.now();
+    const result = await this.#run(tool, params, caller, round);
+    await server.audit({
+      type: 'tool_called',
+      tool: tool.name,
+      clientId: token().clientId() ?? '',
+      person: token().user()?.reference ?? null,
+      outcome: outcomeOf(result),
+      duration: Math.round(performance.now() - began),
+    });
+    return result;
+  }
+
+  async #run(
+    tool: RegisteredTool,
+    { arguments: args = {}, _meta: meta }: CallToolRequestParams,
+    caller: Caller,
+    round: Round,
+  ): Promise<ToolResult | ToolQuestions> {
+    const { log, config } = this.#context;
+    const problem = tool.argumentsProblem(args);
+    if (problem !== null) return errorResult(`The arguments do not match the schema: ${problem}`);
+    const limit = startTimeLimit(config.tool_timeout, caller.signal);
+    try {
+      const returned = await Promise.race([
+        tool.tool.handle(args, describeCall(caller, meta, round, limit.signal)),
+        limit.reached,
+      ]);
+      if (returned instanceof ToolQuestions) return returned;
+      if (returned !== REACHED) return toolResult(tool, returned);
+      if (caller.signal.aborted) return errorResult('The call was cancelled.');
+      const took = `took longer than ${config.tool_timeout} ${config.tool_timeout === 1 ? 'second' : 'seconds'}`;
+      log.error('The tool {tool} {took} (mcp:tool_timeout)', { tool: tool.name, took });
+      return errorResult(`The tool ${took}.`);
+    } catch (exception) {
+      if (exception instanceof ToolError) return errorResult(exception.message);
+      log.error('The tool {tool} failed: {exception}', { tool: tool.name, exception });
+      return errorResult('The tool failed.');
+    } finally {
+      limit.end();
+    }
+  }
+}
+
+function outcomeOf(result: ToolResult | ToolQuestions): 'succeeded' | 'failed' | 'asked' {
+  if (result instanceof ToolQuestions) return 'asked';
+  return result.isError === true ? 'failed' : 'succeeded';
+}
+
+const REACHED = Symbol('the time limit');
+
+interface TimeLimit {
+  /** Aborted when the time is up, or the caller hangs up or cancels the call. */
+  readonly signal: AbortSignal;
+  /** Resolves at the same moment. */
+  readonly reached: Promise<typeof REACHED>;
+  /** Clears the timer and the listener, once the tool is done. */
+  end(): void;
+}
+
+function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit {
+  const limit = new AbortController();
+  const reached = Promise.withResolvers<typeof REACHED>();
+  const reach = () => {
+    limit.abort();
+    reached.resolve(REACHED);
+  };
+  // Unreferenced: it does not keep a process running.
+  const timer = setTimeout(reach, seconds * 1000).unref();
+  caller.addEventListener('abort', reach);
+  if (caller.aborted) reach();
+  return {
+    signal: limit.signal,
+    reached: reached.promise,
+    end() {
+      clearTimeout(timer);
+      caller.removeEventListener('abort', reach);
+    },
+  };
+}
+
+function describeCall(
+  { notify }: Caller,
+  meta: CallToolRequestParams['_meta'],
+  round: Round,
+  signal: AbortSignal,
+): ToolCall {
+  const progressToken = meta?.progressToken;
+  return {
+    signal,
+    trace: traceOf(meta),
+    get id() {
+      return round.id();
+    },
+    state: round.state,
+    answer: round.answer,
+    canAsk: round.canAsk,
+    async progress(progress, total, message) {
+      if (progressToken === undefined || signal.aborted) return;
+      const params = { progressToken, progress, total, message };
+      try {
+        notify(jsonText({ jsonrpc: '2.0', method: 'notifications/progress', params }));
+      } catch {
+        // What cannot be written as JSON is no progress.
+      }
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { jsonText } from '../../../portico/src/contracts/json.ts';
+import type { JsonSchema } from './tool-description.ts';
+import type { RegisteredTool, ToolRegistry } from './tools.ts';
+
+/** The member `tools` in the result of `tools/list`, the same for every caller (MCP-10.7): written again only when a tool was added. */
+export class ToolList {
+  readonly #registry: ToolRegistry;
+  readonly #written = new Map<string, string>();
+  #tools: readonly RegisteredTool[] | null = null;
+
+  constructor(registry: ToolRegistry) {
+    this.#registry = registry;
+  }
+
+  /** Its text, for a version of the protocol. */
+  text(version: string): string {
+    const tools = this.#registry.all();
+    if (this.#tools !== tools) {
+      this.#tools = tools;
+      this.#written.clear();
+    }
+    const known = this.#written.get(version);
+    if (known !== undefined) return known;
+    const text = jsonText(tools.map((tool) => listed(tool, version)));
+    this.#written.set(version, text);
+    return text;
+  }
+}
+
+/** A tool: of what it says, what this version of the protocol knows. */
+function listed(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>> {
+  const { name, title, description, inputSchema, outputSchema, annotations, icons } = tool;
+  return {
+    name,
+    ...(title !== null && version >= '2025-06-18' ? { title } : {}),
+    description,
+    inputSchema: { type: 'object', ...inputSchema },
+    ...(outputSchema !== null && knowsOutput(outputSchema, version) ? { outputSchema } : {}),
+    ...(annotations === null ? {} : { annotations }),
+    ...(icons !== null && version >= '2025-11-25' ? { icons } : {}),
+  };
+}
+
+/** Structured content was an object until 2025-11-25, and may be any JSON value since. */
+function knowsOutput(outputSchema: JsonSchema, version: string): boolean {
+  return version >= '2026-07-28' || (version >= '2025-06-18' && outputSchema['type'] === 'object');
+}

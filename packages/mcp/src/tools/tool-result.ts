@@ -1,0 +1,97 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { jsonText } from '../../../portico/src/contracts/json.ts';
+import { readAs } from '../protocol/protocol-types.ts';
+import type { RegisteredTool } from './tools.ts';
+
+/** Content blocks that a tool has made itself: text, images, audio, embedded resources (MCP, Tool Result). */
+export class ToolContent {
+  /** What the model reads, in this order. */
+  readonly blocks: CallToolResult['content'];
+  /** The same as data; null for none. */
+  readonly structuredContent: Readonly<Record<string, unknown>> | null;
+
+  /** Use `content()`. */
+  constructor(
+    blocks: CallToolResult['content'],
+    structuredContent: Readonly<Record<string, unknown>> | null,
+  ) {
+    this.blocks = blocks;
+    this.structuredContent = structuredContent;
+  }
+}
+
+/** Answers a tool call with these blocks as they are. */
+export function content(
+  blocks: CallToolResult['content'],
+  structuredContent: Readonly<Record<string, unknown>> | null = null,
+): ToolContent {
+  return new ToolContent(blocks, structuredContent);
+}
+
+/** A result as it is sent: since 2026-07-28 structured content is any JSON value, before that an object. */
+export interface ToolResult {
+  readonly content: CallToolResult['content'];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+}
+
+/** What a tool returned, as a result of MCP. Throws when it is neither content of MCP nor JSON, and when it is not as the tool says. */
+export function toolResult(tool: RegisteredTool, returned: unknown): ToolResult {
+  const described = tool.outputSchema !== null;
+  const result = plainResult(returned, described);
+  if (!described) return result;
+  const problem =
+    result.structuredContent === undefined
+      ? 'there is no structured content'
+      : tool.resultProblem(result.structuredContent);
+  if (problem === null) return result;
+  throw new TypeError(`The result does not match outputSchema(): ${problem}`);
+}
+
+function plainResult(returned: unknown, described: boolean): ToolResult {
+  if (returned instanceof ToolContent) return contentResult(returned);
+  const text = typeof returned === 'string' ? returned : (jsonText(returned) ?? '');
+  // The JSON form decides what is sent as structured content: a Date, for one, becomes a string.
+  const sent: unknown = typeof returned === 'object' && returned !== null ? JSON.parse(text) : null;
+  const content = [{ type: 'text' as const, text }];
+  if (isMap(sent)) return { content, ...structured(sent) };
+  if (!described || returned === undefined) return { content };
+  return { content, structuredContent: JSON.parse(jsonText(returned)) as unknown };
+}
+
+function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
+  const sent = JSON.parse(jsonText({ blocks, structuredContent })) as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(sent['blocks'])) throw new TypeError('content() was not given a list of content blocks');
+  const content = sent['blocks'].map((block: unknown, index) => {
+    const checked = readAs('ContentBlock', block);
+    if (checked !== null) return checked;
+    throw new TypeError(`Block ${index} of content() is no content block of MCP`);
+  });
+  if (sent['structuredContent'] === null) return { content };
+  if (!isMap(sent['structuredContent'])) {
+    throw new TypeError('The structured content of content() is no object');
+  }
+  return { content, ...structured(sent['structuredContent']) };
+}
+
+/** Without a key that would become the prototype of an object to which a reader copies the others. */
+function structured(content: Record<string, unknown>): Pick<CallToolResult, 'structuredContent'> {
+  Reflect.deleteProperty(content, '__proto__');
+  return { structuredContent: content };
+}
+
+/** The result for a version that knows no other structured content than objects. */
+export function withObjectsAlone(result: ToolResult): ToolResult {
+  if (result.structuredContent === undefined || isMap(result.structuredContent)) return result;
+  const { structuredContent: _, ...rest } = result;
+  return rest;
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A tool error (MCP, Error Handling): the model sees it and may try something else. */
+export function errorResult(text: string): ToolResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}

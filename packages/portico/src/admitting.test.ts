@@ -1,0 +1,353 @@
+// @engines sqlite: how the parts that let clients in are put together; store-contract.test.ts has the engines
+import { createHash, pbkdf2Sync } from 'node:crypto';
+import type { PasswordHasher } from './contracts/password-hasher.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createAdmitting, type Admitting, type AdmittingOptions } from './admitting.ts';
+import type { AuditEvent } from './auditing/audit.ts';
+import { demandsOfFeatures } from './assembly/start-features.ts';
+import { FEATURES } from './features.ts';
+import { createClientUrls } from './client-documents/client-urls.ts';
+import type { ClientRegistration } from './clients/registration.ts';
+import type { OAuthServerConfig } from './config.ts';
+import { unrepeated } from './parameters.ts';
+import { createProfiles } from './profiles/profiles.ts';
+import { SingleUses } from './store/single-uses.ts';
+import { createScopeCatalog } from './tokens/scopes.ts';
+import { claimsOf, headerOf, newKey, signed, withAssertion } from '../../../test/support/assertions.ts';
+import { openWatchedStore, type WatchedStore } from '../../../test/support/watched-store.ts';
+
+const NOW = 1_800_000_000_000;
+const ISSUER = 'https://portal.example/below';
+const WEB: ClientRegistration = {
+  name: 'Notebook',
+  redirectUris: ['https://client.example/callback'],
+  scopes: ['notes:read'],
+};
+const REFUSED = 'The client is unknown or could not be authenticated';
+const SERVICE = { client_name: 'Robot', grant_types: ['client_credentials'], scope: 'notes:read' };
+const OWN = newKey('ES256', 'own');
+const KEYED = { ...WEB, jwks: { keys: [OWN.jwk] } };
+const ALL_ON = {
+  private_key_jwt: true,
+  dpop: 'accept',
+  pushed_authorization_requests: 'accept',
+  client_logos: true,
+  registration: 'open',
+} as const;
+
+const hasher: PasswordHasher = {
+  hash: async (secret) => `hash of ${secret}`,
+  verify: async (secret, hash) => hash === `hash of ${secret}`,
+};
+
+let watched: WatchedStore;
+let now = NOW;
+let address = 1;
+const events: AuditEvent[] = [];
+const pruning = { tick: async () => undefined } as AdmittingOptions['pruning'];
+
+beforeAll(async () => {
+  watched = await openWatchedStore();
+});
+afterAll(() => watched.close());
+beforeEach(() => {
+  now = NOW;
+  address += 1;
+  events.length = 0;
+});
+
+function admittingWith(config: Partial<OAuthServerConfig> = {}): Admitting {
+  const scopes = createScopeCatalog({ 'notes:read': 'Read notes' });
+  const host = {
+    passwordHasher: hasher,
+    clientAddress: () => `192.0.2.${address}`,
+    loadAccount: async ({ id }: { readonly id: string }) => (id === 'ada' ? {} : null),
+  };
+  return createAdmitting({
+    issuer: ISSUER,
+    config: config as OAuthServerConfig,
+    store: watched.store,
+    singleUses: new SingleUses(watched.store.singleUses, pruning),
+    host: host as unknown as AdmittingOptions['host'],
+    scopes,
+    keys: { all: async () => [{ algorithm: 'RS256' }] } as unknown as AdmittingOptions['keys'],
+    profiles: createProfiles({ code_ttl: 60, private_key_jwt: true, dpop: 'accept', ...config }),
+    urls: createClientUrls({ denied_hosts: ['denied.example'] }),
+    // Nothing has an address that anybody may be sent to.
+    fetching: { allowsLoopback: false, anyPort: false, clock: () => now, resolve: async () => ['127.0.0.1'] },
+    demands: demandsOfFeatures(FEATURES, config as OAuthServerConfig),
+    audit: async (event) => void events.push(event),
+    pruning,
+    clock: () => now,
+    random: () => 1,
+  });
+}
+
+const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
+  const refused: unknown = await asked.then(
+    () => 'It was not refused',
+    (error: unknown) => error,
+  );
+  return refused instanceof Error ? refused.message : String(refused);
+};
+
+/** Whom these credentials prove, at the endpoints of these paths. */
+async function proved(
+  { authenticating, clients }: Admitting,
+  form: Readonly<Record<string, string>>,
+  ...paths: readonly string[]
+): Promise<string> {
+  const authenticate = authenticating((id) => clients.find(id), ...paths);
+  const sent = new URLSearchParams(form);
+  const client = await authenticate(
+    new Request(`${ISSUER}/oauth/token`, { method: 'POST', body: sent }),
+    unrepeated(sent),
+  );
+  return client.id;
+}
+
+describe('what is switched off, nobody is registered for, by an operator or by itself', () => {
+  const PICTURE = Buffer.from('GIF89a\x08\0\x08\0', 'latin1');
+  const switches: readonly (readonly [
+    Partial<OAuthServerConfig>,
+    Partial<ClientRegistration>,
+    Readonly<Record<string, unknown>> | null,
+    string,
+  ])[] = [
+    [
+      { private_key_jwt: true },
+      { jwks: { keys: [OWN.jwk] } },
+      { jwks: { keys: [OWN.jwk] }, token_endpoint_auth_method: 'private_key_jwt' },
+      'oauth_server:private_key_jwt is off; set it to true first',
+    ],
+    [
+      { pushed_authorization_requests: 'accept' },
+      { requirePushedAuthorizationRequests: true },
+      { require_pushed_authorization_requests: true },
+      'oauth_server:pushed_authorization_requests is off; set it to accept or require first',
+    ],
+    [
+      { dpop: 'accept' },
+      { dpopBoundAccessTokens: true },
+      { dpop_bound_access_tokens: true },
+      'oauth_server:dpop is off; set it to accept first',
+    ],
+    [
+      { client_logos: true },
+      { logo: PICTURE },
+      null,
+      'oauth_server:client_logos is off; set it to true first',
+    ],
+  ];
+  const OFF = {
+    private_key_jwt: false,
+    pushed_authorization_requests: 'off',
+    dpop: 'off',
+    client_logos: false,
+  } as const;
+
+  test.each(switches)('%j', async (on, registration, metadata, says) => {
+    const create = (config: Partial<OAuthServerConfig>) =>
+      refusalOf(admittingWith(config).clients.create({ ...WEB, ...registration }));
+    for (const config of [{}, OFF, { ...ALL_ON, ...pick(OFF, Object.keys(on)) }])
+      expect(await create(config)).toBe(says);
+    for (const config of [on, ALL_ON]) expect(await create(config)).toBe('It was not refused');
+    if (metadata === null) return;
+    const status = async (config: Partial<OAuthServerConfig>) => {
+      const endpoint = admittingWith({ registration: 'open', ...config }).register;
+      const body = JSON.stringify({ redirect_uris: ['https://client.example/callback'], ...metadata });
+      const headers = { 'Content-Type': 'application/json' };
+      const request = new Request(`${ISSUER}/oauth/register`, { method: 'POST', headers, body });
+      return endpoint?.(request).then(
+        ({ body: answer }) => Object.keys(JSON.parse(String(answer)) as object),
+        () => [],
+      );
+    };
+    const [told = ''] = Object.keys(metadata);
+    expect(await status(on)).toContain(told);
+    expect(await status({})).not.toContain(told);
+  });
+
+  const pick = (from: object, names: readonly string[]) =>
+    Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));
+
+  test('and no keys are given to a client that has some from before', async () => {
+    const { client } = await admittingWith({ private_key_jwt: true }).clients.create(KEYED);
+    const jwks = { keys: [newKey('ES256').jwk] };
+    const update = (config: Partial<OAuthServerConfig>) =>
+      refusalOf(admittingWith(config).clients.update(client.id, { jwks }));
+    expect(await update({})).toBe('oauth_server:private_key_jwt is off; set it to true first');
+    expect(await update({ private_key_jwt: true })).toBe('It was not refused');
+  });
+});
+
+describe('clients that register themselves', () => {
+  test('have no endpoint unless it is switched on', () => {
+    expect(admittingWith().register).toBeNull();
+    expect(admittingWith({ registration: 'off' }).register).toBeNull();
+    expect(admittingWith({ registration: 'open' }).register).not.toBeNull();
+  });
+
+  test.each<['open' | 'initial_access_token', number | string]>([
+    ['open', 201],
+    ['initial_access_token', 'missing_token'],
+  ])('register with %s as it says', async (registration, outcome) => {
+    const { register, initialAccessTokens } = admittingWith({ registration });
+    const ask = (headers: Readonly<Record<string, string>>) =>
+      register?.(
+        new Request(`${ISSUER}/oauth/register`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', ...headers },
+          body: JSON.stringify({ redirect_uris: ['https://client.example/callback'] }),
+        }),
+      ).then(
+        ({ status, body }) => [status, String(body)] as const,
+        (error: unknown) => [(error as { readonly code: string }).code, ''] as const,
+      );
+    expect((await ask({}))?.[0]).toBe(outcome);
+    const { token } = await initialAccessTokens.create({});
+    const answer = await ask({ Authorization: `Bearer ${token}` });
+    expect(answer?.[0]).toBe(201);
+    const { registration_client_uri: at } = JSON.parse(answer?.[1] ?? '{}') as Record<string, string>;
+    expect(at).toMatch(`${ISSUER}/oauth/register?client_id=`);
+  });
+});
+
+describe('the URL of a document', () => {
+  test('is blocked also when nobody has used it, if it can be a client; no other unknown id is', async () => {
+    const { clients } = admittingWith();
+    const url = `https://client.example/${crypto.randomUUID()}.json`;
+    expect(await clients.revoke(url)).toMatchObject({ wasKnown: false });
+    expect(await refusalOf(clients.revoke('https://127.0.0.1/client.json'))).toContain(
+      'No client can have this URL as its id: it names an address',
+    );
+    expect(await refusalOf(clients.revoke('nobody'))).toContain('No client has this id');
+  });
+
+  test('is imported by nobody', async () => {
+    const record = { client_id: 'https://client.example/imported.json', client_secret: 'x'.repeat(32) };
+    const { clients } = await admittingWith().importing.clients([{ ...record, ...SERVICE }]);
+    expect(clients).toMatchObject([{ outcome: 'refused' }]);
+  });
+});
+
+describe('an imported client', () => {
+  const secret = 'a-secret-of-the-other-server-1234';
+  const sha256 = `sha256:${createHash('sha256').update(secret).digest('hex')}`;
+  const pbkdf2 = (iterations: number) =>
+    `pbkdf2_sha256$${iterations}$salt$${pbkdf2Sync(secret, 'salt', iterations, 32, 'sha256').toString('base64')}`;
+  const record = (hash: string) => ({
+    client_id: `imported-${crypto.randomUUID()}`,
+    client_secret_hash: hash,
+    ...SERVICE,
+  });
+
+  test('is let in with the secret that it had, whose hash alone is known', async () => {
+    const admitting = admittingWith({ imported_pbkdf2_iterations: 20 });
+    for (const about of [record(sha256), record(pbkdf2(20))]) {
+      expect(await admitting.importing.clients([about])).toMatchObject({ written: true });
+      const form = { client_id: about.client_id, client_secret: secret };
+      expect(await proved(admitting, form)).toBe(about.client_id);
+      expect(await refusalOf(proved(admitting, { ...form, client_secret: `${secret}5` }))).toContain(REFUSED);
+    }
+    expect(events.filter(({ type }) => type === 'client_registered')).toHaveLength(2);
+  });
+
+  test.each([
+    [undefined, 1],
+    [20, 21],
+  ])('is refused where %s iterations are the most, and its hash has %d', async (most, iterations) => {
+    const config = most === undefined ? {} : { imported_pbkdf2_iterations: most };
+    const { importing, clients } = admittingWith(config);
+    const about = record(pbkdf2(iterations));
+    const { written, clients: told } = await importing.clients([about]);
+    expect([written, told[0]?.problem]).toEqual([
+      false,
+      expect.stringContaining('oauth_server:imported_pbkdf2_iterations') as string,
+    ]);
+    expect(await clients.find(about.client_id)).toBeNull();
+  });
+
+  test('has a record that is checked as a registration is', async () => {
+    const about = { ...record(sha256), dpop_bound_access_tokens: true };
+    expect(await admittingWith().importing.clients([about])).toMatchObject({ written: false });
+    expect(await admittingWith({ dpop: 'accept' }).importing.clients([about])).toMatchObject({
+      written: true,
+    });
+  });
+
+  test('is at the time that the server has, and subjects are those of people who are known', async () => {
+    const about = record(sha256);
+    const { importing, clients } = admittingWith();
+    await importing.clients([about]);
+    expect(await clients.find(about.client_id)).toMatchObject({ createdAt: NOW });
+    const { subjects } = await importing.subjects([
+      { provider: 'accounts', id: 'ada', sub: 'a-subject' },
+      { provider: 'accounts', id: 'nobody', sub: 'another-subject' },
+    ]);
+    expect(subjects.map(({ outcome }) => outcome)).toEqual(['imported', 'refused']);
+  });
+});
+
+describe('a client that proves itself', () => {
+  test('does so by its secret; many failures from one network are slowed, at whichever endpoint', async () => {
+    const admitting = admittingWith();
+    const { client, secret } = await admitting.clients.create(WEB);
+    const form = { client_id: client.id, client_secret: 'wrong' };
+    for (let count = 0; count < 5; count += 1)
+      expect(await refusalOf(proved(admitting, form, '/oauth/token'))).toContain(REFUSED);
+    await expect(proved(admitting, form, '/oauth/par')).rejects.toMatchObject({
+      name: 'TooManyFailuresError',
+    });
+    address += 1;
+    expect(await proved(admitting, { ...form, client_secret: secret ?? '' }, '/oauth/par')).toBe(client.id);
+    expect(events.map(({ type }) => type)).toContain('client_authentication_slowed');
+  });
+
+  test('may name this server in an assertion by itself, or by an endpoint that this is', async () => {
+    const admitting = admittingWith({ private_key_jwt: true });
+    const { client } = await admitting.clients.create(KEYED);
+    const asserting = (audience: string) =>
+      withAssertion(signed(OWN, headerOf(OWN), claimsOf(client.id, audience, now)));
+    const paths = ['/oauth/par', '/oauth/token'];
+    for (const audience of [ISSUER, ...paths.map((path) => `${ISSUER}${path}`)])
+      expect(await proved(admitting, asserting(audience), ...paths)).toBe(client.id);
+    for (const audience of [`${ISSUER}/oauth/par`, 'https://portal.example/oauth/token', '/oauth/token'])
+      expect(await refusalOf(proved(admitting, asserting(audience), '/oauth/token'))).toContain(REFUSED);
+    const again = asserting(ISSUER);
+    await proved(admitting, again);
+    expect(await refusalOf(proved(admitting, again))).toContain(REFUSED);
+  });
+
+  test('proves nothing by an assertion where no keys are taken', async () => {
+    const { client } = await admittingWith({ private_key_jwt: true }).clients.create(KEYED);
+    const assertion = withAssertion(signed(OWN, headerOf(OWN), claimsOf(client.id, ISSUER, now)));
+    for (const config of [{}, { private_key_jwt: false }])
+      await expect(proved(admittingWith(config), assertion)).rejects.toMatchObject({ name: 'OAuthError' });
+  });
+
+  test('is told when the keys that it publishes cannot be fetched, and nothing of any other', async () => {
+    const on = admittingWith({ private_key_jwt: true });
+    const jwksUri = 'https://client.example/keys';
+    const { client } = await on.clients.create({ ...WEB, jwksUri });
+    expect(await on.clientKeyProblems(client)).toEqual([
+      expect.stringContaining('they cannot be fetched') as string,
+    ]);
+    const assertion = withAssertion(signed(OWN, headerOf(OWN), claimsOf(client.id, ISSUER, now)));
+    await expect(proved(on, assertion)).rejects.toMatchObject({ name: 'ClientKeysError' });
+    expect(await admittingWith().clientKeyProblems(client)).toEqual([]);
+    expect(await on.clientKeyProblems((await on.clients.create(WEB)).client)).toEqual([]);
+    expect(await on.clientKeyProblems((await on.clients.create(KEYED)).client)).toEqual([]);
+  });
+
+  test('has no keys fetched from a host that documents may not name, where it is a document', async () => {
+    const on = admittingWith({ private_key_jwt: true });
+    const { client } = await on.clients.create({ ...WEB, jwksUri: 'https://denied.example/keys' });
+    const id = `https://denied.example/${crypto.randomUUID()}.json`;
+    await watched.store.clients.insertClient({ ...client, id, registeredBy: 'document' });
+    const assertion = withAssertion(signed(OWN, headerOf(OWN), claimsOf(id, ISSUER, now)));
+    await expect(proved(on, assertion)).rejects.toMatchObject({
+      detail: expect.stringContaining('denied.example is one of denied_hosts') as string,
+    });
+  });
+});

@@ -1,0 +1,169 @@
+import { FailedAttempts } from './http/failed-attempts.ts';
+import type { Audit } from './auditing/audit.ts';
+import { isClientUrl, type ClientUrls } from './client-documents/client-urls.ts';
+import { DocumentError, readDocumentKeys } from './client-documents/document.ts';
+import { createAssertions } from './clients/assertions.ts';
+import { createClientAuthentication, type AuthenticateClient } from './clients/authentication.ts';
+import type { ClientDemand } from './clients/demands.ts';
+import { createChecking } from './clients/checking.ts';
+import { createClientKeySource } from './clients/client-keys.ts';
+import { createClients, type Clients, type FindClient } from './clients/clients.ts';
+import { createImportedSecrets } from './clients/imported-secrets.ts';
+import { createClientSecrets } from './clients/secrets.ts';
+import type { OAuthServerConfig } from './config.ts';
+import type { Handler } from './endpoints/endpoint.ts';
+import { createRegisterEndpoint } from './endpoints/register.ts';
+import type { CompleteHost } from './host.ts';
+import type { Importing } from './importing/contract.ts';
+import { importingWith } from './importing/on-demand.ts';
+import type { KeyRing } from './keys/key-ring.ts';
+import { fetchableUrlProblem } from './outbound/fetchable-urls.ts';
+import { OutboundError } from './outbound/limits.ts';
+import { createFetchImage, createFetchJson, type FetchJsonOptions } from './outbound/fetch-json.ts';
+import type { Profiles } from './profiles/profiles.ts';
+import { createInitialAccessTokens, type InitialAccessTokens } from './registering/initial-access-tokens.ts';
+import { createRegistrations } from './registering/registrations.ts';
+import type { Client, ClientKeys } from './store/client.ts';
+import type { Pruning } from './store/pruning.ts';
+import type { SingleUses } from './store/single-uses.ts';
+import type { Store } from './store/store.ts';
+import type { ScopeCatalog } from './tokens/scopes.ts';
+
+export interface AdmittingOptions {
+  readonly issuer: string;
+  readonly config: OAuthServerConfig;
+  readonly store: Store;
+  readonly singleUses: SingleUses;
+  readonly host: CompleteHost;
+  readonly scopes: ScopeCatalog;
+  readonly keys: KeyRing;
+  readonly profiles: Profiles;
+  readonly urls: ClientUrls;
+  /** How keys and logos of clients are fetched. */
+  readonly fetching: FetchJsonOptions;
+  readonly demands: readonly ClientDemand[];
+  readonly audit: Audit;
+  readonly pruning: Pruning;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Decides which attempts go ahead while secrets are guessed. */
+  readonly random: () => number;
+}
+
+export interface Admitting {
+  readonly clients: Clients;
+  readonly importing: Importing;
+  readonly initialAccessTokens: InitialAccessTokens;
+  /** What is wrong with the keys by which this client authenticates, as they are now. */
+  readonly clientKeyProblems: (client: Client) => Promise<readonly string[]>;
+  /** Null when no client registers itself. */
+  readonly register: Handler | null;
+  /** Proves the clients that this finds, at the endpoints of these paths: an assertion may name this server by either. */
+  readonly authenticating: (findClient: FindClient, ...paths: readonly string[]) => AuthenticateClient;
+}
+
+/** A document that says nothing usable is as one that cannot be fetched. */
+function keysInDocument(...given: Parameters<typeof readDocumentKeys>): ClientKeys {
+  try {
+    return readDocumentKeys(...given);
+  } catch (error) {
+    throw error instanceof DocumentError ? new OutboundError(error.message) : error;
+  }
+}
+
+/** Puts together what becomes of clients, from where they are made known to where they prove themselves. */
+export function createAdmitting(options: AdmittingOptions): Admitting {
+  const { issuer, config, store, singleUses, host, scopes, keys, profiles } = options;
+  const { urls, fetching, demands, audit, pruning, clock, random } = options;
+  const { passwordHasher } = host;
+  const { anyPort } = fetching;
+  const { registration: mode = 'off', private_key_jwt: takesKeys = false } = config;
+  const { imported_pbkdf2_iterations: iterations = 0 } = config;
+  const takes = { takesKeys, demands };
+  const blockable = (id: string) => (isClientUrl(id) ? { problem: fetchableUrlProblem(id) } : null);
+  const checkNew = createChecking({ scopes, keys, ...takes, profiles, anyPort });
+  const clients = createClients({
+    store,
+    scopes,
+    keys,
+    fetchImage: config.client_logos === true ? createFetchImage(fetching) : null,
+    takesKeys,
+    anyPort,
+    profiles,
+    checkNew,
+    passwordHasher,
+    clock,
+    audit,
+    blockable,
+  });
+  const secretHasher = createImportedSecrets({ passwordHasher, iterations });
+  const secrets = createClientSecrets({ passwordHasher: secretHasher, clock });
+  const failedAttempts = new FailedAttempts(clock, random);
+  const failedAssertions = new FailedAttempts(clock, random);
+  const clientKeys = takesKeys
+    ? createClientKeySource({
+        newFetchJson: () => createFetchJson(fetching),
+        documentRefusal: (url) => urls.refusal(url),
+        keysInDocument: (document, url) =>
+          keysInDocument(document, url, {
+            keysRefusal: (at) => urls.refusal(at),
+            anyPort: fetching.anyPort,
+          }),
+        clock,
+      })
+    : null;
+  const assertionsAt = (paths: readonly string[]) => {
+    const endpoints = paths.map((path) => `${issuer}${path}`);
+    return clientKeys === null
+      ? null
+      : createAssertions({ issuer, endpoints, keys: clientKeys, singleUses, clock });
+  };
+  const registering = () =>
+    mode === 'off'
+      ? null
+      : createRegisterEndpoint({
+          registrations: createRegistrations({
+            mode,
+            store,
+            clients,
+            catalog: scopes,
+            keys,
+            ...takes,
+            anyPort,
+            profiles,
+            passwordHasher,
+            secrets,
+            perHour: config.registrations_per_hour,
+            audit,
+            clock,
+          }),
+          host,
+          pruning,
+          demands,
+          issuer,
+        });
+  return {
+    clients,
+    clientKeyProblems: async ({ id, keys: own }) =>
+      own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
+    importing: importingWith(async () => {
+      const { createImporting } = await import('./importing/importing.ts');
+      const parts = { store, checkNew, demands, host, secretHasher, iterations, blockable, audit, clock };
+      return createImporting(parts);
+    }),
+    initialAccessTokens: createInitialAccessTokens({ store: store.initialAccessTokens, audit, clock }),
+    register: registering(),
+    authenticating: (findClient, ...paths) =>
+      createClientAuthentication({
+        findClient,
+        secrets,
+        assertions: assertionsAt(paths),
+        profiles,
+        failedAttempts,
+        failedAssertions,
+        host,
+        audit,
+        clock,
+      }),
+  };
+}

@@ -1,0 +1,1108 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { migrationsOf, startApplication } from './application.ts';
+import type { AccountProvider, Application, ApplicationDefinition, Connection, Route } from './contracts.ts';
+import type { PersonReference } from '../contracts/person.ts';
+import { databaseAccounts } from '../../../kit/src/accounts/database-accounts.ts';
+import { ErrorHandler } from '../../../kit/src/http/error-handler.ts';
+import { HttpError } from './errors.ts';
+import { Event } from './events.ts';
+import { migrate } from '../../../sql/src/migrations.ts';
+import { argon2idHasher } from '../../../kit/src/accounts/password-hasher.ts';
+import { auth, clientAddress, session } from '../../../kit/src/accounts/request-context.ts';
+import { listen } from '../../../kit/src/http/server.ts';
+
+const ORIGIN = 'https://app.example';
+/** The kit's hasher with very little memory. */
+const HASHER = argon2idHasher({ memory: 64 });
+let folder: string;
+const started: Application[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-application-'));
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((application) => application.close()));
+  await rm(folder, { recursive: true });
+});
+
+/** No attempt goes ahead of those that wait. */
+const NEVER_AHEAD = () => 0.999;
+
+interface Options {
+  readonly random?: () => number;
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly routes?: readonly Route[];
+  readonly accounts?: boolean;
+  /** In place of that of the database's accounts. */
+  readonly authenticate?: AccountProvider['authenticate'];
+  readonly register?: (application: Application) => void;
+  /** Milliseconds since 1970; the system's clock unless given. */
+  readonly clock?: () => number;
+}
+
+async function start({
+  config = {},
+  routes = [],
+  accounts = true,
+  authenticate,
+  register,
+  clock = Date.now,
+  random = Math.random,
+}: Options = {}): Promise<Application> {
+  const definition: ApplicationDefinition = {
+    directory: folder,
+    config: { public_url: ORIGIN, ...config },
+    ...(accounts
+      ? {
+          accounts: ({ database }) => {
+            const own = databaseAccounts({ database, passwordHasher: HASHER });
+            return [authenticate === undefined ? own : { ...own, authenticate }];
+          },
+        }
+      : {}),
+    register(application) {
+      for (const route of [...ROUTES, ...routes]) application.route(route);
+      register?.(application);
+    },
+  };
+  const application = await startApplication(definition, { env: {}, clock, random });
+  started.push(application);
+  await migrate(application.database, migrationsOf(definition));
+  return application;
+}
+
+function route(name: string, method: 'GET' | 'POST', at: string, handler: Route['handler']): Route {
+  return { name, methods: [method], path: at, handler };
+}
+
+const ROUTES: readonly Route[] = [
+  route('who', 'GET', '/who', async () => Response.json((await auth().user())?.getProfile().name ?? null)),
+  route('token', 'GET', '/token', async () => new Response(await auth().csrfToken())),
+  route('secret', 'GET', '/secret', async () => new Response(await session().secret())),
+  route('change', 'POST', '/change', async (_, request) => new Response(`changed ${await request.text()}`)),
+  route('item', 'GET', '/items/{id}', ({ id }) => Response.json({ id })),
+  route('remember', 'GET', '/remember/{key}/{value}', async ({ key = '', value }) => {
+    await session().set(key, value);
+    return new Response('kept');
+  }),
+  route('recall', 'GET', '/recall/{key}', async ({ key = '' }) =>
+    Response.json((await session().get(key)) ?? null),
+  ),
+];
+
+const SESSION_COOKIE = '__Host-portico_session';
+
+/** A browser that keeps cookies, with this session to begin with. */
+function browser(application: Application, session: string | null = null) {
+  const kept = new Map(session === null ? [] : [[SESSION_COOKIE, session]]);
+  const send = async (at: string, init: RequestInit = {}, connection?: Connection): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    if (kept.size > 0) headers.set('cookie', [...kept].map((pair) => pair.join('=')).join('; '));
+    const response = await application.fetch(new Request(`${ORIGIN}${at}`, { ...init, headers }), connection);
+    for (const set of response.headers.getSetCookie()) {
+      const [name = '', value = ''] = set.split(';', 1)[0]?.split('=') ?? [];
+      if (set.includes('Max-Age=0')) kept.delete(name);
+      else kept.set(name, value);
+    }
+    return response;
+  };
+  const post = (at: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+    send(at, { method: 'POST', body: new URLSearchParams(form), headers });
+  const text = async (at: string, init?: RequestInit) => (await send(at, init)).text();
+  return {
+    send,
+    post,
+    text,
+    kept,
+    session: () => kept.get(SESSION_COOKIE) ?? null,
+    async signIn(email: string, password = 'correct', returnTo = '/who') {
+      const _csrf = csrfFieldOf(await text('/login'));
+      return post('/login', { identifier: email, password, return_to: returnTo, _csrf });
+    },
+  };
+}
+
+function csrfFieldOf(page: string): string {
+  return /name="_csrf" value="([^"]*)"/.exec(page)?.[1] ?? '';
+}
+
+async function addPeople({ database }: Application) {
+  const accounts = databaseAccounts({ database, passwordHasher: HASHER });
+  const ada = await accounts.create({ email: 'Ada@example.com', name: 'Ada', password: 'correct' });
+  await accounts.create({ email: 'grace@example.com', name: 'Grace', password: 'correct' });
+  return { accounts, ada };
+}
+
+describe('signing in', () => {
+  // @shows RFC9700-2.1f
+  test('leads to the path to return to, and the session knows who it is', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    const response = await visitor.signIn('ADA@example.com ', 'correct', '/who?x=1');
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe('/who?x=1');
+    expect(await visitor.text('/who')).toBe('"Ada"');
+  });
+
+  test('a wrong password, an unknown account and a suspended one look alike', async () => {
+    const application = await start();
+    const { accounts, ada } = await addPeople(application);
+    const visitor = browser(application);
+    await accounts.setActive(ada.id, false);
+    const pages: string[] = [];
+    for (const [email, password] of [
+      ['grace@example.com', 'wrong'],
+      ['no@example.com', 'x'],
+      ['ada@example.com', 'correct'],
+    ] as const) {
+      const response = await visitor.signIn(email, password);
+      expect(response.status).toBe(401);
+      pages.push((await response.text()).replaceAll(email, '').replaceAll(/nonce="[^"]*"/g, ''));
+    }
+    expect(new Set(pages).size).toBe(1);
+    expect(await visitor.text('/who')).toBe('null');
+  });
+
+  // @shows HOST-2.6
+  test('no provider of people is asked about an empty password: each gets one that nobody can know', async () => {
+    const offered: string[] = [];
+    const application = await start({
+      authenticate: async (_, password) => {
+        offered.push(password);
+        return null;
+      },
+    });
+    for (let times = 0; times < 2; times += 1) {
+      const response = await browser(application).signIn('ada@example.com', '');
+      expect(response.status).toBe(401);
+    }
+    expect(offered).toHaveLength(2);
+    expect(new Set(offered).size).toBe(2);
+    for (const password of offered) expect(password).toMatch(/^[\w-]{36}$/);
+  });
+
+  test.each(['a\0@example.com', '', ' ', `${'a'.repeat(10_000)}@example.com`, "' OR 1=1 --"])(
+    'the address %j is nobody',
+    async (email) => {
+      const application = await start();
+      await addPeople(application);
+      expect((await browser(application).signIn(email)).status).toBe(401);
+    },
+  );
+
+  // @shows RFC6749-10.15, RFC9700-2.1c
+  test.each(['https://evil.example/', '//evil.example', '/\\evil.example'])(
+    'never leads to %s',
+    async (returnTo) => {
+      const application = await start();
+      await addPeople(application);
+      const response = await browser(application).signIn('ada@example.com', 'correct', returnTo);
+      expect(response.headers.get('location')).toBe('/');
+    },
+  );
+
+  test('leads to a path of any script, percent-encoded as the header needs it', async () => {
+    const application = await start();
+    await addPeople(application);
+    const response = await browser(application).signIn('ada@example.com', 'correct', '/日本/ä?q=é b#😀');
+    expect(response.status).toBe(303);
+    expect(response.headers.get('location')).toBe('/%E6%97%A5%E6%9C%AC/%C3%A4?q=%C3%A9%20b#%F0%9F%98%80');
+  });
+
+  // @shows HOST-2.2
+  test('gives a new session id, and the one before is dead', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    await visitor.text('/secret');
+    const planted = visitor.session();
+    expect(planted).not.toBeNull();
+    await visitor.signIn('ada@example.com');
+    expect(visitor.session()).not.toBe(planted);
+    expect(await browser(application, planted).text('/who')).toBe('null');
+  });
+
+  // @shows HOST-2.2
+  test('keeps the secret and data of the visitor who signed in, and drops those of another person', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    const secret = await visitor.text('/secret');
+    await visitor.send('/remember/basket/full');
+    await visitor.signIn('ada@example.com');
+    expect(await visitor.text('/secret')).toBe(secret);
+    expect(await visitor.text('/recall/basket')).toBe('"full"');
+    await visitor.signIn('grace@example.com');
+    expect(await visitor.text('/secret')).not.toBe(secret);
+    expect(await visitor.text('/recall/basket')).toBe('null');
+  });
+});
+
+describe('the session', () => {
+  test('is a __Host- cookie, Secure, HttpOnly and SameSite=Lax on https', async () => {
+    const application = await start();
+    const response = await browser(application).send('/secret');
+    expect(response.headers.getSetCookie()).toHaveLength(1);
+    expect(response.headers.get('set-cookie')).toMatch(
+      /^__Host-portico_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=\d+$/,
+    );
+  });
+
+  test('is not begun for a visitor who wrote nothing', async () => {
+    const application = await start();
+    expect((await browser(application).send('/who')).headers.has('set-cookie')).toBe(false);
+    expect((await application.database.execute('SELECT * FROM host_sessions')).rows).toEqual([]);
+  });
+
+  test('survives a restart, and serves several processes', async () => {
+    const first = await start();
+    await addPeople(first);
+    const visitor = browser(first);
+    await visitor.signIn('ada@example.com');
+    const second = await start();
+    expect(await browser(second, visitor.session()).text('/who')).toBe('"Ada"');
+  });
+
+  test('is over at sign-out, everywhere', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    await visitor.signIn('ada@example.com');
+    const cookie = visitor.session();
+    const _csrf = await visitor.text('/token');
+    expect((await visitor.post('/logout', { _csrf })).status).toBe(303);
+    expect(visitor.session()).toBeNull();
+    expect(await browser(application, cookie).text('/who')).toBe('null');
+  });
+
+  test('of a suspended account is nobody, from the next request on', async () => {
+    const application = await start();
+    const { accounts, ada } = await addPeople(application);
+    const visitor = browser(application);
+    await visitor.signIn('ada@example.com');
+    await accounts.setActive(ada.id, false);
+    const cookie = visitor.session();
+    expect(await visitor.text('/who')).toBe('null');
+    // The session ended; the next person to sign in with this browser gets a new one.
+    await accounts.setActive(ada.id, true);
+    expect(await browser(application, cookie).text('/who')).toBe('null');
+    await visitor.signIn('ada@example.com');
+    expect(await visitor.text('/who')).toBe('"Ada"');
+  });
+
+  // @shows HOST-2.1
+  test('is not begun by a form without one, and lives two hours while nobody is signed in', async () => {
+    const application = await start();
+    const stored = async () =>
+      (await application.database.execute<{ expires_at: number }>('SELECT expires_at FROM host_sessions'))
+        .rows;
+    const visitor = browser(application);
+    expect((await visitor.post('/login', { identifier: 'x', password: 'y' })).status).toBe(403);
+    expect(await stored()).toEqual([]);
+    await visitor.text('/secret');
+    const [row] = await stored();
+    expect((row?.expires_at ?? 0) - Date.now()).toBeLessThanOrEqual(2 * 3_600_000);
+  });
+
+  // @shows HOST-1.5
+  test('goes when it has ended, while new ones begin', async () => {
+    const application = await start();
+    await browser(application).text('/secret');
+    await application.database.execute('UPDATE host_sessions SET expires_at = 1');
+    for (let visit = 0; visit < 40; visit += 1) await browser(application).text('/secret');
+    const { rows } = await application.database.execute('SELECT 1 FROM host_sessions WHERE expires_at = 1');
+    expect(rows).toEqual([]);
+  });
+
+  test('loses nothing that requests write at the same moment', async () => {
+    const application = await start();
+    const visitor = browser(application);
+    await visitor.text('/secret');
+    const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);
+    await Promise.all(keys.map((key) => visitor.send(`/remember/${key}/${key}`)));
+    expect(await Promise.all(keys.map((key) => visitor.text(`/recall/${key}`)))).toEqual(
+      keys.map((key) => `"${key}"`),
+    );
+  });
+
+  test.each(['x', 'a'.repeat(43), `${'a'.repeat(43)}'--`, ''])(
+    'an invented cookie %j is no session',
+    async (value) => {
+      const application = await start();
+      expect(await browser(application, value).text('/who')).toBe('null');
+    },
+  );
+
+  test('session() and auth() outside of a request say what is missing', () => {
+    expect(() => session()).toThrow('session() was called outside of a request');
+    expect(() => auth()).toThrow('auth() was called outside of a request');
+  });
+});
+
+/** In seconds. */
+const [HOUR, DAY] = [3600, 86_400];
+
+/** Stands still until the test moves it. */
+function createClock() {
+  let now = Date.now();
+  return { now: () => now, advance: (seconds: number) => void (now += seconds * 1000) };
+}
+
+describe('how long a session lives', () => {
+  const clock = createClock();
+  const LIFETIME = 10 * DAY;
+  const begin = async (config: Readonly<Record<string, unknown>> = { session_ttl: LIFETIME }) => {
+    const application = await start({ config, clock: clock.now });
+    await addPeople(application);
+    const visitor = browser(application);
+    await visitor.signIn('ada@example.com');
+    return { application, visitor };
+  };
+  const sessionCookieIn = (response: Response) =>
+    response.headers.getSetCookie().find((each) => each.startsWith(SESSION_COOKIE)) ?? null;
+
+  // @shows HOST-1.5
+  test('it lives for session_ttl after its last use, on the server and in the browser', async () => {
+    const { application, visitor } = await begin();
+    const cookie = visitor.session();
+    for (let use = 0; use < 3; use += 1) {
+      clock.advance(LIFETIME - 1);
+      const used = await visitor.send('/who');
+      expect(await used.json()).toBe('Ada');
+      expect(sessionCookieIn(used)).toBe(
+        `${SESSION_COOKIE}=${cookie}; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=${LIFETIME}`,
+      );
+    }
+    clock.advance(LIFETIME);
+    expect(await browser(application, cookie).text('/who')).toBe('null');
+  });
+
+  // @shows HOST-1.5
+  test('without a use it ends at session_ttl to the second, whatever the browser still sends', async () => {
+    const { application, visitor } = await begin();
+    const cookie = visitor.session();
+    clock.advance(LIFETIME);
+    const late = await browser(application, cookie).send('/who');
+    expect([await late.json(), sessionCookieIn(late)]).toEqual([null, null]);
+    clock.advance(-1);
+    expect(await browser(application, cookie).text('/who')).toBe('"Ada"');
+  });
+
+  // @shows HOST-1.5
+  test('it is fourteen days unless the configuration says otherwise', async () => {
+    const { application, visitor } = await begin({});
+    const cookie = visitor.session();
+    clock.advance(14 * DAY - 1);
+    expect(await browser(application, cookie).text('/who')).toBe('"Ada"');
+    clock.advance(14 * DAY);
+    expect(await browser(application, cookie).text('/who')).toBe('null');
+  });
+
+  // @shows HOST-1.5
+  test('it is extended once an hour at most: other uses write nothing and set no cookie', async () => {
+    const { application, visitor } = await begin();
+    const end = async () =>
+      (await application.database.execute<{ expires_at: number }>('SELECT expires_at FROM host_sessions'))
+        .rows[0]?.expires_at;
+    const first = await end();
+    clock.advance(HOUR);
+    expect(sessionCookieIn(await visitor.send('/who'))).toBeNull();
+    expect(await end()).toBe(first);
+    clock.advance(1);
+    expect(sessionCookieIn(await visitor.send('/who'))).not.toBeNull();
+    expect(await end()).toBe((first ?? 0) + (HOUR + 1) * 1000);
+  });
+
+  // @shows HOST-1.5
+  test('a short one is extended after half of it', async () => {
+    const { visitor } = await begin({ session_ttl: 600 });
+    for (let use = 0; use < 3; use += 1) {
+      clock.advance(301);
+      expect(await visitor.text('/who')).toBe('"Ada"');
+    }
+  });
+
+  // @shows HOST-2.1
+  test.each([
+    ['two hours', LIFETIME, 2 * HOUR],
+    ['session_ttl where that is less', 600, 600],
+  ])('of a visitor who is not signed in it is %s after the last use', async (_, lifetime, lives) => {
+    const application = await start({ config: { session_ttl: lifetime }, clock: clock.now });
+    const visitor = browser(application);
+    const begun = await visitor.send('/secret');
+    expect(sessionCookieIn(begun)).toContain(`Max-Age=${lives}`);
+    const secret = await begun.text();
+    for (let use = 0; use < 3; use += 1) {
+      clock.advance(lives - 1);
+      const used = await visitor.send('/secret');
+      expect(await used.text()).toBe(secret);
+      expect(sessionCookieIn(used)).toContain(`Max-Age=${lives}`);
+    }
+    clock.advance(lives);
+    expect(await visitor.text('/secret')).not.toBe(secret);
+  });
+
+  // @shows HOST-2.1
+  test('signing in makes a visit of two hours a session of session_ttl', async () => {
+    const application = await start({ config: { session_ttl: LIFETIME }, clock: clock.now });
+    await addPeople(application);
+    const visitor = browser(application);
+    await visitor.text('/secret');
+    const signedIn = await visitor.signIn('ada@example.com');
+    expect(sessionCookieIn(signedIn)).toContain(`Max-Age=${LIFETIME}`);
+    clock.advance(LIFETIME - 1);
+    expect(await visitor.text('/who')).toBe('"Ada"');
+  });
+});
+
+describe('a session that was left', () => {
+  /** Signs in as each of them in turn. Returns the session of each. */
+  async function inTurn(application: Application, ...emails: readonly string[]) {
+    const visitor = browser(application);
+    const sessions: (string | null)[] = [];
+    for (const email of emails) {
+      expect((await visitor.signIn(email)).status).toBe(303);
+      sessions.push(visitor.session());
+    }
+    return { visitor, sessions };
+  }
+
+  // @shows HOST-2.2
+  test.each([
+    ['another person', 'grace@example.com', '"Grace"'],
+    ['the same person', 'ada@example.com', '"Ada"'],
+  ])('is good for nothing once %s signs in', async (_, next, name) => {
+    const application = await start();
+    await addPeople(application);
+    const { visitor, sessions } = await inTurn(application, 'ada@example.com', next);
+    expect(await visitor.text('/who')).toBe(name);
+    expect(new Set(sessions).size).toBe(2);
+    const [left = null] = sessions;
+    expect(await browser(application, left).text('/who')).toBe('null');
+    const { rows } = await application.database.execute('SELECT id_hash FROM host_sessions');
+    expect(rows).toHaveLength(1);
+  });
+
+  test('leaves other sessions of the person alone, by signing in and by signing out', async () => {
+    const application = await start();
+    await addPeople(application);
+    const elsewhere = await inTurn(application, 'ada@example.com');
+    const { visitor } = await inTurn(application, 'ada@example.com', 'grace@example.com');
+    await visitor.post('/logout', { _csrf: await visitor.text('/token') });
+    expect(await elsewhere.visitor.text('/who')).toBe('"Ada"');
+  });
+
+  test('has CSRF tokens that are good for nothing', async () => {
+    const application = await start();
+    await addPeople(application);
+    const { visitor } = await inTurn(application, 'ada@example.com');
+    const token = await visitor.text('/token');
+    expect((await visitor.post('/change', { _csrf: token })).status).toBe(200);
+    await visitor.signIn('grace@example.com');
+    expect((await visitor.post('/change', { _csrf: token })).status).toBe(403);
+    await visitor.post('/logout', { _csrf: await visitor.text('/token') });
+    expect((await visitor.post('/change', { _csrf: token })).status).toBe(403);
+  });
+
+  test('at sign-out its cookie is taken away, with the attributes that it was set with', async () => {
+    const application = await start();
+    await addPeople(application);
+    const { visitor } = await inTurn(application, 'ada@example.com');
+    const _csrf = await visitor.text('/token');
+    const out = await visitor.post('/logout', { _csrf });
+    expect(out.headers.getSetCookie()).toEqual([
+      `${SESSION_COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0`,
+    ]);
+    expect([out.headers.get('location'), out.headers.get('cache-control')]).toEqual(['/', 'no-store']);
+  });
+
+  test('is not signed out by a form without a CSRF token', async () => {
+    const application = await start();
+    await addPeople(application);
+    const { visitor } = await inTurn(application, 'ada@example.com');
+    expect((await visitor.post('/logout', {})).status).toBe(403);
+    expect(await visitor.text('/who')).toBe('"Ada"');
+  });
+
+  test('of a suspended person is over in every browser, and no row is left of it', async () => {
+    const application = await start();
+    const { accounts, ada } = await addPeople(application);
+    const visitors = [
+      (await inTurn(application, 'ada@example.com')).visitor,
+      (await inTurn(application, 'ada@example.com')).visitor,
+    ];
+    await accounts.setActive(ada.id, false);
+    for (const visitor of visitors) expect(await visitor.text('/who')).toBe('null');
+    expect((await application.database.execute('SELECT 1 FROM host_sessions')).rows).toEqual([]);
+    for (const visitor of visitors) expect(visitor.session()).toBeNull();
+  });
+});
+
+describe('the session-wide CSRF check', () => {
+  // @shows HOST-2.1, OIDC-3.1.2.3
+  test('refuses an unsafe request without a token, with a wrong one, or with another session’s', async () => {
+    const application = await start();
+    const [visitor, other] = [browser(application), browser(application)];
+    await visitor.text('/token');
+    expect((await visitor.post('/change', {})).status).toBe(403);
+    expect((await visitor.post('/change', { _csrf: 'A'.repeat(43) })).status).toBe(403);
+    expect((await visitor.post('/change', { _csrf: await other.text('/token') })).status).toBe(403);
+  });
+
+  // @shows HOST-2.1
+  test('lets the form field or the header through, and the handler reads the body', async () => {
+    const application = await start();
+    const visitor = browser(application);
+    const token = await visitor.text('/token');
+    expect(await (await visitor.post('/change', { _csrf: token, a: '1' })).text()).toBe(
+      `changed _csrf=${token}&a=1`,
+    );
+    expect((await visitor.post('/change', {}, { 'X-CSRF-Token': token })).status).toBe(200);
+    const multipart = new FormData();
+    multipart.set('_csrf', token);
+    expect((await visitor.send('/change', { method: 'POST', body: multipart })).status).toBe(200);
+  });
+
+  test.each<[string, Record<string, string>, number]>([
+    ['another origin', { Origin: 'https://evil.example' }, 403],
+    ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 403],
+    [
+      'another origin of the same site',
+      { 'Sec-Fetch-Site': 'same-site', Origin: 'https://evil.app.example' },
+      403,
+    ],
+    ['our origin', { Origin: ORIGIN }, 200],
+    ['our origin on another port', { Origin: `${ORIGIN}:8443` }, 403],
+    ['our host without TLS', { Origin: ORIGIN.replace('https', 'http') }, 403],
+    ['a page of which nothing is known', { Origin: 'null' }, 200],
+    ['the address bar', { 'Sec-Fetch-Site': 'none' }, 200],
+    ['a site that calls itself ours', { 'Sec-Fetch-Site': 'cross-site', Origin: ORIGIN }, 403],
+    ['a place that no browser names', { 'Sec-Fetch-Site': '' }, 403],
+    ['a page of ours without a referrer', { Origin: 'null', 'Sec-Fetch-Site': 'same-origin' }, 200],
+  ])('a right token from %s', async (_, headers, status) => {
+    const application = await start();
+    const visitor = browser(application);
+    const token = await visitor.text('/token');
+    expect((await visitor.post('/change', { _csrf: token }, headers)).status).toBe(status);
+  });
+
+  // @shows HOST-2.1
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('is asked of %s', async (method) => {
+    const handler = async () => new Response('changed');
+    const routes = [{ name: 'any', methods: [method], path: '/any', handler }];
+    const visitor = browser(await start({ routes }));
+    const token = await visitor.text('/token');
+    expect((await visitor.send('/any', { method })).status).toBe(403);
+    expect((await visitor.send('/any', { method, headers: { 'X-CSRF-Token': 'x' } })).status).toBe(403);
+    expect((await visitor.send('/any', { method, headers: { 'X-CSRF-Token': token } })).status).toBe(200);
+  });
+
+  // @shows HOST-2.1
+  test('is in a cookie that no script reads, and after signing in it is of the session alone', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    const shown = await visitor.send('/token');
+    expect(shown.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-portico_csrf=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/),
+    ]);
+    const before = await shown.text();
+    expect((await visitor.post('/change', { _csrf: before })).status).toBe(200);
+    await visitor.signIn('ada@example.com');
+    expect((await visitor.post('/change', { _csrf: before })).status).toBe(403);
+    expect((await visitor.post('/change', { _csrf: await visitor.text('/token') })).status).toBe(200);
+  });
+
+  // @shows HOST-1.6
+  test('reads a form of up to a MiB, to the byte', async () => {
+    const application = await start();
+    const visitor = browser(application);
+    const first = `_csrf=${await visitor.text('/token')}&a=`;
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    for (const [size, status] of [
+      [1024 * 1024, 200],
+      [1024 * 1024 + 1, 413],
+    ] as const) {
+      const body = first + 'x'.repeat(size - first.length);
+      expect((await visitor.send('/change', { method: 'POST', body, headers })).status).toBe(status);
+    }
+  });
+
+  test('leaves an exempt route alone, until the application switches it off by name', async () => {
+    const exempt = await start({ config: { csrf_exempt_routes: { change: true } } });
+    expect((await browser(exempt).post('/change', {})).status).toBe(200);
+    const off = await start({ config: { csrf_exempt_routes: { change: false } } });
+    expect((await browser(off).post('/change', {})).status).toBe(403);
+  });
+
+  // @shows API-5.3
+  test('an Authorization: Bearer header bypasses it, and authenticates nothing', async () => {
+    const application = await start({
+      routes: [route('who.post', 'POST', '/who', async () => Response.json((await auth().user()) === null))],
+    });
+    await addPeople(application);
+    const visitor = browser(application);
+    await visitor.signIn('ada@example.com');
+    for (const scheme of ['Bearer x', 'bearer x', 'BEARER  x', 'Bearer']) {
+      const response = await visitor.post('/who', {}, { Authorization: scheme });
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe('true');
+    }
+    expect((await visitor.post('/who', {}, { Authorization: 'Bearerx' })).status).toBe(403);
+  });
+
+  test('what needs a session is 400 for a bearer request, which has none', async () => {
+    const application = await start();
+    for (const at of ['/login', '/token', '/secret', '/remember/a/b']) {
+      const response = await browser(application).send(at, { headers: { Authorization: 'Bearer x' } });
+      expect(response.status).toBe(400);
+      expect(response.headers.has('set-cookie')).toBe(false);
+    }
+  });
+
+  // @shows HOST-1.6
+  test('a form above 1 MiB is 413', async () => {
+    const application = await start();
+    expect((await browser(application).post('/change', { a: 'x'.repeat(1024 * 1024) })).status).toBe(413);
+  });
+
+  test('a form that breaks off is 400, not a fault', async () => {
+    const application = await start();
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error('aborted')) });
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
+    expect((await application.fetch(new Request(`${ORIGIN}/change`, init))).status).toBe(400);
+  });
+
+  test('an application without accounts has no session, and no check', async () => {
+    const application = await start({ accounts: false });
+    expect((await browser(application).post('/change', {})).status).toBe(200);
+    expect(application.hasRoute('login')).toBe(false);
+  });
+});
+
+describe('what the kit answers', () => {
+  const PAGE_POLICY =
+    "default-src 'none'; style-src 'self' 'nonce-N'; img-src 'self' data:; font-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+  const headersOf = ({ headers }: Response) =>
+    Object.fromEntries(
+      [...headers]
+        .filter(([name]) => name !== 'x-request-id' && name !== 'set-cookie')
+        .map(([name, value]) => [name, value.replace(/'nonce-[\w+/=]{24}'/, "'nonce-N'")]),
+    );
+  const PAGE = {
+    'cache-control': 'no-store',
+    'content-security-policy': PAGE_POLICY,
+    'content-type': 'text/html; charset=utf-8',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  };
+  const html = { headers: { Accept: 'text/html' } };
+
+  test('each page says that it is framed nowhere, kept nowhere, and runs nothing', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    const pages: readonly (readonly [Response, number])[] = [
+      [await visitor.send('/login'), 200],
+      [await visitor.post('/login', {}), 403],
+      [await visitor.signIn('ada@example.com', 'wrong'), 401],
+      [await visitor.send('/nowhere', html), 404],
+      [await visitor.send('/change', { ...html, method: 'POST' }), 403],
+    ];
+    for (const [page, status] of pages) {
+      expect(page.status).toBe(status);
+      expect(headersOf(page)).toMatchObject(PAGE);
+    }
+    const nonces = pages.map(([{ headers }]) => headers.get('content-security-policy'));
+    expect(new Set(nonces).size).toBe(pages.length);
+  });
+
+  test('an error as JSON is kept nowhere, and is no other type', async () => {
+    const response = await browser(await start()).send('/nowhere');
+    expect(headersOf(response)).toEqual({
+      'cache-control': 'no-store',
+      'content-type': 'application/json',
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept',
+    });
+  });
+
+  test('after signing in and out the browser keeps no answer', async () => {
+    const application = await start();
+    await addPeople(application);
+    const visitor = browser(application);
+    expect(headersOf(await visitor.signIn('ada@example.com'))).toEqual({
+      'cache-control': 'no-store',
+      location: '/who',
+    });
+    const out = await visitor.post('/logout', { _csrf: await visitor.text('/token') });
+    expect(headersOf(out)).toEqual({ 'cache-control': 'no-store', location: '/' });
+  });
+
+  test('a form that is refused is shown again without what was typed, and leads nowhere else', async () => {
+    const application = await start();
+    const form = { identifier: 'typed@example.com', password: 'typed-secret', return_to: '//evil.example' };
+    const page = await (await browser(application).post('/login', form)).text();
+    expect(page).toContain('name="return_to" value="/"');
+    for (const word of ['typed@example.com', 'typed-secret', 'evil']) expect(page).not.toContain(word);
+  });
+
+  test('a password that is wrong is in no page', async () => {
+    const application = await start();
+    await addPeople(application);
+    const response = await browser(application).signIn('ada@example.com', 'typed-secret', '/who');
+    const page = await response.text();
+    expect(page).toContain('ada@example.com');
+    expect(page).not.toContain('typed-secret');
+  });
+
+  // @shows HOST-1.6
+  test('a sign-in form has 64 KiB at most, to the byte', async () => {
+    const application = await start();
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' };
+    const sent = (size: number) => {
+      const first = 'identifier=x&password=';
+      const body = first + 'y'.repeat(size - first.length);
+      return browser(application).send('/login', { method: 'POST', body, headers });
+    };
+    expect((await sent(64 * 1024)).status).toBe(401);
+    expect((await sent(64 * 1024 + 1)).status).toBe(413);
+  });
+
+  // @shows HOST-2.1
+  test.each([
+    ['same-origin', 401],
+    ['none', 403],
+    ['same-site', 403],
+    ['cross-site', 403],
+  ])('a sign-in form without a token, of a browser that says %s, is answered %i', async (site, status) => {
+    const application = await start();
+    const form = { identifier: 'x', password: 'y' };
+    const sent = await browser(application).post('/login', form, { 'Sec-Fetch-Site': site });
+    expect(sent.status).toBe(status);
+  });
+
+  test.each([401, 403])('a sign-in that is refused with %i leaves one line', async (status) => {
+    const application = await start();
+    const visitor = browser(application);
+    const answer =
+      status === 401 ? await visitor.signIn('x', 'y') : await visitor.post('/login', { identifier: 'x' });
+    expect(answer.status).toBe(status);
+    await application.close();
+    started.pop();
+    const lines = (await readFile(path.join(folder, 'logs', 'app.log'), 'utf8')).trim().split('\n');
+    const id = answer.headers.get('x-request-id');
+    expect(
+      lines.filter((line) => (JSON.parse(line) as { requestId?: string }).requestId === id),
+    ).toHaveLength(1);
+  });
+});
+
+describe('the browser that a person has signed in with', () => {
+  const KNOWN = '__Host-portico_known';
+  const HALF_A_YEAR = 180 * DAY;
+  const clock = createClock();
+  const from = { address: '192.0.2.7' };
+
+  /** Whether it is known for the account: others of its network are slowed down. */
+  async function isKnown(application: Application, known: string | null, email = 'ada@example.com') {
+    const attempt = async (cookie: string | null) => {
+      const visitor = browser(application);
+      if (cookie !== null) visitor.kept.set(KNOWN, cookie);
+      const body = new URLSearchParams({ identifier: email, password: 'wrong' });
+      const headers = { 'Sec-Fetch-Site': 'same-origin' };
+      return (await visitor.send('/login', { method: 'POST', body, headers }, from)).status;
+    };
+    for (let times = 0; times < 6; times += 1) await attempt(null);
+    expect(await attempt(null)).toBe(429);
+    const answer = await attempt(known);
+    expect([401, 429]).toContain(answer);
+    clock.advance(HOUR);
+    return answer === 401;
+  }
+  const begin = async () => {
+    const application = await start({ clock: clock.now, random: NEVER_AHEAD });
+    const { accounts } = await addPeople(application);
+    const visitor = browser(application);
+    const signedIn = await visitor.signIn('ada@example.com');
+    const cookie = signedIn.headers.getSetCookie().find((each) => each.startsWith(KNOWN)) ?? '';
+    return { application, accounts, visitor, cookie, known: visitor.kept.get(KNOWN) ?? '' };
+  };
+
+  // @shows AS-17.2
+  test('has a cookie for half a year that no script reads', async () => {
+    const { cookie } = await begin();
+    expect(cookie).toMatch(
+      new RegExp(
+        `^${KNOWN}=\\d{10}-[\\w-]{43}; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=${HALF_A_YEAR}$`,
+      ),
+    );
+  });
+
+  // @shows AS-17.2
+  test('is known for half a year, for its account alone, and by no time to come', async () => {
+    const { application, known } = await begin();
+    const began = clock.now();
+    expect(await isKnown(application, known)).toBe(true);
+    expect(await isKnown(application, known, 'grace@example.com')).toBe(false);
+    const passed = () => (clock.now() - began) / 1000;
+    clock.advance(HALF_A_YEAR - passed() - 1);
+    expect(await isKnown(application, known)).toBe(true);
+    clock.advance(HALF_A_YEAR - passed());
+    expect(await isKnown(application, known)).toBe(false);
+    clock.advance(-DAY - passed());
+    expect(await isKnown(application, known)).toBe(false);
+  });
+
+  // @shows AS-17.2
+  test('is known for the four accounts that were signed in to last', async () => {
+    const { application, accounts, visitor } = await begin();
+    const emails = ['one', 'two', 'three', 'four'].map((name) => `${name}@example.com`);
+    for (const email of emails) {
+      await accounts.create({ email, name: email, password: 'correct' });
+      clock.advance(1);
+      expect((await visitor.signIn(email)).status).toBe(303);
+    }
+    const known = visitor.kept.get(KNOWN) ?? '';
+    expect(known.split('.')).toHaveLength(4);
+    expect(await isKnown(application, known)).toBe(false);
+    expect(await isKnown(application, known, emails[0])).toBe(true);
+    expect(await isKnown(application, known, emails[3])).toBe(true);
+  });
+});
+
+describe('where a request comes from', () => {
+  const where = route('where', 'GET', '/where', () => new Response(clientAddress()));
+
+  // @shows HOST-1.7
+  test.each([
+    [0, '198.51.100.1', '192.0.2.9'],
+    [1, null, '192.0.2.9'],
+    [1, '', '192.0.2.9'],
+    [1, '198.51.100.1', '198.51.100.1'],
+    [1, '203.0.113.5, 198.51.100.1', '198.51.100.1'],
+    [1, '203.0.113.5, unknown', '192.0.2.9'],
+    [1, '198.51.100.1:4711', '198.51.100.1'],
+    [1, '[2001:DB8::1]:443', '2001:db8::1'],
+    [1, '::ffff:198.51.100.1', '198.51.100.1'],
+    [2, '203.0.113.5, 198.51.100.1', '203.0.113.5'],
+    [2, '1.1.1.1, 203.0.113.5, 198.51.100.1', '203.0.113.5'],
+    [2, '198.51.100.1', '192.0.2.9'],
+    [3, '203.0.113.5,, 198.51.100.1, 10.0.0.1', '203.0.113.5'],
+  ])('behind %i proxies, by X-Forwarded-For %j, is %s', async (proxies, forwarded, address) => {
+    const application = await start({ config: { trusted_proxies: proxies }, routes: [where] });
+    const headers = forwarded === null ? {} : { 'X-Forwarded-For': forwarded };
+    const sent = await browser(application).send('/where', { headers }, { address: '192.0.2.9' });
+    expect(await sent.text()).toBe(address);
+  });
+});
+
+describe('the limit of a body', () => {
+  const LIMIT = 1024;
+  const echo = route('echo', 'POST', '/echo', async (_, request) => new Response(await request.text()));
+
+  // @shows HOST-1.6
+  test.each([
+    ['as many bytes', LIMIT, 200],
+    ['one more', LIMIT + 1, 413],
+  ])('%s, declared or not', async (_, size, status) => {
+    const application = await start({ config: { body_limit: LIMIT }, routes: [echo], accounts: false });
+    const body = 'x'.repeat(size);
+    const declared = { 'Content-Length': String(size) };
+    const send = (headers: Record<string, string>) =>
+      browser(application).send('/echo', { method: 'POST', body, headers });
+    for (const sent of [await send({}), await send(declared)]) {
+      expect(sent.status).toBe(status);
+      expect((await sent.text()) === body).toBe(status === 200);
+    }
+  });
+});
+
+describe('within one request', () => {
+  const name = async () => (await auth().user())?.getProfile().name ?? null;
+  const routes = (ada: () => PersonReference) => [
+    route('in', 'GET', '/in', async () => {
+      const before = await name();
+      await auth().signIn(ada());
+      return Response.json([before, await name(), (await auth().person())?.id === ada().id]);
+    }),
+    route('out', 'GET', '/out', async () => {
+      const before = await name();
+      await auth().signOut();
+      return Response.json([before, await name(), await auth().person()]);
+    }),
+    route('forget', 'GET', '/forget', async () => {
+      await session().set('a', 1);
+      await session().set('b', 2);
+      await session().set('a', undefined);
+      return Response.json([(await session().get('a')) ?? null, await session().get('b')]);
+    }),
+  ];
+
+  // @shows HOST-2.2
+  test('who is signed in changes at once, and the session with it', async () => {
+    let person: PersonReference = { provider: '', id: '' };
+    const application = await start({ routes: routes(() => person) });
+    const { ada } = await addPeople(application);
+    person = ada.reference;
+    const visitor = browser(application);
+    expect(await (await visitor.send('/in')).json()).toEqual([null, 'Ada', true]);
+    expect(await visitor.text('/who')).toBe('"Ada"');
+    const left = visitor.session();
+    expect(await (await visitor.send('/out')).json()).toEqual(['Ada', null, null]);
+    expect(await browser(application, left).text('/who')).toBe('null');
+  });
+
+  test('what the session keeps is taken away again, and nothing beside it', async () => {
+    const application = await start({ routes: routes(() => ({ provider: '', id: '' })) });
+    const visitor = browser(application);
+    expect(await (await visitor.send('/forget')).json()).toEqual([null, 2]);
+    expect(await visitor.text('/recall/a')).toBe('null');
+    expect(await visitor.text('/recall/b')).toBe('2');
+    for (const name of ['toString', '__proto__', 'constructor'])
+      expect(await visitor.text(`/recall/${name}`)).toBe('null');
+  });
+});
+
+describe('routes', () => {
+  // @shows API-1.5
+  test('placeholders arrive by name, percent-decoded', async () => {
+    const application = await start();
+    expect(await browser(application).text('/items/a%2Fb%20%C3%A4')).toBe('{"id":"a/b ä"}');
+    expect(application.path('item', { id: 'a/b ä' })).toBe('/items/a%2Fb%20%C3%A4');
+  });
+
+  test.each(['/items/%', '/items/%zz', '/items/%ff', '/nowhere', '/items', '/items/a/b'])(
+    '%s is 404, as JSON that names method and path',
+    async (at) => {
+      const response = await browser(await start()).send(at);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toEqual({ error: 'Not found', method: 'GET', path: at });
+    },
+  );
+
+  test('a wrong method is 405 with Allow; HEAD is GET without a body', async () => {
+    const application = await start();
+    const wrong = await browser(application).send('/items/1', { method: 'DELETE' });
+    expect(wrong.status).toBe(405);
+    expect(wrong.headers.get('allow')).toBe('GET, HEAD');
+    const head = await browser(application).send('/items/1', { method: 'HEAD' });
+    expect(head.status).toBe(200);
+    expect(await head.text()).toBe('');
+  });
+
+  test('two of one name, or one place taken twice, is an error at start', async () => {
+    const ok = () => new Response('ok');
+    await expect(start({ routes: [route('item', 'GET', '/other', ok)] })).rejects.toThrow("'item'");
+    await expect(start({ routes: [route('other', 'GET', '/items/{key}', ok)] })).rejects.toThrow('/items/{}');
+  });
+
+  test('an application may bring its own route named login', async () => {
+    const own = route('login', 'GET', '/anmelden', () => new Response('own'));
+    const application = await start({ routes: [own] });
+    expect(application.path('login')).toBe('/anmelden');
+    expect((await browser(application).send('/login')).status).toBe(404);
+  });
+});
+
+describe('the two host hooks', () => {
+  const failing = route('fail', 'GET', '/fail', () => {
+    throw new HttpError(418, 'the secret of the teapot');
+  });
+  const faulty = route('fault', 'GET', '/fault', () => {
+    throw new Error('the secret of the fault');
+  });
+
+  test('without listeners an exception is JSON without details; a fault of ours is in the log', async () => {
+    const application = await start({ routes: [failing, faulty] });
+    const refused = await browser(application).send('/fail');
+    expect(refused.status).toBe(418);
+    expect(await refused.json()).toEqual({ error: "I'm a teapot", method: 'GET', path: '/fail' });
+    const fault = await browser(application).send('/fault');
+    expect(fault.status).toBe(500);
+    expect(await fault.json()).toEqual({ error: 'Internal server error', method: 'GET', path: '/fault' });
+    const log = await readFile(path.join(folder, 'logs', 'app.log'), 'utf8');
+    expect(log).toContain('the secret of the fault');
+  });
+
+  // @shows API-6.2
+  test('EXCEPTION receives the exception and returns the response; RESPONSE_HEADER passes every response', async () => {
+    const application = await start({
+      routes: [failing],
+      register({ events }) {
+        events.on(Event.EXCEPTION, (error: unknown) => {
+          const status = ErrorHandler.resolveStatusCode(error);
+          return Response.json({ status }, { status });
+        });
+        events.on(Event.RESPONSE_HEADER, (response: Response) => {
+          response.headers.set('X-Content-Type-Options', 'nosniff');
+          return response;
+        });
+      },
+    });
+    for (const [at, status] of [
+      ['/fail', 418],
+      ['/nowhere', 404],
+    ] as const) {
+      const response = await browser(application).send(at);
+      expect(await response.json()).toEqual({ status });
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+    expect((await browser(application).send('/items/1')).headers.get('x-content-type-options')).toBe(
+      'nosniff',
+    );
+  });
+
+  test('a hook that fails itself is a plain 500', async () => {
+    const application = await start({
+      routes: [failing],
+      register: ({ events }) =>
+        events.on(Event.EXCEPTION, () => {
+          throw new Error('the hook');
+        }),
+    });
+    expect((await browser(application).send('/fail')).status).toBe(500);
+  });
+
+  test.each([
+    [new HttpError(404, 'x'), 404],
+    [Object.assign(new Error('x'), { statusCode: 409 }), 409],
+    [Object.assign(new Error('x'), { status: 200 }), 500],
+    [Object.assign(new Error('x'), { status: 'no' }), 500],
+    [new Error('x'), 500],
+    ['text', 500],
+    [undefined, 500],
+  ])('resolveStatusCode(%s) is %i', (error, status) => {
+    expect(ErrorHandler.resolveStatusCode(error)).toBe(status);
+  });
+});
+
+describe('stopping', () => {
+  test('requests in flight finish, new ones are not accepted', async () => {
+    const gate = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    const application = await start({
+      routes: [
+        route('slow', 'GET', '/slow', async () => {
+          arrived.resolve();
+          await gate.promise;
+          return new Response('finished');
+        }),
+      ],
+    });
+    const server = await listen(application, { port: 0, hostname: '127.0.0.1' });
+    const inFlight = fetch(`${server.url}/slow`);
+    await arrived.promise;
+    const closed = server.close();
+    await expect(fetch(`${server.url}/who`)).rejects.toThrow('fetch failed');
+    gate.resolve();
+    expect(await (await inFlight).text()).toBe('finished');
+    await closed;
+  });
+});

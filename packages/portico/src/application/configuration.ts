@@ -1,0 +1,283 @@
+import path from 'node:path';
+import { z, type ZodType } from 'zod';
+import { ConfigurationError, isConfigurationError } from '../../../sql/src/errors.ts';
+import type {
+  Application,
+  ApplicationDefinition,
+  ConfigMap,
+  ConfigurationProblem,
+  Plugin,
+  ConfigValue,
+  Environment,
+} from './contracts.ts';
+import { brandingProblems, brandingSchema, type BrandingConfig } from '../defaults/branding/branding.ts';
+import { signInLinksSchema } from '../../../kit/src/accounts/sign-in-links.ts';
+import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
+import { loadEnvironment } from './environment.ts';
+import { strippedProblems } from '../http/base-path.ts';
+import { basePathSchema, HTTP_NEEDS_DEV, publicUrlSchema } from '../../../kit/src/http/public-url.ts';
+
+/** What an application is started with. */
+export interface Configuration {
+  readonly env: Environment;
+  readonly mode: Application['mode'];
+  /** Absolute. */
+  readonly storageDirectory: string;
+  /** All of it, validated, with defaults. */
+  readonly config: ConfigMap;
+  /** The kit's own keys of it. */
+  readonly kit: KitConfig;
+}
+
+/** The `log:path` that stands for standard output. */
+export const STANDARD_OUTPUT = '-';
+
+/** What PostgreSQL takes as a name that its own schemas do not have, and does not cut off; or none. */
+const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
+
+const FOURTEEN_DAYS = 14 * 24 * 3600;
+
+/** The kit's own keys of the configuration. */
+function kitConfiguration(mode: Application['mode']) {
+  return {
+    public_url: publicUrlSchema(mode),
+    base_path: basePathSchema,
+    base_path_stripped: z.boolean({ error: 'must be true or false' }),
+    csrf_exempt_routes: z.record(z.string(), z.boolean({ error: 'must be true or false' }), {
+      error: 'must be a map of route names to true or false',
+    }),
+    database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
+    database_schema: z
+      .string({ error: 'must be the name of a schema of PostgreSQL, or empty for none' })
+      .regex(SCHEMA_NAME, 'must be a name of letters, digits and underscores, 63 at most, or empty'),
+    database_pool_size: z
+      .int({ error: 'must be a whole number of connections' })
+      .min(1, 'must be at least 1')
+      .max(1000, 'must be at most 1000'),
+    database_connection_lifetime: z
+      .int({ error: 'must be a whole number of seconds' })
+      .min(1, 'must be at least 1 second')
+      .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`),
+    database_statement_timeout: z
+      .int({ error: 'must be a whole number of seconds' })
+      .min(1, 'must be at least 1 second')
+      .max(3600, 'must be at most 3600 seconds, an hour'),
+    body_limit: z.int({ error: 'must be a whole number of bytes' }).min(1024, 'must be at least 1024 bytes'),
+    trusted_proxies: z
+      .int({ error: 'must be the number of proxies in front of the application' })
+      .min(0, 'must be 0 or more'),
+    branding: brandingSchema.optional(),
+    sign_in_scripts: z.boolean({ error: 'must be true or false' }),
+    sign_in_show_password: z.boolean({ error: 'must be true or false' }),
+    sign_in_links: signInLinksSchema.optional(),
+    session_ttl: z
+      .int({ error: 'must be a whole number of seconds' })
+      .min(60, 'must be at least 60 seconds')
+      .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`),
+    log: z.strictObject({
+      path: z.string({ error: 'must be a file name, or - for standard output' }),
+      level: z.enum(['debug', 'info', 'warning', 'error'], {
+        error: 'must be debug, info, warning or error',
+      }),
+    }),
+  } satisfies Readonly<Record<string, ZodType>>;
+}
+
+/** The kit's own keys, validated and with their defaults. */
+export type KitConfig = {
+  [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<ReturnType<typeof kitConfiguration>[Key]>;
+};
+
+/** The application's folder, absolute. */
+export function directoryOf({ directory = '.' }: ApplicationDefinition): string {
+  return path.resolve(directory);
+}
+
+/**
+ * The configuration of an application: the defaults of the kit, those of the plugins over them, and the application's own values
+ * on top. Throws a ConfigurationError that names every problem. `base` replaces the process's environment.
+ */
+export function readConfiguration(definition: ApplicationDefinition, base?: Environment): Configuration {
+  const directory = directoryOf(definition);
+  const env = loadEnvironment(directory, base);
+  const mode = env['APP_ENV'] === 'dev' ? 'dev' : 'prod';
+  const storageDirectory = path.resolve(directory, env['STORAGE_DIR'] ?? 'storage');
+  const plugins = definition.plugins ?? [];
+  const defaults = {
+    base_path: '',
+    base_path_stripped: false,
+    csrf_exempt_routes: {},
+    database_url: env['DATABASE_URL'] ?? `sqlite:${path.join(storageDirectory, 'app.sqlite')}`,
+    database_schema: '',
+    database_pool_size: 10,
+    database_connection_lifetime: 300,
+    database_statement_timeout: 10,
+    body_limit: 1024 * 1024,
+    trusted_proxies: 0,
+    sign_in_scripts: false,
+    sign_in_show_password: false,
+    session_ttl: FOURTEEN_DAYS,
+    log: { path: path.join('logs', 'app.log'), level: 'info' },
+  };
+  const layers = [...plugins.map((plugin) => plugin.defaults), definition.config];
+  const chosen = mergeConfig(...layers.map((layer) => (typeof layer === 'function' ? layer(env) : layer)));
+  const merged = mergeConfig(defaults, chosen);
+  const contributed = [...plugins, definition].map(({ configuration }) => configuration);
+  const schemas = Object.assign({}, kitConfiguration(mode), ...contributed);
+  const problems: ConfigurationProblem[] = [];
+  if (definition.database !== undefined) {
+    for (const key of OF_OWN_CONNECTIONS.filter((each) => chosen[each] !== undefined))
+      problems.push({ key, message: "has no effect on the application's own database; remove it" });
+  }
+  if (!['dev', 'prod', undefined].includes(env['APP_ENV'])) {
+    problems.push({ key: 'APP_ENV', message: 'must be dev or prod' });
+  }
+  try {
+    const config = validateConfig(merged, schemas);
+    const { base_path: basePath, base_path_stripped: stripped } = config as unknown as KitConfig;
+    for (const message of strippedProblems(basePath, stripped))
+      problems.push({ key: 'base_path_stripped', message });
+    const { branding, key } = brandingOf(config);
+    problems.push(...brandingProblems(branding, directory, key));
+    for (const plugin of plugins) problems.push(...(plugin.problems?.(config) ?? []));
+    if (problems.length === 0) {
+      return { env, mode, storageDirectory, config, kit: config as unknown as KitConfig };
+    }
+  } catch (error) {
+    if (!isConfigurationError(error)) throw error;
+    problems.push(...withVariables(error.problems, plugins, env));
+    const needsDev = error.problems.some(({ message }) => message.startsWith(HTTP_NEEDS_DEV));
+    if (needsDev && env['APP_ENV'] === undefined)
+      problems.push({ key: 'APP_ENV', message: `is not in the environment, nor in .env of ${directory}` });
+  }
+  throw new ConfigurationError(problems);
+}
+
+/** The problems, with the variables of the environment that would set a key and are missing. */
+function withVariables(
+  problems: readonly ConfigurationProblem[],
+  plugins: readonly Plugin[],
+  env: Environment,
+): readonly ConfigurationProblem[] {
+  const missing = plugins
+    .flatMap(({ variables = {} }) => Object.entries(variables))
+    .filter(([variable]) => (env[variable] ?? '') === '');
+  const named = problems.map(({ key, message }) => {
+    const [variable] = missing.find(([, each]) => each === key) ?? [];
+    return { key, message: variable === undefined ? message : `${message} (${variable} is not set)` };
+  });
+  const known = new Set(problems.map(({ key }) => key));
+  const others = missing.filter(([, key]) => !known.has(key));
+  return [...named, ...others.map(([variable, key]) => ({ key, message: `is missing; set ${variable}` }))];
+}
+
+/** Keys about connections that Portico opens by itself. */
+const OF_OWN_CONNECTIONS = [
+  'database_url',
+  'database_pool_size',
+  'database_connection_lifetime',
+  'database_statement_timeout',
+];
+
+/** Throws a ConfigurationError for anything among the plugins that is no plugin. */
+export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
+  const problems = plugins.flatMap((plugin: unknown, index): readonly ConfigurationProblem[] => {
+    const key = `plugins:${index}`;
+    if (typeof plugin === 'function') {
+      const name = plugin.name === '' ? 'it' : plugin.name;
+      return [{ key, message: `is a function, not what it returns; call it: ${name}()` }];
+    }
+    const isPlugin =
+      typeof plugin === 'object' && plugin !== null && 'register' in plugin && 'commands' in plugin;
+    return isPlugin ? [] : [{ key, message: 'is no plugin; give what oauthServer() or another one returns' }];
+  });
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+/** The application's name for people: the one that the authorization server shows them, or else its host. */
+export function applicationName(config: ConfigMap, publicUrl: string): string {
+  const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
+  return named.find((name) => typeof name === 'string') ?? new URL(publicUrl).host;
+}
+
+/** How the application's pages look: by its own section, or else by that of the authorization server; with the name of that key. */
+export function brandingOf(config: ConfigMap): {
+  readonly branding: BrandingConfig | undefined;
+  readonly key: string;
+} {
+  const ofServer = (config['oauth_server'] as ConfigMap | undefined)?.['branding'];
+  return config['branding'] === undefined && ofServer !== undefined
+    ? { branding: ofServer as BrandingConfig, key: 'oauth_server:branding' }
+    : { branding: config['branding'] as BrandingConfig | undefined, key: 'branding' };
+}
+
+// --- merging and validating -----------------------------------------------------------------------------------
+
+/**
+ * Lays maps over one another, later ones on top: maps merge by key, arrays by position (an element beyond the later
+ * array's end stays), everything else is replaced. An undefined value changes nothing.
+ */
+export function mergeConfig(...layers: readonly ConfigMap[]): ConfigMap {
+  return layers.reduce<ConfigMap>((under, over) => mergeMaps(under, over), {});
+}
+
+function mergeMaps(under: ConfigMap, over: ConfigMap): ConfigMap {
+  const merged = new Map(Object.entries(under));
+  for (const [key, value] of Object.entries(over)) merged.set(key, mergeValues(merged.get(key), value));
+  // fromEntries defines properties, so that a key such as __proto__ stays a mere key.
+  return Object.fromEntries(merged);
+}
+
+function mergeValues(under: ConfigValue, over: ConfigValue): ConfigValue {
+  if (over === undefined) return under;
+  if (isMap(over)) return mergeMaps(isMap(under) ? under : {}, over);
+  if (!Array.isArray(over)) return over;
+  const values: readonly unknown[] = over;
+  const beneath: readonly unknown[] = Array.isArray(under) ? under : [];
+  const length = Math.max(values.length, beneath.length);
+  return Array.from({ length }, (_, index) => mergeValues(beneath[index], values[index]));
+}
+
+function isMap(value: ConfigValue): value is ConfigMap {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** A key as messages name it: its parts joined by colons. */
+export function configurationKey(path: readonly PropertyKey[]): string {
+  return path.map(String).join(':');
+}
+
+/**
+ * Checks each top-level key that has a schema, and fills in the schema's defaults; other keys are the application's own
+ * and pass through. Throws a ConfigurationError with all problems of all keys.
+ */
+export function validateConfig(config: ConfigMap, schemas: Readonly<Record<string, ZodType>>): ConfigMap {
+  const problems: ConfigurationProblem[] = [];
+  const validated = new Map(Object.entries(config));
+  for (const [key, schema] of Object.entries(schemas)) {
+    const result = schema.safeParse(config[key]);
+    if (result.success) {
+      validated.set(key, result.data);
+      continue;
+    }
+    for (const issue of result.error.issues) {
+      const path = [key, ...issue.path];
+      if (issue.code === 'unrecognized_keys') {
+        for (const unknown of issue.keys) {
+          problems.push({
+            key: configurationKey([...path, unknown]),
+            message: 'is not a known key; remove it',
+          });
+        }
+      } else {
+        // For a bad key of a map, the message is in the inner issue.
+        const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
+        problems.push({ key: configurationKey(path), message: message ?? issue.message });
+      }
+    }
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return Object.fromEntries(validated);
+}

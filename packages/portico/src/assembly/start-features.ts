@@ -1,0 +1,101 @@
+import { ConfigurationError } from '../../../sql/src/errors.ts';
+import type { DirectRequests, IndirectRefusal } from '../authorization/direct-requests.ts';
+import type { OwnEndpoint } from '../endpoints/endpoint.ts';
+import type { ClientDemand } from '../clients/demands.ts';
+import type { OAuthServerConfig } from '../config.ts';
+import type { Contribution, Feature, Parts } from '../feature.ts';
+import { NO_DEMANDS, type DemandField } from '../clients/demands.ts';
+import { OAuthError } from '../errors.ts';
+import type { IssuanceCheck } from '../grants/issuing.ts';
+import type { Server } from '../server.ts';
+import type { KeyBinding } from '../tokens/key-binding.ts';
+
+/** What the features of a server add to it, all together. */
+export interface Contributions {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Null where tokens are bound to nothing. */
+  readonly binding: KeyBinding | null;
+  readonly issuanceChecks: readonly IssuanceCheck[];
+  /** Null when clients send no requests directly. */
+  readonly directRequests: DirectRequests | null;
+  readonly indirectRefusals: readonly IndirectRefusal[];
+  /** The endpoints of all of them that are offered. */
+  readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
+  /** Whether anything is taken that is good once. */
+  readonly usesOnce: boolean;
+}
+
+/** What clients may demand of a server of these features. */
+export function demandsOfFeatures(
+  features: readonly Feature[],
+  config: OAuthServerConfig,
+): readonly ClientDemand[] {
+  return features
+    .flatMap(({ clientDemands = [] }) => clientDemands)
+    .map((demand) => ({ ...demand, isMet: demand.meets(config) }));
+}
+
+/** What one feature adds, and which one it is. */
+type Started = Contribution & { readonly feature: Feature };
+
+/** Adds these features to the server, in their order. Throws a ConfigurationError where two of them exclude each other. */
+export function startFeatures(features: readonly Feature[], server: Server): Contributions {
+  const started = features.flatMap((feature): readonly Started[] => {
+    const contribution = feature.start?.(server, server.config);
+    return contribution === undefined ? [] : [{ ...contribution, feature }];
+  });
+  return {
+    metadata: Object.assign({}, ...started.map(({ metadata }) => metadata)) as Record<string, unknown>,
+    binding: only(started, 'binding'),
+    directRequests: only(started, 'directRequests'),
+    indirectRefusals: all(started, 'indirectRefusal'),
+    issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
+    usesOnce: started.some(({ usesOnce }) => usesOnce === true),
+    endpoints: (parts) => started.flatMap((each) => endpointsOf(each, parts)),
+  };
+}
+
+/** What all of them have under this name. */
+function all<Name extends keyof Contribution>(
+  started: readonly Started[],
+  name: Name,
+): readonly NonNullable<Contribution[Name]>[] {
+  return started.flatMap((each) => each[name] ?? []) as readonly NonNullable<Contribution[Name]>[];
+}
+
+/** The same, where only one of them may have it. */
+function only<Name extends keyof Contribution>(
+  started: readonly Started[],
+  name: Name,
+): NonNullable<Contribution[Name]> | null {
+  const [first, second] = started.filter((each) => each[name] !== undefined);
+  if (first !== undefined && second !== undefined) {
+    const message = `is done by the feature ${second.feature.name}, too (${name}); a server has one of them`;
+    throw new ConfigurationError([{ key: `oauth_server:${first.feature.name}`, message }]);
+  }
+  return first?.[name] ?? null;
+}
+
+function endpointsOf({ feature, handlers }: Started, parts: Parts): readonly OwnEndpoint[] {
+  const answering = handlers?.(parts) ?? {};
+  return (feature.endpoints ?? []).flatMap((description) => {
+    const handler = answering[description.name];
+    return handler === undefined ? [] : [{ description, handler }];
+  });
+}
+
+/** Never less than what was demanded: where the feature is gone that met it, nothing is issued in its place. */
+function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
+  const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(
+    (field) => !demands.some((demand) => demand.field === field),
+  );
+  return (client) => {
+    const demanded = unknown.find((field) => client[field]);
+    if (demanded === undefined) return;
+    throw new OAuthError(
+      'unauthorized_client',
+      'The client demands what this server does not offer.',
+      `no token is issued: the client demands ${demanded}, and no feature of this server meets that`,
+    );
+  };
+}

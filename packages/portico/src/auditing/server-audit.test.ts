@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import type { Log } from '../contracts/log.ts';
+import type { AuditEvent } from './audit.ts';
+import type { AuditStore } from './keeping.ts';
+import type { AuditTable } from './kept-audit.ts';
+import type { AuditRecord } from './record.ts';
+import { createServerAudit } from './server-audit.ts';
+
+const EVENT: AuditEvent = { type: 'secret_rotated', clientId: 'a client', previousExpiresAt: null };
+
+test('what could not be loaded is loaded again with the next event, and the next list', async () => {
+  const kept: AuditRecord[] = [];
+  const table: AuditStore & AuditTable = {
+    insert: async (records) => void kept.push(...records),
+    isUnavailable: () => false,
+    newest: async () => kept,
+    keys: async () => [],
+    reach: async () => null,
+    read: async () => [],
+    replacePerson: async () => 0,
+    removeBefore: async () => 0,
+  };
+  const lines: string[] = [];
+  const write = (message: string) => void lines.push(message);
+  const log: Log = { debug: write, info: write, warning: write, error: write };
+  let loads = 0;
+  const { audit } = createServerAudit({
+    keeps: true,
+    stream: null,
+    retentionDays: null,
+    async table() {
+      loads += 1;
+      if (loads <= 2) throw new Error('A file of the release is gone');
+      return table;
+    },
+    host: { audit: async () => {}, log },
+    addressOf: () => null,
+    clock: () => 0,
+  });
+  await audit(EVENT);
+  expect([lines.length, kept.length]).toEqual([1, 0]);
+  await expect(audit.list()).rejects.toThrow('is gone');
+  await audit(EVENT);
+  expect([lines.length, kept.length]).toEqual([1, 1]);
+  expect((await audit.list()).items).toEqual(kept);
+});

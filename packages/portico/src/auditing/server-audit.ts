@@ -1,0 +1,87 @@
+import type { Log } from '../contracts/log.ts';
+import { createAudit, type Audit } from './audit.ts';
+import type { AuditStore } from './keeping.ts';
+import type { AuditTable, KeptAudit } from './kept-audit.ts';
+import { runFrom, type RunFrom } from './origin.ts';
+import { createSignInAudit, type SignInAudit } from './sign-ins.ts';
+
+/** Takes audit events, and lists those that are kept. */
+export type ServerAudit = Audit & KeptAudit & { readonly signIns: SignInAudit | null };
+
+export interface ServerAuditOptions {
+  /** Whether events are kept. */
+  readonly keeps: boolean;
+  /** Where events are streamed to; null for nowhere. */
+  readonly stream: string | null;
+  /** After how many days those that are kept are removed; null for never. */
+  readonly retentionDays: number | null;
+  /** Loaded when it is first needed. */
+  readonly table: () => Promise<AuditStore & AuditTable>;
+  readonly host: { readonly audit: Audit; readonly log: Log };
+  /** Where a request comes from, as the host knows it. */
+  readonly addressOf: (request: Request) => string | null;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+export interface AuditParts {
+  readonly audit: ServerAudit;
+  /** To be wrapped around what answers a request, where events are recorded; null where none is. */
+  readonly runFrom: RunFrom | null;
+  /** Removes at most so many events that are older than is said; null where none is ever too old. */
+  readonly removeOld: ((limit: number) => Promise<number>) | null;
+}
+
+const A_DAY = 86_400_000;
+
+/** What becomes of audit events. Where nothing is recorded, none of what that needs is loaded. */
+export function createServerAudit(options: ServerAuditOptions): AuditParts {
+  const { keeps, stream, retentionDays, table, host, clock } = options;
+  const isRecording = keeps || stream !== null;
+  const recording = once(() => startRecording(options));
+  const record: Audit = async (event) => (await recording())(event);
+  const kept = once(async () => (await import('./kept-audit.ts')).createKeptAudit(await table()));
+  const reading: KeptAudit = {
+    list: async (filter, page) => (await kept()).list(filter, page),
+    pseudonymise: async (person, pseudonym, batch) => (await kept()).pseudonymise(person, pseudonym, batch),
+  };
+  return {
+    audit: Object.assign(createAudit(host, isRecording ? record : null), reading, {
+      signIns: isRecording
+        ? createSignInAudit({ record: createAudit({ audit: record, log: host.log }), clock })
+        : null,
+    }),
+    runFrom: isRecording ? runFrom : null,
+    removeOld:
+      retentionDays === null
+        ? null
+        : async (limit) => {
+            const { idAt } = await import('./kept-audit.ts');
+            return (await table()).removeBefore(idAt(clock() - retentionDays * A_DAY), limit);
+          },
+  };
+}
+
+async function startRecording({ keeps, stream, table, host, addressOf, clock }: ServerAuditOptions) {
+  const { createRecording } = await import('./recording.ts');
+  const { log } = host;
+  return createRecording({
+    keep: keeps ? (await import('./keeping.ts')).createKeeping({ store: await table(), log }) : null,
+    stream: stream === null ? null : (await import('./stream.ts')).createLineStream(stream),
+    addressOf,
+    clock,
+    log,
+  });
+}
+
+/** What fails to start is started again when it is next asked for. */
+function once<T>(start: () => Promise<T>): () => Promise<T> {
+  let started: Promise<T> | null = null;
+  return () => {
+    if (started === null) {
+      started = start();
+      started.catch(() => (started = null));
+    }
+    return started;
+  };
+}

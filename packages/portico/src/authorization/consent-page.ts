@@ -1,0 +1,119 @@
+import type { Words } from '../words/words.ts';
+import { answerGoesTo } from '../clients/redirect-uris.ts';
+import { namedLikeServer, unverified, type Unverified } from '../clients/who-asks.ts';
+import type { Client } from '../store/client.ts';
+import type { ScopeCatalog } from '../tokens/scopes.ts';
+import type { ConsentQuestion } from './consent.ts';
+import { durationText } from './durations.ts';
+import {
+  shownLook,
+  shownGroups,
+  shownPerson,
+  shownScopes,
+  type ShownLook,
+  type ShownPerson,
+  type ShownScope,
+  type ShownScopeGroup,
+} from './page-data.ts';
+
+/** What the view `oauth/consent` is rendered with (AS-8.5, AS-40, docs/pages.md). All of it is to be escaped. */
+export interface ConsentView extends ShownLook {
+  /** `oauth_server:name`. */
+  readonly serverName: string;
+  /** Who asks. No name that anybody may have given himself: that is `unverified.calledName`. */
+  readonly clientName: string;
+  /** Null for a client that an operator registered. */
+  readonly unverified: Unverified | null;
+  /** Whether the client has a name like the server's, which it is not. */
+  readonly namedLikeServer: boolean;
+  /** Who is signed in. */
+  readonly person: ShownPerson;
+  /** All that is asked for, and what is kept of before. */
+  readonly scopes: readonly ShownScope[];
+  /** Those of them that this person has not allowed this client before. */
+  readonly newScopes: readonly ShownScope[];
+  /** The others. */
+  readonly grantedScopes: readonly ShownScope[];
+  /** `newScopes` by what they are about. */
+  readonly newGroups: readonly ShownScopeGroup[];
+  /** `grantedScopes` by what they are about. */
+  readonly grantedGroups: readonly ShownScopeGroup[];
+  /** For how long the client has access. */
+  readonly lasts: AccessLasts;
+  /** Where the person takes it back: the path of the page of applications. */
+  readonly applicationsPath: string;
+  /** Where the answer goes. */
+  readonly redirectHost: string;
+  /** For the form. */
+  readonly requestId: string;
+  /** For the form. */
+  readonly csrfToken: string;
+  /** Where the form is posted. */
+  readonly action: string;
+}
+
+/** For how long a client has access that is allowed now. */
+export interface AccessLasts {
+  /** Whether it goes on until the person removes it, or it is not used for that time; if not, it ends after that time. */
+  readonly renews: boolean;
+  /** In words, such as "30 days". */
+  readonly time: string;
+}
+
+/** What the page needs to know beside the question. */
+export interface ConsentPageSurroundings {
+  readonly serverName: string;
+  readonly catalog: ScopeCatalog;
+  /** Where the form is posted. */
+  readonly action: string;
+  readonly applicationsPath: string;
+  /** Where the logos of clients are; null where they have none. */
+  readonly logoPath: string | null;
+  /** In seconds. */
+  readonly lifetimes: { readonly access_token_ttl: number; readonly refresh_token_ttl: number };
+}
+
+/**
+ * The data of the page. A view that knows nothing of clients that no operator registered still says who asks: `clientName` is no name
+ * that anybody may have given himself.
+ */
+export function consentPageData(
+  { client, user, scopes, grantedBefore, redirectUri, requestId, csrfToken }: ConsentQuestion,
+  server: ConsentPageSurroundings,
+  words: Words,
+): ConsentView {
+  const asked = unverified(client, redirectUri, server.serverName, words);
+  const fresh = scopes.filter((name) => !grantedBefore.includes(name));
+  const kept = scopes.filter((name) => grantedBefore.includes(name));
+  const shown = (names: readonly string[]) => shownScopes(names, server.catalog, words);
+  return {
+    serverName: server.serverName,
+    clientName: asked === null ? client.name : words.t('client.not_verified', { client: asked.asks }),
+    unverified: asked,
+    ...shownLook(client, server.logoPath),
+    namedLikeServer: namedLikeServer(client, server.serverName),
+    person: shownPerson(user),
+    scopes: shown(scopes),
+    newScopes: shown(fresh),
+    grantedScopes: shown(kept),
+    newGroups: shownGroups(fresh, server.catalog, words),
+    grantedGroups: shownGroups(kept, server.catalog, words),
+    lasts: accessLasts(client, server, words),
+    applicationsPath: server.applicationsPath,
+    redirectHost: asked === null ? answerGoesTo(redirectUri) : asked.answersTo.text,
+    requestId,
+    csrfToken,
+    action: server.action,
+  };
+}
+
+/** A client without refresh tokens has what its one access token gives it. */
+function accessLasts(
+  { grants }: Pick<Client, 'grants'>,
+  { lifetimes }: Pick<ConsentPageSurroundings, 'lifetimes'>,
+  { locale }: Pick<Words, 'locale'>,
+): AccessLasts {
+  const renews = grants.includes('refresh_token');
+  const seconds = renews ? lifetimes.refresh_token_ttl : lifetimes.access_token_ttl;
+  return { renews, time: durationText(seconds, locale) };
+}

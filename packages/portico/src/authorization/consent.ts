@@ -1,0 +1,459 @@
+import { noteWish } from '../words/speaking.ts';
+import { samePerson, type PersonReference, type UserInterface } from '../contracts/person.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import type { Visitor } from '../accounts.ts';
+import type { Audit } from '../auditing/audit.ts';
+import type { ClientDocuments } from '../client-documents/client-documents.ts';
+import type { Clients } from '../clients/clients.ts';
+import { NO_DEMANDS } from '../clients/demands.ts';
+import { isRegistered } from '../clients/redirect-uris.ts';
+import type { RecordUse } from '../clients/last-use.ts';
+import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
+import { formToken, isFormToken } from '../form-token.ts';
+import { OAuthError } from '../errors.ts';
+import type { CompleteHost } from '../host.ts';
+import { LONGEST_CODE } from '../profiles/fapi2.ts';
+import type { Profiles } from '../profiles/profiles.ts';
+import type { Pruning } from '../store/pruning.ts';
+import { quotedList, quotedUri } from '../quoting.ts';
+import type { ProtectedResource } from '../protected-resource.ts';
+import { noteClient } from '../refusals.ts';
+import { intersectScopes, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
+import type { Client } from '../store/client.ts';
+import type { ConsentRequest } from '../store/requests.ts';
+import type { Store } from '../store/store.ts';
+import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
+import { newCode } from '../tokens/token-formats.ts';
+import { indirectRefusalOf, type IndirectRefusal } from './direct-requests.ts';
+import type { GrantedBefore } from './granted-before.ts';
+import type { AuthorizationRequest } from './request.ts';
+import type { AuthorizationResponse } from './response.ts';
+
+/** The consent screen to show, or the response when there is nothing to ask. */
+export type Presented = { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
+
+/** What the consent screen asks. */
+export interface ConsentQuestion {
+  readonly requestId: string;
+  readonly client: Client;
+  readonly user: UserInterface;
+  /** Those that the person may grant; never empty. */
+  readonly scopes: readonly string[];
+  /** Those of them that the person has allowed this client before; none unless the resource lets clients step up. */
+  readonly grantedBefore: readonly string[];
+  readonly redirectUri: string;
+  readonly csrfToken: string;
+}
+
+export interface ConsentOptions {
+  readonly store: Store;
+  readonly clients: Pick<Clients, 'find'>;
+  readonly documents: Pick<ClientDocuments, 'keep'>;
+  readonly host: Pick<CompleteHost, 'holdsPermission' | 'log'>;
+  readonly scopes: ScopeCatalog;
+  readonly resource: Pick<ProtectedResource, 'needs'>;
+  readonly grantedBefore: GrantedBefore;
+  readonly audit: Audit;
+  readonly recordUse: RecordUse;
+  readonly pruning: Pick<Pruning, 'tick'>;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** In seconds. */
+  readonly lifetimes: { readonly consent_ttl: number; readonly code_ttl: number };
+  readonly profiles: Pick<Profiles, 'governs' | 'refusal'>;
+  /** What refuses requests that came by a browser alone. */
+  readonly indirectRefusals: readonly IndirectRefusal[];
+  /** Where somebody who answered before can see and take back what they allowed. */
+  readonly applicationsPath: string;
+}
+
+/**
+ * Asks a person for consent (AS-8). The request is saved when a person first sees it, under the hash of its opaque id. It is bound to that
+ * person and to their browser session, with the scopes that they saw.
+ */
+export class Consent {
+  readonly #options: ConsentOptions;
+
+  constructor(options: ConsentOptions) {
+    this.#options = options;
+  }
+
+  /** Saves the request for this visitor, and presents it. It gets a new id unless it waited under one. */
+  async begin(
+    request: AuthorizationRequest,
+    client: Client,
+    visitor: Visitor,
+    requestId = randomToken(),
+  ): Promise<Presented> {
+    const { documents, host, scopes: catalog } = this.#options;
+    const person = visitor.user.reference;
+    const before = await this.#allowedBefore(client, person, request.audience);
+    const wanted = before.length === 0 ? request.scopes : union(request.scopes, before.filter(isKept));
+    const scopes = await scopesHeldBy(host, catalog, wanted, person);
+    if (!isPartHeld(request, scopes)) return { response: nothingHeld(request, client) };
+    if (client.registeredBy === 'document') await documents.keep(client);
+    if (await this.#saveRequest(request, client, requestId, visitor, scopes)) {
+      return { question: question(request, requestId, client, visitor, scopes, before) };
+    }
+    // The same page was opened twice at once, and the other was quicker.
+    const presented = await this.present(requestId, visitor);
+    if (presented === null) throw notAnswerable('it was pruned at the same moment');
+    return presented;
+  }
+
+  /** The time to answer starts here, when the request is first shown to somebody. False when the id is taken. */
+  async #saveRequest(
+    request: AuthorizationRequest,
+    { name, registeredBy }: Client,
+    requestId: string,
+    visitor: Visitor,
+    shown: readonly string[],
+  ): Promise<boolean> {
+    const { store, pruning, clock, lifetimes } = this.#options;
+    const isSaved = await store.consentRequests.insertConsentRequest({
+      ...request,
+      ...(registeredBy === 'document' ? { shownName: name } : {}),
+      idHash: tokenHash(requestId),
+      browserHash: tokenHash(visitor.browserSecret),
+      asked: { person: visitor.user.reference, scopes: shown },
+      outcome: null,
+      expiresAt: clock() + lifetimes.consent_ttl * 1000,
+    });
+    await pruning.tick();
+    return isSaved;
+  }
+
+  /**
+   * Presents a saved request to this visitor again. Returns null when no request of this id was saved. Throws a page error when this visitor
+   * cannot answer it in this browser, or no longer.
+   */
+  async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
+    const { store, host, scopes: catalog, clock } = this.#options;
+    const pending = await this.#findPending(requestId, visitor);
+    if (pending === null) return null;
+    const client = await this.#requireClient(pending);
+    const person = visitor.user.reference;
+    const before = await this.#allowedBefore(client, person, pending.audience);
+    // Never more than was shown before: the first tab may still be open, and its screen can be answered too.
+    const scopes = await scopesHeldBy(host, catalog, shownScopes(pending, client, before), person);
+    if (!isPartHeld(pending, scopes)) {
+      await this.end(pending);
+      return { response: nothingHeld(pending, client) };
+    }
+    if (!(await store.consentRequests.presentConsentRequest(pending, scopes, clock())))
+      throw await this.#endedMeanwhile(requestId, visitor);
+    return { question: question(pending, requestId, client, visitor, scopes, before) };
+  }
+
+  /**
+   * Records this visitor's decision, once. The same decision again, within `code_ttl`, leads back to the application again. Throws a page
+   * error when there is no request that they can answer.
+   */
+  async complete(requestId: string, visitor: Visitor, allow: boolean): Promise<AuthorizationResponse> {
+    const saved = await this.#requireOwn(requestId, visitor);
+    const again = await this.#answerAgain(saved, visitor, allow);
+    if (again !== null) return again;
+    const response = await this.#answerFirst(this.#requireOpen(saved), visitor, allow);
+    if (response !== null) return response;
+    // A double click: the same answer came at the same moment, and was quicker.
+    const meanwhile = await this.#answerAgain(await this.#requireOwn(requestId, visitor), visitor, allow);
+    if (meanwhile === null) throw await this.#endedMeanwhile(requestId, visitor);
+    return meanwhile;
+  }
+
+  /** Null when the request was answered, voided or expired since it was read. */
+  async #answerFirst(
+    pending: ConsentRequest,
+    visitor: Visitor,
+    allow: boolean,
+  ): Promise<AuthorizationResponse | null> {
+    const { store, audit, recordUse, clock } = this.#options;
+    const client = await this.#requireClient(pending);
+    const person = visitor.user.reference;
+    const scopes = allow ? await this.#grantable(pending, client, person) : [];
+    const now = clock();
+    const familyId = orderedIdentifier(now);
+    const code = newCode(familyId);
+    const allowed = isPartHeld(pending, scopes)
+      ? await this.#authorization(pending, client, person, scopes, familyId, code, now)
+      : null;
+    const noted = allowed === null ? null : recordUse(client);
+    if (noted !== null) {
+      await noted;
+      // From its first use on the redirect URIs stay: what was shown is asked once more, after that.
+      await this.#requireClient(pending);
+    }
+    if (!(await store.consentRequests.answerConsent(pending, allowed, { allow, at: now }))) return null;
+    const { clientId, redirectUri, state } = pending;
+    if (allowed === null) {
+      await audit({ type: 'consent_denied', clientId, person });
+      return notAllowed(pending, client, allow);
+    }
+    const { audience } = pending;
+    await audit({ type: 'consent_granted', authorization: familyId, clientId, person, scopes, audience });
+    return { client, redirectUri, state, result: { code } };
+  }
+
+  /**
+   * The same decision again, of this person in this browser: they clicked twice, and the browser waits for the second answer alone. A code
+   * that nobody has used is replaced, so that one is good. Null when it is another decision, or there was none.
+   */
+  async #answerAgain(
+    saved: ConsentRequest,
+    visitor: Visitor,
+    allow: boolean,
+  ): Promise<AuthorizationResponse | null> {
+    const { store, clock } = this.#options;
+    const { answer } = saved;
+    if (answer?.allow !== allow) return null;
+    const client = await this.#requireClient(saved);
+    const [now, lifetime] = [clock(), this.#codeLifetime(client) * 1000];
+    if (now >= answer.at + lifetime) return null;
+    const { familyId: id } = answer;
+    if (id === null) return notAllowed(saved, client, allow);
+    const { clientId, redirectUri, state } = saved;
+    const person = visitor.user.reference;
+    // Not the same where another permission is held by now: then the store finds no such authorization.
+    const scopes = await this.#grantable(saved, client, person);
+    const code = newCode(id);
+    const replaced = await store.codes.replaceCode(
+      { id, clientId, person, scopes },
+      { hash: tokenHash(code), expiresAt: now + lifetime },
+    );
+    if (replaced === 'ended') return null;
+    return replaced === 'used'
+      ? denied(saved, client, CODE_USED, 'the person allowed it again, and the code was used before')
+      : { client, redirectUri, state, result: { code } };
+  }
+
+  /** Only what was shown can be granted, and only as far as it is still held. */
+  async #grantable(
+    saved: ConsentRequest,
+    client: Client,
+    person: PersonReference,
+  ): Promise<readonly string[]> {
+    const { host, scopes: catalog } = this.#options;
+    const before = await this.#allowedBefore(client, person, saved.audience);
+    return scopesHeldBy(host, catalog, shownScopes(saved, client, before), person);
+  }
+
+  async #authorization(
+    { clientId, audience, redirectUri, codeChallenge, nonce, thumbprint }: ConsentRequest,
+    client: Client,
+    person: PersonReference,
+    scopes: readonly string[],
+    id: string,
+    code: string,
+    now: number,
+  ) {
+    const { store } = this.#options;
+    const subject = await store.subjects.assignSubject(person, randomIdentifier());
+    const expiresAt = now + this.#codeLifetime(client) * 1000;
+    return {
+      family: { id, clientId, person, subject, scopes, audience, thumbprint },
+      code: { hash: tokenHash(code), expiresAt, parameters: { redirectUri, codeChallenge, nonce } },
+    };
+  }
+
+  /** The request, if this visitor may answer it now; null when no request of this id was saved. */
+  async #findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+    const saved = await this.#findOwn(requestId, visitor);
+    return saved === null ? null : this.#requireOpen(saved);
+  }
+
+  /** The request, answered or not, if it was put to this visitor; null when no request of this id was saved. */
+  async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
+    const { store } = this.#options;
+    const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
+    if (saved === null) return null;
+    noteClient(visitor.request, saved.clientId);
+    if (saved.uiLocales !== undefined) noteWish(visitor.request, saved.uiLocales.split(' '));
+    if (!this.#matchesBrowser(saved, visitor)) throw notAnswerable('it was asked in another browser session');
+    if (!samePerson(saved.asked.person, visitor.user.reference)) {
+      await this.end(saved);
+      throw notAnswerable('it was put to another person');
+    }
+    return saved;
+  }
+
+  #requireOpen(saved: ConsentRequest): ConsentRequest {
+    const { clock, applicationsPath } = this.#options;
+    if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
+      throw answeredBefore(saved.outcome, applicationsPath);
+    }
+    if (saved.outcome === 'void') throw notAnswerable('it was ended without an answer');
+    if (saved.expiresAt <= clock()) throw notAnswerable('it has expired');
+    return saved;
+  }
+
+  /** Returns the request if this visitor can answer it now. Throws a page error otherwise. */
+  async requirePending(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
+    return this.#requireOpen(await this.#requireOwn(requestId, visitor));
+  }
+
+  async #requireOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest> {
+    const saved = await this.#findOwn(requestId, visitor);
+    if (saved === null) throw notAnswerable('it is unknown, or expired long ago');
+    return saved;
+  }
+
+  /** Why the store refused to change a request that was pending when it was read. */
+  async #endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
+    await this.#findPending(requestId, visitor);
+    return notAnswerable('it was put to the person with other scopes at the same moment');
+  }
+
+  /**
+   * The client, if it still lives, and still has this redirect URI and one of the scopes that were shown. A document may change at any time,
+   * and what has begun goes on as it was when it began.
+   */
+  async #requireClient(saved: ConsentRequest): Promise<Client> {
+    const { clients, profiles, indirectRefusals } = this.#options;
+    const { clientId, redirectUri, shownName } = saved;
+    const client = await clients.find(clientId);
+    if (client === null || client.revokedAt !== null) {
+      throw notAnswerable(`the client ${clientId} was revoked`);
+    }
+    if (client.grants.length === 0) {
+      throw notAnswerable(`the client ${clientId} was unblocked, and its document has not been read since`);
+    }
+    const refusal = profiles.refusal(client);
+    if (refusal !== null) throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
+    // It may have been asked before that was demanded; a document that demands it since is as it was shown.
+    const demands = shownName === undefined ? client : NO_DEMANDS;
+    const refused = saved.direct === true ? null : indirectRefusalOf(demands, indirectRefusals);
+    if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
+    if (shownName !== undefined) return { ...client, name: shownName };
+    if (!isRegistered(client, redirectUri)) {
+      throw notAnswerable(
+        `the client ${clientId} is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`,
+      );
+    }
+    if (intersectScopes(saved.asked.scopes, registeredScopes(saved, client)).length === 0) {
+      throw notAnswerable(`the client ${clientId} is no longer registered for any of the scopes asked for`);
+    }
+    return client;
+  }
+
+  /** Whether the request was asked in this browser session. If a pending one was not, the log says so (AS-8.10). */
+  #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
+    const { host, clock } = this.#options;
+    if (saved.browserHash === tokenHash(browserSecret)) return true;
+    if (saved.outcome === null && saved.expiresAt > clock()) {
+      const requestId = requestIdOf(request);
+      host.log.warning(ANOTHER_SECRET, { clientId: saved.clientId, requestId });
+    }
+    return false;
+  }
+
+  /** Throws a page error unless the token is the one of this request and browser session. */
+  async requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
+    const { store } = this.#options;
+    if (isFormToken(csrfToken, visitor, ...formOf(requestId))) return;
+    const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
+    if (saved !== null) this.#matchesBrowser(saved, visitor);
+    throw notAccepted('the csrf_token is not the one of this request and browser session');
+  }
+
+  /** In seconds. */
+  #codeLifetime(client: Client): number {
+    const { lifetimes, profiles } = this.#options;
+    return profiles.governs(client) ? Math.min(lifetimes.code_ttl, LONGEST_CODE) : lifetimes.code_ttl;
+  }
+
+  /** What the person has allowed this client before, where the resource lets clients step up. */
+  async #allowedBefore(
+    client: Client,
+    person: PersonReference,
+    audience: string | null,
+  ): Promise<readonly string[]> {
+    const { resource, grantedBefore } = this.#options;
+    return resource.needs().stepUp === true ? grantedBefore(client, person, audience) : NOTHING;
+  }
+
+  /** Ends the request without an answer. */
+  end({ idHash }: ConsentRequest): Promise<void> {
+    const { store } = this.#options;
+    return store.consentRequests.voidConsentRequest(idHash);
+  }
+}
+
+const ANOTHER_SECRET =
+  'The question of client {clientId} met another browser secret than it was asked with. If nobody opened it in two browsers, and ' +
+  'nobody else signed in, signing in began a session anew and dropped what was in it: leave Host.browserSecret to Portico, or ' +
+  'keep the value that it answers (keepSessionInfo: true for passport, session.regenerate([...]) for @fastify/session), see ' +
+  'docs/host-contract.md';
+
+function question(
+  { redirectUri }: AuthorizationRequest,
+  requestId: string,
+  client: Client,
+  visitor: Visitor,
+  scopes: readonly string[],
+  before: readonly string[],
+): ConsentQuestion {
+  const csrfToken = formToken(visitor, ...formOf(requestId));
+  const grantedBefore = intersectScopes(scopes, before);
+  return { requestId, client, user: visitor.user, scopes, grantedBefore, redirectUri, csrfToken };
+}
+
+const NOTHING: readonly string[] = [];
+
+/** `openid` is asked for in each request (AS-1.3). */
+const isKept = (scope: string) => scope !== 'openid';
+
+function union(first: readonly string[], second: readonly string[]): readonly string[] {
+  return [...new Set([...first, ...second])];
+}
+
+/** Those asked for that the client is still registered for. What began with a document goes on as it was when it began. */
+function registeredScopes({ scopes, shownName }: ConsentRequest, client: Client): readonly string[] {
+  return shownName === undefined ? intersectScopes(scopes, client.scopes) : scopes;
+}
+
+/**
+ * What was shown, without what the client did not ask for and the person has taken back since, and what it is no longer registered for.
+ */
+function shownScopes(saved: ConsentRequest, client: Client, before: readonly string[]): readonly string[] {
+  return intersectScopes(saved.asked.scopes, union(registeredScopes(saved, client), before));
+}
+
+/** Not when all that is still held is of before: the client asked for more, and would get nothing of it. */
+function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
+  return held.some((name) => scopes.includes(name));
+}
+
+/** The form of this one request: any number of consent screens can be open at once (AS-8.3). */
+function formOf(requestId: string): readonly string[] {
+  return ['oauth/consent', requestId];
+}
+
+function nothingHeld(request: AuthorizationRequest, client: Client): AuthorizationResponse {
+  return denied(
+    request,
+    client,
+    'The person holds no permission that the scopes ask for.',
+    noPermission(request),
+  );
+}
+
+const CODE_USED = 'The person has allowed this request before, and its code was used.';
+
+function notAllowed(request: AuthorizationRequest, client: Client, allow: boolean): AuthorizationResponse {
+  const detail = allow ? noPermission(request) : 'the person answered no';
+  return denied(request, client, 'The person did not allow it.', detail);
+}
+
+function noPermission({ scopes }: AuthorizationRequest): string {
+  return `the person holds no permission behind the scopes asked for: ${quotedList(scopes)}`;
+}
+
+function denied(
+  { redirectUri, state }: AuthorizationRequest,
+  client: Client,
+  description: string,
+  detail: string,
+): AuthorizationResponse {
+  const error = new OAuthError('access_denied', description, detail);
+  return { client, redirectUri, state, result: { error } };
+}

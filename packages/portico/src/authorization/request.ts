@@ -1,0 +1,222 @@
+import { page } from '../words/words.ts';
+import type { PersonReference } from '../contracts/person.ts';
+import type { ClientDocuments } from '../client-documents/client-documents.ts';
+import type { Clients } from '../clients/clients.ts';
+import { isRegistered } from '../clients/redirect-uris.ts';
+import { isVerified } from '../clients/who-asks.ts';
+import { AuthorizationPageError, OAuthError } from '../errors.ts';
+import type { Parameters } from '../parameters.ts';
+import { quotedClientId, quotedUri } from '../quoting.ts';
+import type { Profiles } from '../profiles/profiles.ts';
+import { noteClient } from '../refusals.ts';
+import { formatScope } from '../tokens/scopes.ts';
+import type { Client } from '../store/client.ts';
+import type { ConsentRequest } from '../store/requests.ts';
+import { runChecks, type CheckContext } from './checks.ts';
+import { hintOf } from './sign-in-hints.ts';
+import type { AuthorizationResponse } from './response.ts';
+import type { SentParameters } from './waiting-requests.ts';
+
+/** An authorization request (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), and the checks of it. */
+
+/** What a request asks for, once every check has passed. */
+export type AuthorizationRequest = Pick<
+  ConsentRequest,
+  | 'clientId'
+  | 'redirectUri'
+  | 'scopes'
+  | 'state'
+  | 'nonce'
+  | 'codeChallenge'
+  | 'audience'
+  | 'thumbprint'
+  | 'uiLocales'
+  | 'direct'
+>;
+
+/** The request and its client, or the error response for its redirect URI, or that somebody has to be signed in before either. */
+export type CheckedRequest =
+  | { readonly asked: AuthorizationRequest; readonly client: Client }
+  | { readonly response: AuthorizationResponse }
+  | { readonly signInFirst: true };
+
+export interface RequestChecks {
+  /**
+   * Throws a page error when it is not certain where a response may be sent (AS-7.4). For nobody who is signed in (`person` is null),
+   * no document is fetched, and no browser sent to a client that no operator registered (RFC 9700 section 4.11.2).
+   */
+  check(put: PutRequest, request: Request, person: PersonReference | null): Promise<CheckedRequest>;
+  /** The same of what this client sends itself, whom it says it is. Throws the OAuthError that refuses it. */
+  checkDirect(parameters: Parameters, client: Client): Promise<AuthorizationRequest>;
+}
+
+/** A request as it is put to the server: with what it asks for, and whether the client itself sent that. */
+export interface PutRequest {
+  readonly parameters: Parameters;
+  readonly direct: boolean;
+}
+
+export interface RequestChecksOptions extends CheckContext {
+  readonly clients: Pick<Clients, 'find'>;
+  readonly documents: Pick<ClientDocuments, 'names' | 'require' | 'find'>;
+  readonly profiles: Pick<Profiles, 'refusal'>;
+  readonly serverName: string;
+  /** Whether `ui_locales` is read (`oauth_server:languages`). */
+  readonly withLanguage: boolean;
+}
+
+/**
+ * Finds the client and the redirect URI, and then runs the checks of checks.ts. The order is behaviour: of several errors, the first is
+ * reported.
+ */
+export function createRequestChecks(options: RequestChecksOptions): RequestChecks {
+  const { clients, documents, profiles, withLanguage, serverName } = options;
+
+  async function findClient(clientId: string, parameters: Parameters, person: PersonReference | null) {
+    if (!documents.names(clientId)) return clients.find(clientId);
+    documents.require(clientId);
+    return person === null ? SIGN_IN_FIRST : documents.find(clientId, person, askedScopes(parameters));
+  }
+
+  /** Once client and redirect URI are certain. */
+  async function judge(
+    put: PutRequest,
+    client: Client,
+    { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
+  ): Promise<AuthorizationRequest> {
+    const { parameters, direct } = put;
+    const found = await runChecks({ parameters, client, direct }, options);
+    return {
+      clientId: client.id,
+      redirectUri,
+      state,
+      nonce: parameters.get('nonce') ?? null,
+      ...found,
+      ...(withLanguage ? { uiLocales: hintOf(parameters, 'ui_locales') } : {}),
+      ...(direct ? { direct } : {}),
+    };
+  }
+
+  return {
+    async check(put, request, person) {
+      // Until client and redirect URI are certain, an error is a page and never a redirect (RFC 6749 section 4.1.2.1).
+      const { parameters } = put;
+      const clientId = parameters.isRepeated('client_id') ? undefined : parameters.get('client_id');
+      const found = clientId === undefined ? null : await findClient(clientId, parameters, person);
+      if (found !== null && 'signInFirst' in found) return found;
+      const client = requireLiving(found, clientId, serverName, request);
+      requireProfile(client, profiles, serverName);
+      const redirectUri = requireRedirectUri(parameters, client);
+      const state = parameters.isRepeated('state') ? null : (parameters.get('state') ?? null);
+      try {
+        return { asked: await judge(put, client, { redirectUri, state }), client };
+      } catch (error) {
+        if (!(error instanceof OAuthError)) throw error;
+        return { response: { client, redirectUri, state, result: { error } } };
+      }
+    },
+
+    async checkDirect(parameters, client) {
+      const redirectUri = parameters.get('redirect_uri');
+      if (redirectUri === undefined || !isRegistered(client, redirectUri)) {
+        throw new OAuthError(
+          'invalid_request',
+          'The redirect_uri is missing, or the client is not registered with it.',
+          redirectUriProblem(client, redirectUri),
+        );
+      }
+      const state = parameters.get('state') ?? null;
+      return judge({ parameters, direct: true }, client, { redirectUri, state });
+    },
+  };
+}
+
+const SIGN_IN_FIRST = { signInFirst: true } as const;
+
+/** As far as they can be told before the request is checked. */
+export function askedScopes(parameters: Parameters): readonly string[] {
+  return parameters.isRepeated('scope') ? [] : (parameters.get('scope') ?? '').split(' ');
+}
+
+function requireLiving(
+  client: Client | null,
+  clientId: string | undefined,
+  serverName: string,
+  request: Request,
+): Client {
+  if (client !== null) noteClient(request, client.id);
+  if (client !== null && client.revokedAt === null) return client;
+  throw new AuthorizationPageError(
+    page('error.unknown_client', { server: serverName }),
+    clientId === undefined
+      ? 'no client_id was sent, or more than one'
+      : client === null
+        ? `no client has the id ${quotedClientId(clientId)}`
+        : `the client ${client.id} was revoked`,
+  );
+}
+
+/** A page, and no answer to the client: where it goes may be what the profile does not allow. */
+function requireProfile(client: Client, profiles: Pick<Profiles, 'refusal'>, serverName: string): void {
+  const refusal = profiles.refusal(client);
+  if (refusal === null) return;
+  throw new AuthorizationPageError(
+    isVerified(client)
+      ? page('error.client_against_rules', { server: serverName, client: client.name })
+      : page('error.unverified_client_against_rules', { server: serverName }),
+    `the client ${client.id} is given nothing: ${refusal}`,
+  );
+}
+
+function requireRedirectUri(parameters: Parameters, client: Client): string {
+  const redirectUri = parameters.isRepeated('redirect_uri') ? undefined : parameters.get('redirect_uri');
+  if (redirectUri !== undefined && isRegistered(client, redirectUri)) return redirectUri;
+  throw new AuthorizationPageError(
+    // Anybody may be shown this page, and no name that anybody may have given himself stands on it.
+    isVerified(client)
+      ? page('error.unregistered_address', { client: client.name })
+      : page('error.unverified_unregistered_address'),
+    redirectUriProblem(client, redirectUri),
+  );
+}
+
+function redirectUriProblem(client: Client, redirectUri: string | undefined): string {
+  return redirectUri === undefined
+    ? `the client ${client.id} sent no redirect_uri, or more than one`
+    : unregistered(client, redirectUri);
+}
+
+/** Nothing but the port of a native application's may differ; a query is not shown, as it may hold a secret. */
+function unregistered(client: Client, redirectUri: string): string {
+  const shown = quotedUri(redirectUri);
+  const registered = client.redirectUris.map(quotedUri);
+  const difference = registered.includes(shown)
+    ? ', and they differ in what is not shown here'
+    : isRegistered({ ...client, applicationType: 'native' }, redirectUri)
+      ? '; only a native application may be answered on another port'
+      : '';
+  return (
+    `the redirect_uri is ${shown}, the client ${client.id} is registered with ` +
+    `${registered.join(', ') || 'none'}${difference}`
+  );
+}
+
+/** The parameters of a new request for the same. `keyParameter` names the key which its code is for. */
+export function sameParameters(asked: AuthorizationRequest, keyParameter: string | null): SentParameters {
+  const parameters = {
+    client_id: asked.clientId,
+    redirect_uri: asked.redirectUri,
+    response_type: 'code',
+    scope: formatScope(asked.scopes),
+    state: asked.state,
+    nonce: asked.nonce,
+    code_challenge: asked.codeChallenge,
+    code_challenge_method: 'S256',
+    resource: asked.audience,
+    ...(keyParameter === null ? {} : { [keyParameter]: asked.thumbprint }),
+    ui_locales: asked.uiLocales ?? null,
+  };
+  return Object.entries(parameters).flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as const],
+  );
+}

@@ -1,0 +1,122 @@
+import type { WaitingFor, WithHeaders } from '../contracts/waiting.ts';
+import { cookieNameBelow } from '../http/base-path.ts';
+import { cookiesIn } from '../http/cookies.ts';
+import type { Words } from '../words/words.ts';
+import type { ClientDocuments } from '../client-documents/client-documents.ts';
+import type { Clients } from '../clients/clients.ts';
+import { unverified } from '../clients/who-asks.ts';
+import type { Client } from '../store/client.ts';
+import type { Sealer } from '../server.ts';
+import type { SentParameters } from './waiting-requests.ts';
+
+/**
+ * What a sign-in page may tell of the request that brought somebody there. The request waits in a cookie that no page but
+ * `/oauth/authorize` is sent, so the browser carries this in another, encrypted, to the sign-in page alone. There is one, of the request that
+ * was sent to sign in last: the page of an earlier tab, loaded again, tells of none.
+ */
+export interface SignInNotes {
+  /** The `Set-Cookie` headers that take it there. None for a sign-in page on another origin, and when it is not known who asks. */
+  cookies(note: SignInNote): Promise<readonly string[]>;
+  /** What was noted for this browser about the request that `returnTo` leads back to; null when that is nothing. */
+  find(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
+}
+
+export interface SignInNote {
+  /** Where the browser is sent. */
+  readonly loginUrl: string;
+  readonly requestId: string;
+  readonly sent: SentParameters;
+  /** Looked up when it is not known yet. */
+  readonly client: Client | null;
+  /** Of whoever signs in. */
+  readonly words: Words;
+}
+
+export interface SignInNotesOptions {
+  readonly sealer: Sealer;
+  readonly clients: Pick<Clients, 'find'>;
+  readonly documents: Pick<ClientDocuments, 'names'>;
+  readonly serverName: string;
+  readonly issuer: string;
+  readonly basePath: string;
+  /** Where browsers ask for the authorization endpoint. */
+  readonly authorizePath: string;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** `consent_ttl`, in seconds. */
+  readonly lifetime: number;
+}
+
+type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor];
+
+export function createSignInNotes(options: SignInNotesOptions): SignInNotes {
+  const { sealer, clients, documents, serverName, issuer, basePath, authorizePath, clock, lifetime } =
+    options;
+  const { origin, protocol } = new URL(issuer);
+  const secure = protocol === 'https:';
+  const name = `${secure ? '__Secure-' : ''}${cookieNameBelow(basePath, 'portico_sign_in')}`;
+
+  async function whoAsks(
+    sent: ReadonlyMap<string, string>,
+    known: Client | null,
+    words: Words,
+  ): Promise<Pick<WaitingFor, 'clientName' | 'isVerified'> | null> {
+    const clientId = sent.get('client_id') ?? '';
+    // Of a client that is a document its address says enough; nothing is fetched for somebody who is not signed in.
+    if (documents.names(clientId)) return { clientName: new URL(clientId).host, isVerified: false };
+    const client = known ?? (await clients.find(clientId));
+    if (client === null) return null;
+    const asked = unverified(client, sent.get('redirect_uri') ?? '', serverName, words);
+    return { clientName: asked?.asks ?? client.name, isVerified: asked === null };
+  }
+
+  /** The path of the sign-in page, as a cookie takes it; null when it is elsewhere. */
+  function pathOf(loginUrl: string): string | null {
+    if (!URL.canParse(loginUrl, origin)) return null;
+    const url = new URL(loginUrl, origin);
+    return url.origin === origin && !url.pathname.includes(';') ? url.pathname : null;
+  }
+
+  return {
+    async cookies({ loginUrl, requestId, sent, client, words }) {
+      const path = pathOf(loginUrl);
+      const parameters = new Map(sent);
+      const asks = path === null ? null : await whoAsks(parameters, client, words);
+      if (asks === null) return [];
+      const waiting: WaitingFor = {
+        ...asks,
+        loginHint: parameters.get('login_hint') ?? null,
+        uiLocales: parameters.get('ui_locales')?.split(' ') ?? [],
+      };
+      const noted: Noted = [clock(), requestId, waiting];
+      const value = await sealer.seal(name, JSON.stringify(noted));
+      const attributes = `Path=${path}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+      return [`${name}=${value}; ${attributes}; Max-Age=${lifetime}`];
+    },
+    async find(request, returnTo) {
+      const requestId = requestIdIn(returnTo, authorizePath);
+      if (requestId === null) return null;
+      for (const [sentName, value] of cookiesIn(cookieHeader(request))) {
+        const text = sentName === name ? await sealer.open(name, value) : null;
+        if (text === null) continue;
+        const [createdAt, about, waiting] = JSON.parse(text) as Noted;
+        if (about === requestId && createdAt + lifetime * 1000 > clock()) return waiting;
+      }
+      return null;
+    },
+  };
+}
+
+/** Of the request that waits, when this is the path that leads back to it. */
+function requestIdIn(returnTo: string | null | undefined, authorizePath: string): string | null {
+  const here = 'https://host.invalid';
+  if (typeof returnTo !== 'string' || !URL.canParse(returnTo, here)) return null;
+  const url = new URL(returnTo, here);
+  return url.origin === here && url.pathname === authorizePath ? url.searchParams.get('request_id') : null;
+}
+
+function cookieHeader({ headers }: WithHeaders): string {
+  const sent =
+    headers instanceof Headers ? headers.get('cookie') : (headers as Record<string, unknown>)['cookie'];
+  return typeof sent === 'string' ? sent : '';
+}

@@ -1,0 +1,429 @@
+import { describe, expect, test } from 'vitest';
+import { demands } from '../clients/demands.fixture.ts';
+import { page } from '../words/words.ts';
+import { AuthorizationPageError } from '../errors.ts';
+import { OutboundError } from '../outbound/limits.ts';
+import type { Client, SigningAlgorithm } from '../store/client.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
+import { createClientDocuments, type ClientDocumentsOptions, type FetchedFor } from './client-documents.ts';
+import { createClientUrls } from './client-urls.ts';
+import type { DocumentClientRecords } from '../store/sql/document-clients.ts';
+
+const START = 1_800_000_000_000;
+const HOUR = 3_600_000;
+const URL_OF_IT = 'https://client.example/client.json';
+const ADA: FetchedFor = { provider: 'accounts', id: 'ada' };
+const DOCUMENT = { client_name: 'A', redirect_uris: ['https://client.example/callback'] };
+const KEYED = {
+  token_endpoint_auth_method: 'private_key_jwt',
+  token_endpoint_auth_methods_supported: ['none'],
+  jwks_uri: 'https://client.example/keys',
+};
+
+type Options = Partial<ClientDocumentsOptions> & { readonly algorithms?: readonly SigningAlgorithm[] };
+
+/** Processes of one installation, with one clock, one table of clients, and the web that they ask. */
+function installation() {
+  let now = START;
+  const rows = new Map<string, { client: Client; freshUntil: number }>();
+  const web = {
+    /** Beside what every document says here; an error instead of one. */
+    says: {} as object | Error,
+    headers: {} as Readonly<Record<string, string>>,
+    /** Held back until this. */
+    until: null as Promise<void> | null,
+    asked: [] as (readonly [url: string, about: object])[],
+  };
+  const events: object[] = [];
+  const clock = () => now;
+  const start = ({ algorithms = [], ...more }: Options = {}) =>
+    createClientDocuments({
+      isOn: true,
+      urls: createClientUrls({ denied_hosts: ['denied.example'] }),
+      store: {
+        findDocumentClient: async (url) => {
+          const row = rows.get(url);
+          return row === undefined ? null : { ...row, client: { ...row.client } };
+        },
+        async keepDocumentClient(client, freshUntil) {
+          const row = rows.get(client.id);
+          const { revokedAt, createdAt } = row?.client ?? client;
+          if (revokedAt !== null || createdAt > client.createdAt) return 'revoked';
+          rows.set(client.id, { client: { ...client, createdAt }, freshUntil });
+          return row === undefined ? 'new' : 'known';
+        },
+      } satisfies Partial<DocumentClientRecords> as unknown as DocumentClientRecords,
+      async fetchJson(url, about) {
+        web.asked.push([url.href, about]);
+        const { says, headers } = web;
+        await web.until;
+        if (says instanceof Error) throw says;
+        return { value: { ...DOCUMENT, client_id: url.href, ...says }, headers };
+      },
+      audit: async (event) => void events.push(event),
+      scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
+      takesKeys: true,
+      demands: demands(),
+      isProfiled: false,
+      keys: { all: async () => algorithms.map((algorithm) => ({ algorithm }) as never) },
+      serverName: 'The portal',
+      clock,
+      ...more,
+    });
+  return {
+    start,
+    rows,
+    web,
+    events,
+    at: (milliseconds: number) => void (now = START + milliseconds),
+    /** How often this document was fetched. */
+    fetched: (url = URL_OF_IT) => web.asked.filter(([each]) => each === url).length,
+  };
+}
+
+/** The page that it ends with. */
+async function pageOf(what: () => unknown): Promise<AuthorizationPageError> {
+  try {
+    await what();
+  } catch (error) {
+    if (error instanceof AuthorizationPageError) return error;
+    throw error;
+  }
+  throw new Error('It did not end with a page');
+}
+
+describe('An id', () => {
+  test('names a document where these are taken, and is https', () => {
+    const { start } = installation();
+    expect(start().names(URL_OF_IT)).toBe(true);
+    expect(start().names('0123456789abcdef0123456789abcdef')).toBe(false);
+    expect(start({ isOn: false }).names(URL_OF_IT)).toBe(false);
+  });
+
+  test('that is not allowed leads to a page, and nothing is fetched', async () => {
+    const { start, web } = installation();
+    const documents = start();
+    documents.require(URL_OF_IT);
+    const error = await pageOf(() => documents.require('https://denied.example/client.json?secret=1'));
+    expect(error.text).toEqual(page('error.untaken_client', { server: 'The portal' }));
+    expect(error.detail).toBe(
+      'the client_id "https://denied.example/client.json?…" is not taken: denied.example is one of denied_hosts',
+    );
+    expect(web.asked).toEqual([]);
+  });
+});
+
+describe('A document', () => {
+  test('is fetched for whoever asks, and describes the client', async () => {
+    const { start, web } = installation();
+    expect(await start().find(URL_OF_IT, ADA, [])).toEqual({
+      id: URL_OF_IT,
+      name: 'A',
+      redirectUris: ['https://client.example/callback'],
+      scopes: ['openid', 'profile', 'email', 'notes:read'],
+      grants: ['authorization_code'],
+      idTokenSignedResponseAlg: 'RS256',
+      public: true,
+      applicationType: 'web',
+      registeredBy: 'document',
+      keys: null,
+      pushesRequests: false,
+      dpopBoundAccessTokens: false,
+      profile: null,
+      secretHash: null,
+      previousSecretHash: null,
+      previousSecretExpiresAt: null,
+      createdAt: START,
+      usedAt: null,
+      revokedAt: null,
+    });
+    const other = 'https://client.example/other.json';
+    await start().find(other, { network: '192.0.2.0' }, []);
+    expect(web.asked).toEqual([
+      [URL_OF_IT, { limit: 5120, person: '["accounts","ada"]', isKnown: false }],
+      [other, { limit: 5120, person: '192.0.2.0', isStranger: true, isKnown: false }],
+    ]);
+  });
+
+  test('with keys is that of a client that is not public; they come from nowhere that is denied', async () => {
+    const { start, web } = installation();
+    web.says = KEYED;
+    const keys = { jwks: null, jwksUri: KEYED.jwks_uri, algorithm: null };
+    expect(await start().find(URL_OF_IT, ADA, [])).toMatchObject({ public: false, keys });
+    web.says = { ...KEYED, jwks_uri: 'https://denied.example/keys' };
+    const { detail } = await pageOf(() => start().find(URL_OF_IT, ADA, []));
+    expect(detail).toContain('its jwks_uri is not taken: denied.example is one of denied_hosts');
+  });
+
+  test.each<[string, Options, SigningAlgorithm]>([
+    ['no profile', { algorithms: ['ES256'] }, 'RS256'],
+    ['a profile, and both keys', { isProfiled: true, algorithms: ['EdDSA', 'ES256'] }, 'ES256'],
+    ['a profile, and the other key', { isProfiled: true, algorithms: ['RS256', 'EdDSA'] }, 'EdDSA'],
+    ['a profile, and no key yet', { isProfiled: true }, 'ES256'],
+  ])('that names no algorithm has one, with %s', async (_, options, algorithm) => {
+    const { start } = installation();
+    expect(await start(options).find(URL_OF_IT, ADA, [])).toMatchObject({
+      idTokenSignedResponseAlg: algorithm,
+    });
+  });
+
+  test('that cannot be used leads to a page, which says nothing of what was found, and is fetched again', async () => {
+    const { start, web, fetched } = installation();
+    const documents = start();
+    const refusedBy = async (says: object | Error) => {
+      web.says = says;
+      const error = await pageOf(() => documents.find(`${URL_OF_IT}?secret=1`, ADA, []));
+      expect(error.text).toEqual(
+        page('error.unread_client', { host: 'client.example', server: 'The portal' }),
+      );
+      const before = `the document of the client "${URL_OF_IT}?…" cannot be used: `;
+      expect(error.detail?.startsWith(before)).toBe(true);
+      return [error.detail?.slice(before.length), error.retryAfter];
+    };
+    expect(await refusedBy({ client_name: '' })).toEqual([expect.stringContaining('client_name'), null]);
+    expect(await refusedBy(new OutboundError('it answered 500'))).toEqual(['it answered 500', null]);
+    expect(await refusedBy(new OutboundError('too many', 7))).toEqual(['too many', 7]);
+    const fault = new TypeError('a fault of ours');
+    web.says = fault;
+    await expect(documents.find(`${URL_OF_IT}?secret=1`, ADA, [])).rejects.toBe(fault);
+    web.says = {};
+    expect(await documents.find(`${URL_OF_IT}?secret=1`, ADA, [])).toMatchObject({ name: 'A' });
+    expect(fetched(`${URL_OF_IT}?secret=1`)).toBe(5);
+  });
+
+  test('is fetched once for all who ask at the same time, also where it fails', async () => {
+    const { start, web, fetched } = installation();
+    const documents = start();
+    let go = () => {};
+    const ask = async (count: number) => {
+      web.until = new Promise((resolve) => (go = resolve));
+      const asking = Array.from({ length: count }, () => documents.find(URL_OF_IT, ADA, []));
+      await Promise.resolve();
+      go();
+      return Promise.allSettled(asking);
+    };
+    web.says = { client_name: '' };
+    expect((await ask(3)).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(fetched()).toBe(1);
+    web.says = {};
+    const found = (await ask(3)).map((each) => (each.status === 'fulfilled' ? each.value : null));
+    expect(fetched()).toBe(2);
+    expect(new Set(found).size).toBe(1);
+  });
+});
+
+describe('A document that was fetched', () => {
+  test('is remembered as long as it is fresh', async () => {
+    const { start, web, at, fetched } = installation();
+    const documents = start();
+    web.headers = { 'cache-control': 'max-age=600' };
+    const first = await documents.find(URL_OF_IT, ADA, []);
+    web.says = { client_name: 'B' };
+    at(599_999);
+    expect(await documents.find(URL_OF_IT, ADA, [])).toBe(first);
+    at(600_000);
+    expect(await documents.find(URL_OF_IT, ADA, [])).toMatchObject({ name: 'B' });
+    expect(fetched()).toBe(2);
+  });
+
+  test('is remembered beside ninety-nine others: the one that was fetched longest ago is forgotten', async () => {
+    const { start, web, at, fetched } = installation();
+    const documents = start();
+    const urlOf = (number: number) => `https://client.example/${number}.json`;
+    const find = (number: number) => documents.find(urlOf(number), ADA, []);
+    web.headers = { 'cache-control': 'max-age=600' };
+    await find(0);
+    web.headers = {};
+    for (let number = 1; number < 100; number += 1) await find(number);
+    at(599_999);
+    for (let number = 0; number < 100; number += 1) await find(number);
+    expect(web.asked).toHaveLength(100);
+    at(600_000);
+    // Fetched anew, it is the latest, and now the next one is the first.
+    await find(0);
+    await find(100);
+    for (const number of [0, 2, 99, 100, 1]) await find(number);
+    expect([0, 1, 2, 99, 100].map((number) => fetched(urlOf(number)))).toEqual([2, 2, 1, 1, 1]);
+  });
+
+  test('and shown is kept for all processes, with one event', async () => {
+    const { start, rows, events, fetched } = installation();
+    const [one, other] = [start(), start()];
+    const client = await one.find(URL_OF_IT, ADA, []);
+    expect([rows.size, events]).toEqual([0, []]);
+    await one.keep(client);
+    expect(rows.get(URL_OF_IT)).toEqual({ client, freshUntil: START + HOUR });
+    expect(await other.find(URL_OF_IT, ADA, ['notes:read'])).toEqual(client);
+    expect(fetched()).toBe(1);
+    expect(events).toEqual([{ type: 'client_registered', clientId: URL_OF_IT, registeredBy: 'document' }]);
+  });
+
+  test('is kept when it was fetched here, once', async () => {
+    const { start, rows, events } = installation();
+    const [one, other] = [start(), start()];
+    const client = await one.find(URL_OF_IT, ADA, []);
+    await other.keep(client);
+    expect(rows.size).toBe(0);
+    await one.keep(client);
+    rows.clear();
+    await one.keep(client);
+    expect(rows.size).toBe(0);
+    expect(events).toHaveLength(1);
+  });
+
+  test('is fetched again as one that is known, and that is no event', async () => {
+    const { start, web, events, at, rows } = installation();
+    const documents = start();
+    await documents.keep(await documents.find(URL_OF_IT, ADA, []));
+    at(HOUR);
+    web.says = { client_name: 'B' };
+    await documents.keep(await documents.find(URL_OF_IT, ADA, []));
+    expect(web.asked.map(([, about]) => about)).toMatchObject([{ isKnown: false }, { isKnown: true }]);
+    expect(rows.get(URL_OF_IT)).toMatchObject({ client: { name: 'B' }, freshUntil: START + 2 * HOUR });
+    expect(events).toHaveLength(1);
+  });
+
+  test('is not shown when its client was revoked meanwhile', async () => {
+    const { start, rows, events } = installation();
+    const documents = start();
+    const client = await documents.find(URL_OF_IT, ADA, []);
+    rows.set(URL_OF_IT, { client: { ...client, revokedAt: START }, freshUntil: 0 });
+    const error = await pageOf(() => documents.keep(client));
+    expect(error.detail).toBe(`the document of the client "${URL_OF_IT}" cannot be used: it was revoked`);
+    expect(events).toEqual([]);
+  });
+
+  test('of a client that is revoked is neither used nor fetched', async () => {
+    const { start, rows, web, at } = installation();
+    const documents = start();
+    const client = await documents.find(URL_OF_IT, ADA, []);
+    rows.set(URL_OF_IT, { client: { ...client, name: 'Gone', revokedAt: START }, freshUntil: 0 });
+    expect(await documents.find(URL_OF_IT, ADA, [])).toMatchObject({ name: 'Gone', revokedAt: START });
+    at(HOUR);
+    expect(await documents.find(URL_OF_IT, ADA, [])).toMatchObject({ name: 'Gone' });
+    expect(web.asked).toHaveLength(1);
+  });
+});
+
+describe('What this process remembers of a document', () => {
+  test('is nothing when the row that it was kept in is gone', async () => {
+    const { start, rows, fetched } = installation();
+    const documents = start();
+    await documents.keep(await documents.find(URL_OF_IT, ADA, []));
+    await documents.find(URL_OF_IT, ADA, []);
+    expect(fetched()).toBe(1);
+    rows.clear();
+    await documents.find(URL_OF_IT, ADA, []);
+    expect(fetched()).toBe(2);
+  });
+
+  test('counts as long as nobody has kept a later one', async () => {
+    const { start, web, at, fetched } = installation();
+    const [one, other] = [start(), start()];
+    web.headers = { 'cache-control': 'max-age=3600' };
+    await one.keep(await one.find(URL_OF_IT, ADA, []));
+    at(HOUR);
+    web.says = { client_name: 'B' };
+    const second = await one.find(URL_OF_IT, ADA, []);
+    await other.find(URL_OF_IT, ADA, []);
+    at(HOUR + 1000);
+    expect(await one.find(URL_OF_IT, ADA, [])).toBe(second);
+    await other.find('https://client.example/another.json', ADA, []);
+    at(2 * HOUR);
+    web.says = { client_name: 'C' };
+    await other.keep(await other.find(URL_OF_IT, ADA, []));
+    at(HOUR + 2000);
+    expect(await one.find(URL_OF_IT, ADA, [])).toMatchObject({ name: 'C' });
+    expect(fetched()).toBe(4);
+  });
+
+  test('is not what counts when the client was unblocked after it', async () => {
+    const { start, rows, fetched } = installation();
+    const documents = start();
+    const client = await documents.find(URL_OF_IT, ADA, []);
+    await documents.keep(client);
+    rows.set(URL_OF_IT, {
+      client: { ...client, redirectUris: [], grants: [], createdAt: START + 1 },
+      freshUntil: START + 1,
+    });
+    await documents.find(URL_OF_IT, ADA, []);
+    expect(fetched()).toBe(2);
+  });
+
+  test('is not fetched again for a scope that it does not name', async () => {
+    const { start, web, fetched } = installation();
+    const documents = start();
+    web.says = { scope: 'openid' };
+    await documents.keep(await documents.find(URL_OF_IT, ADA, ['notes:read']));
+    await documents.find(URL_OF_IT, ADA, ['notes:read']);
+    expect(fetched()).toBe(1);
+  });
+});
+
+describe('What another process kept of a document', () => {
+  /** How often a process that knows nothing yet fetches it, after another one kept it as it was. */
+  async function refetched(
+    says: object,
+    {
+      options = {},
+      scopes = [],
+      after = 0,
+      row = {},
+    }: Readonly<{
+      options?: Options;
+      scopes?: readonly string[];
+      after?: number;
+      row?: Partial<Client>;
+    }> = {},
+  ): Promise<number> {
+    const { start, web, at, fetched, rows } = installation();
+    web.says = says;
+    const one = start();
+    await one.keep(await one.find(URL_OF_IT, ADA, []));
+    const kept = rows.get(URL_OF_IT);
+    if (kept !== undefined) kept.client = { ...kept.client, ...row };
+    at(after);
+    await pageOrClient(() => start(options).find(URL_OF_IT, ADA, scopes));
+    return fetched() - 1;
+  }
+  const pageOrClient = (find: () => Promise<Client>) =>
+    find().catch((error: unknown) => {
+      if (!(error instanceof AuthorizationPageError)) throw error;
+    });
+
+  test.each([
+    ['it is fresh', {}, { after: HOUR - 1 }],
+    ['clients may have keys', KEYED, {}],
+    ['there are no keys', {}, { options: { takesKeys: false } }],
+    ['clients may demand bound tokens', { dpop_bound_access_tokens: true }, {}],
+    ['nothing is demanded', {}, { options: { demands: demands({ bound: false }) } }],
+    [
+      'the profile allows its algorithm',
+      { id_token_signed_response_alg: 'ES256' },
+      { options: { isProfiled: true } },
+    ],
+    [
+      'it has all scopes that are asked for',
+      { scope: 'openid notes:read' },
+      { scopes: ['notes:read', 'openid'] },
+    ],
+    ['what is asked for is offered by nobody', { scope: 'openid' }, { scopes: ['openid', 'unheard:of'] }],
+  ])('is used when %s', async (_, says, how) => {
+    expect(await refetched(says, how)).toBe(0);
+  });
+
+  test.each([
+    ['it is not fresh', {}, { after: HOUR }],
+    ['clients have no keys any more', KEYED, { options: { takesKeys: false } }],
+    [
+      'no bound tokens are issued any more',
+      { dpop_bound_access_tokens: true },
+      { options: { demands: demands({ bound: false }) } },
+    ],
+    ['there is a profile now', {}, { options: { isProfiled: true } }],
+    ['a scope is offered that was not', { scope: 'openid' }, { scopes: ['openid', 'notes:read'] }],
+    ['it was unblocked, and nobody has read it since', {}, { row: { grants: [] } }],
+  ])('is fetched again when %s', async (_, says, how) => {
+    expect(await refetched(says, how)).toBe(1);
+  });
+});

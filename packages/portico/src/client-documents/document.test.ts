@@ -1,0 +1,258 @@
+// @engines sqlite: nothing is kept
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { codeBlocks } from '../../../../test/support/documents.ts';
+import { KNOWN_DOCUMENTS } from '../../../../test/support/known-documents.ts';
+import { demands } from '../clients/demands.fixture.ts';
+import { isRegistered } from '../clients/redirect-uris.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
+import { DocumentError, readDocument } from './document.ts';
+
+const URL_OF_IT = 'https://client.example/client.json';
+const OFFERED = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });
+const RULES = {
+  catalog: OFFERED,
+  takesKeys: false,
+  demands: demands({ pushed: false, bound: false }),
+  unnamedAlgorithm: 'RS256' as const,
+  keysRefusal: () => null,
+};
+const PUBLIC_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+const ALL = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
+
+const DOCUMENT = {
+  client_id: URL_OF_IT,
+  client_name: 'Assistant',
+  redirect_uris: ['https://client.example/callback'],
+};
+
+const read = (changes: object) => readDocument({ ...DOCUMENT, ...changes }, URL_OF_IT, RULES);
+
+function problem(value: unknown): string {
+  try {
+    return `no problem: ${JSON.stringify(readDocument(value, URL_OF_IT, RULES))}`;
+  } catch (error) {
+    return error instanceof DocumentError ? error.message : `a fault: ${String(error)}`;
+  }
+}
+
+describe('a document as known hosts publish theirs', () => {
+  test.each(KNOWN_DOCUMENTS)('$host', ({ document, path, asks, applicationType, refreshes }) => {
+    const url = `https://client.example${path}`;
+    const client = readDocument({ client_id: url, ...document }, url, RULES);
+    expect(client).toMatchObject({
+      name: document['client_name'],
+      applicationType,
+      grants: refreshes ? ['authorization_code', 'refresh_token'] : ['authorization_code'],
+      scopes: ALL,
+      idTokenSignedResponseAlg: 'RS256',
+    });
+    expect(asks.filter((uri) => !isRegistered(client, uri))).toEqual([]);
+  });
+});
+
+test('the document of docs/connecting-clients.md is one, of a public client', () => {
+  const [example] = codeBlocks().filter(
+    ({ page, info }) => page.endsWith('/connecting-clients.md') && info[0] === 'json',
+  );
+  const document = JSON.parse(example?.code ?? '') as { readonly client_id: string };
+  expect(readDocument(document, document.client_id, RULES)).toMatchObject({
+    name: 'Notes',
+    keys: null,
+    scopes: ALL,
+  });
+});
+
+describe('a document that demands bound tokens', () => {
+  const rules = { ...RULES, demands: demands() };
+  const demanding = (value: unknown) =>
+    readDocument({ ...DOCUMENT, dpop_bound_access_tokens: value }, URL_OF_IT, rules).dpopBoundAccessTokens;
+
+  // @shows AS-24.6
+  test('is taken where they are issued', () => {
+    expect([undefined, false, true].map(demanding)).toEqual([false, false, true]);
+    for (const value of [null, 'true', 1, [true]]) {
+      expect(() => demanding(value)).toThrow('its dpop_bound_access_tokens is neither true nor false');
+    }
+  });
+});
+
+test('a document that demands pushed requests is taken where they are', () => {
+  const pushes = (value: unknown) =>
+    readDocument({ ...DOCUMENT, require_pushed_authorization_requests: value }, URL_OF_IT, {
+      ...RULES,
+      demands: demands(),
+    }).pushesRequests;
+  expect([undefined, false, true].map(pushes)).toEqual([false, false, true]);
+});
+
+// @shows AS-23.10
+test('the keys of a document are taken where clients may have keys, and fetched only from where they may be', () => {
+  const keyed = {
+    ...DOCUMENT,
+    token_endpoint_auth_method: 'private_key_jwt',
+    token_endpoint_auth_methods_supported: ['none'],
+    jwks_uri: 'https://client.example/k',
+  };
+  const rules = { ...RULES, takesKeys: true };
+  expect(readDocument(keyed, URL_OF_IT, rules).keys).toEqual({
+    jwks: null,
+    jwksUri: 'https://client.example/k',
+    algorithm: null,
+  });
+  const refusing = { ...rules, keysRefusal: (url: string) => `${url} is denied` };
+  expect(() => readDocument(keyed, URL_OF_IT, refusing)).toThrow('https://client.example/k is denied');
+  const elsewhere = { ...keyed, jwks_uri: 'https://client.example:8443/k' };
+  expect(() => readDocument(elsewhere, URL_OF_IT, rules)).toThrow('has a port other than 443');
+  expect(readDocument(elsewhere, URL_OF_IT, { ...rules, anyPort: true }).keys).not.toBeNull();
+  const { jwks_uri: _, ...brought } = { ...keyed, jwks: { keys: [PUBLIC_KEY] } };
+  expect(readDocument(brought, URL_OF_IT, refusing).keys?.jwksUri).toBeNull();
+});
+
+describe('a document of which no client is made', () => {
+  // @shows AS-21.3
+  test.each<[says: string, value: unknown]>([
+    ['content', null],
+    ['content', []],
+    ['content', 'client'],
+    ['client_id', {}],
+    ['client_id', { ...DOCUMENT, client_id: 1 }],
+    ['not the URL', { ...DOCUMENT, client_id: 'https://client.example/other.json' }],
+    ['not the URL', { ...DOCUMENT, client_id: `${URL_OF_IT}/` }],
+    ['not the URL', { ...DOCUMENT, client_id: 'https://CLIENT.example/client.json' }],
+    ['client_name', { ...DOCUMENT, client_name: undefined }],
+    ['client_name', { ...DOCUMENT, client_name: ' ' }],
+    ['client_name', { ...DOCUMENT, client_name: 'a'.repeat(101) }],
+    ['client_name', { ...DOCUMENT, client_name: 'Assist\u202Eant' }],
+    ['client_name', { ...DOCUMENT, client_name: 'Assist\uD800ant' }],
+    ['redirect_uris', { ...DOCUMENT, redirect_uris: undefined }],
+    ['redirect_uris', { ...DOCUMENT, redirect_uris: [] }],
+    ['redirect_uris', { ...DOCUMENT, redirect_uris: 'https://client.example/callback' }],
+    ['redirect_uris', { ...DOCUMENT, redirect_uris: ['https://client.example/callback', 1] }],
+    ['none can be used', { ...DOCUMENT, redirect_uris: ['http://client.example/callback'] }],
+    ['none can be used', { ...DOCUMENT, redirect_uris: ['javascript:alert(1)'] }],
+    ['none can be used', { ...DOCUMENT, redirect_uris: ['data:text/html,x', 'file:///etc/passwd'] }],
+    ['none can be used', { ...DOCUMENT, redirect_uris: ['https://client.example/*'] }],
+    ['none can be used', { ...DOCUMENT, redirect_uris: ['app:/callback'] }],
+    ['application_type', { ...DOCUMENT, application_type: 'browser' }],
+    ['client_secret', { ...DOCUMENT, client_secret: 'secret' }],
+    ['client_secret', { ...DOCUMENT, client_secret: null }],
+    ['client_secret_expires_at', { ...DOCUMENT, client_secret_expires_at: 0 }],
+    ['client_secret_basic', { ...DOCUMENT, token_endpoint_auth_method: 'client_secret_basic' }],
+    ['client_secret_post', { ...DOCUMENT, token_endpoint_auth_method: 'client_secret_post' }],
+    ['client_secret_jwt', { ...DOCUMENT, token_endpoint_auth_method: 'client_secret_jwt' }],
+    ['tls_client_auth', { ...DOCUMENT, token_endpoint_auth_method: 'tls_client_auth' }],
+    [
+      'client_secret_basic',
+      {
+        ...DOCUMENT,
+        token_endpoint_auth_method: 'client_secret_basic',
+        token_endpoint_auth_methods_supported: ['none'],
+      },
+    ],
+    [
+      'private_key_jwt alone',
+      { ...DOCUMENT, token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://client.example/k' },
+    ],
+    [
+      'private_key_jwt alone',
+      { ...DOCUMENT, token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'RSA' }] } },
+    ],
+    ['neither jwks nor jwks_uri', { ...DOCUMENT, token_endpoint_auth_method: 'private_key_jwt' }],
+    ['both jwks and jwks_uri', { ...DOCUMENT, jwks: { keys: [] }, jwks_uri: 'https://client.example/k' }],
+    ['private or symmetric key', { ...DOCUMENT, jwks: { keys: [{ kty: 'EC', x: 'x', y: 'y', d: 'd' }] } }],
+    ['private or symmetric key', { ...DOCUMENT, jwks: { keys: [{ kty: 'RSA' }, { kty: 'oct', k: 'k' }] } }],
+    ['jwks', { ...DOCUMENT, jwks: 'https://client.example/k' }],
+    ['response_types lack code', { ...DOCUMENT, response_types: ['token'] }],
+    ['response_types', { ...DOCUMENT, response_types: 'code' }],
+    ['grant_types lack authorization_code', { ...DOCUMENT, grant_types: ['client_credentials'] }],
+    ['nothing is offered', { ...DOCUMENT, scope: 'admin root' }],
+    ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'none' }],
+    ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'HS256' }],
+    ['dpop_bound_access_tokens', { ...DOCUMENT, dpop_bound_access_tokens: true }],
+    ['require_pushed_authorization_requests', { ...DOCUMENT, require_pushed_authorization_requests: true }],
+    ['require_signed_request_object', { ...DOCUMENT, require_signed_request_object: true }],
+  ])('%s: %j', (says, value) => {
+    expect(problem(value)).toContain(says);
+  });
+
+  test('what it says is in a reason only in quotes and cut, for whoever wrote it chose every letter', () => {
+    const long = 'a\n"b'.repeat(500);
+    const messages = [
+      problem({ ...DOCUMENT, client_name: long }),
+      problem({ ...DOCUMENT, client_id: long }),
+      problem({ ...DOCUMENT, scope: long }),
+      problem({ ...DOCUMENT, redirect_uris: [long] }),
+      problem({ ...DOCUMENT, token_endpoint_auth_method: long }),
+      problem({ ...DOCUMENT, id_token_signed_response_alg: long }),
+      problem({ ...DOCUMENT, application_type: long }),
+    ];
+    expect(messages.filter((message) => message.includes('\n') || message.length > 1500)).toEqual([]);
+  });
+});
+
+describe('what a document says and means', () => {
+  // @shows AS-21.12
+  test.each([
+    'application_type',
+    'grant_types',
+    'response_types',
+    'scope',
+    'token_endpoint_auth_method',
+    'token_endpoint_auth_methods_supported',
+    'token_endpoint_auth_signing_alg',
+    'id_token_signed_response_alg',
+    'jwks',
+    'jwks_uri',
+  ])('%s that is empty says nothing, as if it was left out', (name) => {
+    for (const empty of [null, '', []]) expect(read({ [name]: empty })).toEqual(read({}));
+  });
+
+  test('the grants are those that it names, of two; without a word there is one (RFC 7591 section 2)', () => {
+    expect(read({}).grants).toEqual(['authorization_code']);
+    expect(read({ grant_types: ['refresh_token', 'authorization_code'] }).grants).toEqual([
+      'authorization_code',
+      'refresh_token',
+    ]);
+    const all = ['authorization_code', 'client_credentials', 'introspection', 'password', 'implicit'];
+    expect(read({ grant_types: all }).grants).toEqual(['authorization_code']);
+  });
+
+  test('the scopes are those that it names, as far as they are offered; without a word all that are', () => {
+    expect(read({}).scopes).toEqual(ALL);
+    expect(read({ scope: '' }).scopes).toEqual(ALL);
+    expect(read({ scope: ' offline_access' }).scopes).toEqual(ALL);
+    expect(read({ scope: 'notes:read admin openid notes:read' }).scopes).toEqual(['notes:read', 'openid']);
+  });
+
+  test('no scope of services is among them, whether it is named or not', () => {
+    const catalog = createScopeCatalog({
+      'notes:read': 'Read notes',
+      'mcp:service': { label: 'Discover', permission: 'notes:read' },
+    });
+    const scopesOf = (scope?: string) =>
+      readDocument({ ...DOCUMENT, scope }, URL_OF_IT, { ...RULES, catalog }).scopes;
+    expect(scopesOf()).toEqual(['openid', 'profile', 'email', 'notes:read']);
+    expect(scopesOf('notes:read mcp:service')).toEqual(['notes:read']);
+    expect(() => scopesOf('mcp:service')).toThrow('nothing is offered');
+  });
+
+  test('its redirect URIs are those that can be answered; others are passed over', () => {
+    const uris = [
+      'https://client.example/callback',
+      'http://client.example/',
+      'https://client.example/callback',
+    ];
+    expect(read({ redirect_uris: uris }).redirectUris).toEqual(['https://client.example/callback']);
+  });
+
+  test('an application that says it is one of the web is matched to the letter, on loopback, too', () => {
+    const client = read({ application_type: 'web', redirect_uris: ['http://localhost:3000/callback'] });
+    expect(isRegistered(client, 'http://localhost:3000/callback')).toBe(true);
+    expect(isRegistered(client, 'http://localhost:3001/callback')).toBe(false);
+  });
+
+  test('it may choose what its ID tokens are signed with', () => {
+    expect(read({ id_token_signed_response_alg: 'ES256' }).idTokenSignedResponseAlg).toBe('ES256');
+  });
+});

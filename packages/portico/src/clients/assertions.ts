@@ -1,0 +1,147 @@
+import { JwsError, type JsonObject, type Jws } from '../jws/compact.ts';
+import { algorithmOf, isSignedBy } from '../jws/public-keys.ts';
+import { checkDecoySignature, isDecoyClient } from './decoy-client.ts';
+import { PROFILED_ALGORITHMS } from '../profiles/fapi2.ts';
+import type { SingleUses } from '../store/single-uses.ts';
+import { areInDocument, type ClientKeySource, type Fits, type KeyedClient } from './client-keys.ts';
+
+/** Proves clients by assertions that they signed (RFC 7523 section 3, OpenID Connect Core section 9: `private_key_jwt`). */
+export interface Assertions {
+  /**
+   * Resolves when this client signed the assertion, for this server, now, and it is its first use in all processes. Throws a JwsError
+   * that says why not, and a ClientKeysError; for `decoyClient()` always, after the same work. `isProfiled`: with an algorithm of the profile fapi2, for the issuer alone, as one text.
+   */
+  verify(client: KeyedClient, assertion: Jws, isProfiled: boolean): Promise<void>;
+}
+
+export interface AssertionsOptions {
+  readonly issuer: string;
+  /** Endpoints by whose URL an assertion may mean this server, as well as by its issuer. */
+  readonly endpoints: readonly string[];
+  readonly keys: ClientKeySource;
+  readonly singleUses: SingleUses;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/**
+ * In seconds: how far clocks may differ, either way; how long an assertion is good; and how far ahead its `exp` may be where its `iat` says
+ * since when it is.
+ */
+const SKEW = 60;
+const LONGEST_LIFE = 600;
+const FURTHEST_EXPIRY = 3600;
+const LONGEST_JTI = 255;
+/** Keys of one assertion that names none of them: each costs a verification. */
+const MOST_TRIED = 10;
+/** What says that it is one (draft-ietf-oauth-rfc7523bis). */
+const OWN_TYPE = 'client-authentication+jwt';
+const TYPES: readonly unknown[] = [undefined, 'jwt', OWN_TYPE];
+
+export function createAssertions(options: AssertionsOptions): Assertions {
+  const { issuer, endpoints, keys, singleUses, clock } = options;
+
+  /** A foreign audience beside ours would let whoever is meant as well use it here. */
+  function requireAudience({ header, payload }: Jws, isProfiled: boolean): void {
+    const { aud } = payload;
+    if (isProfiled && aud !== issuer) throw new JwsError('its aud is not the issuer, as one text');
+    const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+    const ours = typeOf(header) === OWN_TYPE ? [issuer] : [issuer, ...endpoints];
+    if (named.length === 0 || !named.every((each) => ours.some((own) => own === each))) {
+      throw new JwsError('its aud is not this server alone');
+    }
+  }
+
+  /** `isSigned` looks at signatures. */
+  async function requireRight(
+    client: KeyedClient,
+    assertion: Jws,
+    isProfiled: boolean,
+    isSigned: typeof isSignedBy,
+  ): Promise<void> {
+    const { header, payload } = assertion;
+    const algorithm = algorithmOf(assertion);
+    const { algorithm: kept } = client.keys;
+    if (kept !== null && algorithm !== kept && !areInDocument(client))
+      throw new JwsError('its alg is not the one that the client registered');
+    if (isProfiled && !PROFILED_ALGORITHMS.includes(algorithm))
+      throw new JwsError(`its alg is ${algorithm}, which the profile fapi2 does not allow`);
+    if (!TYPES.includes(typeOf(header))) throw new JwsError('its typ is that of another kind of token');
+    const kid = kidOf(header);
+    if (payload['iss'] !== client.id || payload['sub'] !== client.id) {
+      throw new JwsError('its iss and sub are not both the client');
+    }
+    requireAudience(assertion, isProfiled);
+    const expiry = requireTimes(payload, clock() / 1000);
+    const jti = requireJti(payload);
+    const fits: Fits = (known, only) =>
+      (only === null || algorithm === only) &&
+      known
+        .filter((key) => (kid === null || key.kid === kid) && key.algorithms.includes(algorithm))
+        .slice(0, MOST_TRIED)
+        .some((key) => isSigned(key, assertion));
+    if (!(await keys.haveOne(client, fits)) || isDecoyClient(client))
+      throw new JwsError('none of the keys of the client signed it');
+    // Only now: whoever has no key uses up nothing.
+    const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
+    if (!isFirst) throw new JwsError('it was used before');
+  }
+
+  return {
+    async verify(client, assertion, isProfiled) {
+      let isChecked = false;
+      const isSigned: typeof isSignedBy = (key, jws) => {
+        isChecked = true;
+        return isSignedBy(key, jws);
+      };
+      try {
+        await requireRight(client, assertion, isProfiled, isSigned);
+      } catch (error) {
+        if (!isChecked) checkDecoySignature(assertion);
+        throw error;
+      }
+    },
+  };
+}
+
+function typeOf({ typ }: JsonObject): unknown {
+  return typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
+}
+
+function kidOf({ kid }: JsonObject): string | null {
+  if (kid === undefined) return null;
+  if (typeof kid !== 'string') throw new JwsError('its kid is no text');
+  return kid;
+}
+
+function requireJti({ jti }: JsonObject): string {
+  if (typeof jti === 'string' && jti.length > 0 && jti.length <= LONGEST_JTI) return jti;
+  throw new JwsError(`its jti is missing, or no text of at most ${LONGEST_JTI} characters`);
+}
+
+/** When it expires, in whole seconds: what says more than is accepted is good for less. `now` is in seconds, too. */
+function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
+  if (!isTime(exp)) throw new JwsError('its exp is missing, or no time');
+  if (exp <= now - SKEW) throw new JwsError('it has expired');
+  const furthest = iat === undefined ? LONGEST_LIFE : FURTHEST_EXPIRY;
+  if (exp > now + furthest + SKEW) {
+    throw new JwsError(
+      `its exp is more than ${furthest} seconds ahead${iat === undefined ? ', and it has no iat' : ''}`,
+    );
+  }
+  for (const [name, time] of Object.entries({ iat, nbf })) {
+    if (time === undefined) continue;
+    if (!isTime(time)) throw new JwsError(`its ${name} is no time`);
+    if (time > now + SKEW) throw new JwsError(`its ${name} is in the future`);
+  }
+  if (!isTime(iat)) return Math.ceil(exp);
+  if (iat < now - LONGEST_LIFE - SKEW) {
+    throw new JwsError(`its iat is more than ${LONGEST_LIFE} seconds ago`);
+  }
+  return Math.ceil(Math.min(exp, iat + LONGEST_LIFE));
+}
+
+/** RFC 7519 section 2: seconds since 1970, maybe with a fraction. */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}

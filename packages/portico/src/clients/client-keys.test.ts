@@ -1,0 +1,249 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { PublicKey } from '../jws/public-keys.ts';
+import { ClientKeysError } from '../errors.ts';
+import type { FetchJson } from '../outbound/fetch-json.ts';
+import { OutboundError } from '../outbound/limits.ts';
+import { createClientKeySource, type KeyedClient } from './client-keys.ts';
+
+const { publicKey } = generateKeyPairSync('ed25519');
+const JWK = publicKey.export({ format: 'jwk' });
+const setOf = (kid: string, count = 1) => ({ keys: Array.from({ length: count }, () => ({ ...JWK, kid })) });
+const named = (kid: string) => (keys: readonly PublicKey[]) => keys.some((key) => key.kid === kid);
+const SECOND = 1000;
+
+/** What is published is what the test says; `asked` are the fetches that were made. */
+function start() {
+  const published = new Map<string, object | Error>();
+  const asked: string[] = [];
+  const about: object[] = [];
+  const state = { now: 1_000_000_000, headers: {} as Record<string, string>, refusal: null as string | null };
+  const newFetchJson =
+    (): FetchJson =>
+    async (url, { ...said }) => {
+      asked.push(url.pathname);
+      about.push(said);
+      const value = published.get(url.pathname) ?? new OutboundError('the answer is 404');
+      if (value instanceof Error) throw value;
+      return { value, headers: state.headers };
+    };
+  const source = createClientKeySource({
+    newFetchJson,
+    documentRefusal: () => state.refusal,
+    keysInDocument: () => {
+      throw new OutboundError('no document is read here');
+    },
+    clock: () => state.now,
+  });
+  const client = (at: string, registeredBy: KeyedClient['registeredBy'] = 'operator'): KeyedClient => ({
+    id: `client of ${at}`,
+    registeredBy,
+    keys: { jwks: null, jwksUri: `https://client.example${at}`, algorithm: null },
+  });
+  return {
+    published,
+    asked,
+    about,
+    state,
+    source,
+    client,
+    /** Whether the client has a key of this id; or in how many seconds that can be asked again. */
+    has: async (at: string, kid: string, registeredBy?: KeyedClient['registeredBy']) => {
+      try {
+        return await source.haveOne(client(at, registeredBy), named(kid));
+      } catch (error) {
+        if (error instanceof ClientKeysError) return error.retryAfter;
+        throw error;
+      }
+    },
+  };
+}
+
+describe('keys that are published', () => {
+  // @shows AS-23.7
+  test('are good until their time is over, and not at that moment', async () => {
+    const { published, asked, state, has } = start();
+    state.headers = { 'cache-control': 'max-age=600' };
+    published.set('/a', setOf('a'));
+    expect(await has('/a', 'a')).toBe(true);
+    state.now += 600 * SECOND - 1;
+    expect([await has('/a', 'a'), asked.length]).toEqual([true, 1]);
+    state.now += 1;
+    expect([await has('/a', 'a'), asked.length]).toEqual([true, 2]);
+  });
+
+  // @shows AS-23.7
+  test('are fetched for a key that is not there a minute after the last time, and not before', async () => {
+    const { published, asked, state, has } = start();
+    published.set('/a', setOf('a'));
+    expect([await has('/a', 'b'), await has('/a', 'b'), asked.length]).toEqual([false, false, 1]);
+    published.set('/a', setOf('b'));
+    state.now += 60 * SECOND - 1;
+    expect([await has('/a', 'b'), asked.length]).toEqual([false, 1]);
+    state.now += 1;
+    expect([await has('/a', 'b'), asked.length]).toEqual([true, 2]);
+    // A clock that was set back holds nothing up.
+    published.set('/a', setOf('c'));
+    state.now -= 3600 * SECOND;
+    expect([await has('/a', 'c'), asked.length]).toEqual([true, 3]);
+  });
+
+  // @shows AS-23.7
+  test('that cannot be fetched again are used while they are good, and asked for every ten seconds', async () => {
+    const { published, asked, state, has } = start();
+    published.set('/a', setOf('a'));
+    expect(await has('/a', 'a')).toBe(true);
+    published.delete('/a');
+    state.now += 60 * SECOND;
+    expect([await has('/a', 'b'), asked.length]).toEqual([false, 2]);
+    expect([await has('/a', 'a'), await has('/a', 'b'), asked.length]).toEqual([true, false, 2]);
+    state.now += 10 * SECOND;
+    expect([await has('/a', 'b'), asked.length]).toEqual([false, 3]);
+    state.now += 3600 * SECOND;
+    expect([await has('/a', 'a'), asked.length]).toEqual([10, 4]);
+    state.now += 3.5 * SECOND;
+    expect([await has('/a', 'a'), asked.length]).toEqual([7, 4]);
+    published.set('/a', setOf('a'));
+    state.now += 6.5 * SECOND;
+    expect([await has('/a', 'a'), asked.length]).toEqual([true, 5]);
+  });
+
+  test('are waited for as long as whoever fetches says', async () => {
+    const { published, has } = start();
+    published.set('/a', new OutboundError('too many', 42));
+    expect(await has('/a', 'a')).toBe(42);
+  });
+
+  test('of several clients are fetched at the same moment, and do not depend on what is away', async () => {
+    const { published, asked, has } = start();
+    expect(await has('/away', 'a')).toBe(10);
+    for (const each of ['/a', '/b']) published.set(each, setOf('a'));
+    expect(await Promise.all([has('/a', 'a'), has('/b', 'a'), has('/a', 'a')])).toEqual([true, true, true]);
+    expect(asked).toEqual(['/away', '/a', '/b']);
+  });
+
+  test('are not held to be away because of a fault of this server', async () => {
+    const { published, asked, has } = start();
+    published.set('/a', new TypeError('a fault'));
+    await expect(has('/a', 'a')).rejects.toThrow(TypeError);
+    published.set('/a', setOf('a'));
+    expect([await has('/a', 'a'), asked.length]).toEqual([true, 2]);
+  });
+
+  test('are fetched for their client, within a limit, and as what is known once they were there', async () => {
+    const { published, about, state, has } = start();
+    const forWhom = { limit: 65_536, person: JSON.stringify(['a client', 'client of /a', 'its keys']) };
+    await has('/a', 'a');
+    published.set('/a', setOf('a'));
+    for (const wait of [10, 3600]) {
+      state.now += wait * SECOND;
+      await has('/a', 'a');
+    }
+    expect(about).toEqual([
+      { ...forWhom, isKnown: false },
+      { ...forWhom, isKnown: false },
+      { ...forWhom, isKnown: true },
+    ]);
+  });
+
+  // @shows AS-23.7
+  test('are no set of fewer than one', async () => {
+    for (const value of [{ keys: [] }, { keys: 'none' }]) {
+      const { published, has } = start();
+      published.set('/a', value);
+      expect(await has('/a', 'a')).toBe(10);
+    }
+  });
+
+  // @shows AS-23.8
+  test('of a document are fetched where nothing is against their place, and apart from those of others', async () => {
+    const { published, asked, state, has } = start();
+    published.set('/a', setOf('a'));
+    expect([await has('/a', 'a', 'registration'), await has('/a', 'a'), asked.length]).toEqual([
+      true,
+      true,
+      1,
+    ]);
+    expect([await has('/a', 'a', 'document'), asked.length]).toEqual([true, 2]);
+    state.refusal = 'denied';
+    expect([await has('/a', 'a', 'document'), asked.length]).toEqual([60, 2]);
+    expect(await has('/a', 'a')).toBe(true);
+  });
+
+  // @shows AS-23.7
+  test('are two thousand at most: the sets used longest ago are forgotten', async () => {
+    const { published, asked, has } = start();
+    const paths = Array.from({ length: 40 }, (_, index) => `/${index}`);
+    for (const each of paths) published.set(each, setOf('a', 50));
+    for (const each of paths) await has(each, 'a');
+    await has('/0', 'a');
+    expect(asked).toHaveLength(40);
+    published.set('/one', setOf('a'));
+    await has('/one', 'a');
+    for (const each of ['/0', '/2', '/one', '/39']) await has(each, 'a');
+    expect(asked).toHaveLength(41);
+    await has('/1', 'a');
+    expect(asked).toHaveLength(42);
+  });
+
+  test('and places where there are none are a thousand at most', async () => {
+    const { asked, has } = start();
+    const paths = Array.from({ length: 1000 }, (_, index) => `/${index}`);
+    for (const each of paths) await has(each, 'a');
+    await has('/0', 'a');
+    expect(asked).toHaveLength(1000);
+    await has('/more', 'a');
+    for (const each of ['/0', '/2', '/more']) await has(each, 'a');
+    expect(asked).toHaveLength(1001);
+    await has('/1', 'a');
+    expect(asked).toHaveLength(1002);
+  });
+});
+
+// @shows AS-23.2
+test('keys that are kept here are asked, and nothing is fetched', async () => {
+  const { asked, source } = start();
+  const client = (jwks: object, id: string) => ({
+    id,
+    registeredBy: 'operator' as const,
+    keys: { jwks: JSON.stringify(jwks), jwksUri: null, algorithm: null },
+  });
+  for (const [id, other] of [
+    ['a', 'b'],
+    ['b', 'a'],
+    ['a', 'b'],
+  ] as const) {
+    expect(await source.haveOne(client(setOf(id), id), named(id))).toBe(true);
+    expect(await source.haveOne(client(setOf(id), id), named(other))).toBe(false);
+  }
+  expect(asked).toEqual([]);
+});
+
+describe('what is to be said of the keys of a client', () => {
+  // @shows AS-23.9
+  test('is said of them as they are now', async () => {
+    const { published, about, source, client } = start();
+    const fetched = ['they cannot be fetched: the answer is 404'];
+    expect(await source.problems(client('/a'))).toEqual(fetched);
+    published.set('/a', setOf('a'));
+    expect(await source.problems(client('/a'))).toEqual([]);
+    published.set('/a', { keys: [] });
+    expect(await source.problems(client('/a'))).toEqual(['none of them verifies anything']);
+    expect(about.at(-1)).toEqual({
+      limit: 65_536,
+      person: JSON.stringify(['a client', 'client of /a', 'its keys']),
+      isKnown: true,
+    });
+    published.set('/a', new TypeError('a fault'));
+    await expect(source.problems(client('/a'))).rejects.toThrow(TypeError);
+  });
+
+  // @shows AS-23.9
+  test('is said of those that are kept, too', async () => {
+    const { source } = start();
+    const problems = (jwks: string | null) =>
+      source.problems({ id: 'a', keys: { jwks, jwksUri: null, algorithm: 'ES256' } });
+    expect(await problems(JSON.stringify(setOf('a')))).toEqual(['none of them verifies ES256']);
+    expect(await problems(null)).toEqual([expect.stringContaining('no set')]);
+  });
+});

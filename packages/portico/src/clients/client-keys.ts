@@ -1,0 +1,236 @@
+import { RecentMap } from '../http/recent-map.ts';
+import { secondsFresh } from '../outbound/freshness.ts';
+import type { FetchJson } from '../outbound/fetch-json.ts';
+import { OutboundError } from '../outbound/limits.ts';
+import { ClientKeysError } from '../errors.ts';
+import type { PublicKey } from '../jws/public-keys.ts';
+import type { Client, ClientKeys } from '../store/client.ts';
+import { keySetProblems, readKeySet } from './key-sets.ts';
+
+/** The public keys of clients, known here or published by the client, who changes them there without a call. */
+export interface ClientKeySource {
+  /**
+   * Whether `fits` holds for the keys of this client. Where it does not for those that were published before, it is asked of those that
+   * are published now, at most once a minute. Throws a ClientKeysError when none are known and none can be fetched.
+   */
+  haveOne(client: KeyedClient, fits: Fits): Promise<boolean>;
+  /** What is to be said of the keys of this client as they are now, whatever was fetched before; empty when nothing is wrong. */
+  problems(client: Pick<KeyedClient, 'id' | 'keys'>): Promise<readonly string[]>;
+}
+
+/** Whether one of these keys fits, of a client that signs with this algorithm alone; with any, when it is null. */
+export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
+
+/** Whether the keys of this client stand in its document, which is read again: what is kept is as it was at the last authorization. */
+export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
+  return registeredBy === 'document' && keys.jwksUri === null;
+}
+
+export type KeyedClient = Pick<Client, 'id' | 'registeredBy'> & { readonly keys: ClientKeys };
+
+export interface ClientKeySourceOptions {
+  /** Makes a fetch with limits of its own. */
+  readonly newFetchJson: () => FetchJson;
+  /** Why nothing is fetched from this URL for a client that is a document; null when nothing is against it. */
+  readonly documentRefusal: (url: string) => string | null;
+  /** What a document that was fetched from this URL says of the keys of its client. Throws for one that says nothing usable. */
+  readonly keysInDocument: (document: unknown, url: string) => ClientKeys;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** In bytes. */
+const LARGEST = 64 * 1024;
+const LARGEST_DOCUMENT = 5 * 1024;
+/** In milliseconds. A key that its owner has withdrawn is no key after an hour, whatever the cache headers say. */
+const LONGEST_FRESH = 3_600_000;
+const BETWEEN_FETCHES = 60_000;
+const AFTER_FAILURE = 10_000;
+/** Sets remembered at most, and keys in those that are published; what was used longest ago is forgotten first. */
+const MOST_REMEMBERED = 1000;
+const MOST_PUBLISHED_KEYS = 2000;
+
+/** What is published at a URL. */
+interface PublishedSet {
+  readonly keys: readonly PublicKey[];
+  /** The one that the client signs with, as a document says; undefined where nothing is said of it. */
+  readonly algorithm?: string | null;
+  /** Where the keys are instead, as a document says. */
+  readonly elsewhere?: string | null;
+}
+
+interface Published {
+  /** Null when the last fetch failed and none before is fresh. */
+  readonly set: PublishedSet | null;
+  readonly freshUntil: number;
+  readonly nextFetchAt: number;
+}
+
+export function createClientKeySource(options: ClientKeySourceOptions): ClientKeySource {
+  const { newFetchJson, documentRefusal, keysInDocument, clock } = options;
+  /** By the text that is kept. */
+  const kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
+  // Anybody may publish a document that names any URL, and offer assertions of its client. Neither what is fetched then, nor what fails,
+  // is anything to a client that an operator let in.
+  const ofDocuments = createPublishedKeys({ fetchJson: newFetchJson(), clock, ...KEY_SETS });
+  const ofRegistered = createPublishedKeys({ fetchJson: newFetchJson(), clock, ...KEY_SETS });
+  const inDocuments = createPublishedKeys({
+    fetchJson: newFetchJson(),
+    clock,
+    limit: LARGEST_DOCUMENT,
+    read(document, url) {
+      const { jwks, jwksUri: elsewhere, algorithm } = keysInDocument(document, url);
+      return { keys: jwks === null ? [] : keysOf(jwks), algorithm, elsewhere };
+    },
+  });
+  const fetchForOperator = newFetchJson();
+
+  function keysOf(jwks: string): readonly PublicKey[] {
+    return kept.touch(jwks) ?? kept.put(jwks, readKeySet(JSON.parse(jwks)) ?? []);
+  }
+
+  async function keySetOf({ id, keys: { jwks, jwksUri } }: Pick<KeyedClient, 'id' | 'keys'>) {
+    if (jwksUri === null) return JSON.parse(jwks ?? 'null') as unknown;
+    const about = { limit: LARGEST, person: personOf(id), isKnown: true };
+    return (await fetchForOperator(new URL(jwksUri), about)).value;
+  }
+
+  function requireAllowed(url: string): void {
+    const refusal = documentRefusal(url);
+    if (refusal !== null) throw unavailable(refusal, BETWEEN_FETCHES / 1000);
+  }
+
+  /** The keys alone are taken: whatever else has changed counts at the next authorization. */
+  async function haveInDocument(url: string, fits: Fits): Promise<boolean> {
+    requireAllowed(url);
+    let last: PublishedSet = { keys: [] };
+    const isInside = await inDocuments(url, url, (set) => {
+      last = set;
+      return fits(set.keys, set.algorithm ?? null);
+    });
+    const { elsewhere = null, algorithm = null } = last;
+    if (isInside || elsewhere === null) return isInside;
+    requireAllowed(elsewhere);
+    return ofDocuments(url, elsewhere, (set) => fits(set.keys, algorithm));
+  }
+
+  return {
+    async problems(client) {
+      try {
+        return keySetProblems(await keySetOf(client), client.keys.algorithm);
+      } catch (error) {
+        if (!(error instanceof OutboundError)) throw error;
+        return [`they cannot be fetched: ${error.message}`];
+      }
+    },
+
+    async haveOne(client, fits) {
+      const { id, registeredBy, keys } = client;
+      const { jwks, jwksUri, algorithm } = keys;
+      if (areInDocument(client)) return haveInDocument(id, fits);
+      if (jwksUri === null) return jwks !== null && fits(keysOf(jwks), algorithm);
+      const fit = (set: PublishedSet) => fits(set.keys, algorithm);
+      if (registeredBy !== 'document') return ofRegistered(id, jwksUri, fit);
+      requireAllowed(jwksUri);
+      return ofDocuments(id, jwksUri, fit);
+    },
+  };
+}
+
+/** Whether what is published at this URL fits, as `haveOne` says. */
+type PublishedKeys = (
+  clientId: string,
+  url: string,
+  fits: (set: PublishedSet) => boolean,
+) => Promise<boolean>;
+
+interface PublishedKeysOptions {
+  readonly fetchJson: FetchJson;
+  readonly clock: () => number;
+  /** In bytes. */
+  readonly limit: number;
+  /** What was fetched, as a set of keys. Throws an OutboundError for anything else. */
+  readonly read: (value: unknown, url: string) => PublishedSet;
+}
+
+const KEY_SETS = {
+  limit: LARGEST,
+  read: (value: unknown): PublishedSet => ({ keys: readKeySet(value) ?? [] }),
+};
+
+function createPublishedKeys({ fetchJson, clock, limit, read }: PublishedKeysOptions): PublishedKeys {
+  /** By URL. */
+  const published = new RecentMap<string, Published>(MOST_REMEMBERED);
+  const underWay = new Map<string, Promise<Published>>();
+
+  const freshSet = ({ set, freshUntil }: Published) => (freshUntil > clock() ? set : null);
+
+  /** What failed leaves the keys that are fresh, and is not tried again at once. */
+  async function fetchKeys(url: string, clientId: string): Promise<Published> {
+    const before = published.get(url);
+    try {
+      const { value, headers } = await fetchJson(new URL(url), {
+        limit,
+        person: personOf(clientId),
+        isKnown: (before?.set ?? null) !== null,
+      });
+      const set = read(value, url);
+      if (set.keys.length === 0 && (set.elsewhere ?? null) === null)
+        throw new OutboundError('it is no set of keys that verify');
+      const now = clock();
+      const fresh = Math.min(secondsFresh(headers) * 1000, LONGEST_FRESH);
+      const fetched = { set, freshUntil: now + fresh, nextFetchAt: now + BETWEEN_FETCHES };
+      published.put(url, fetched);
+      forgetOldest(published);
+      return fetched;
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      const nextFetchAt = clock() + AFTER_FAILURE;
+      if (before !== undefined && freshSet(before) !== null)
+        return published.put(url, { ...before, nextFetchAt });
+      published.put(url, { set: null, freshUntil: 0, nextFetchAt });
+      throw unavailable(error.message, error.retryAfter ?? AFTER_FAILURE / 1000);
+    }
+  }
+
+  async function fetchOnce(url: string, clientId: string): Promise<Published> {
+    const running = underWay.get(url) ?? fetchKeys(url, clientId);
+    underWay.set(url, running);
+    try {
+      return await running;
+    } finally {
+      if (underWay.get(url) === running) underWay.delete(url);
+    }
+  }
+
+  return async (clientId, url, fits) => {
+    const known = published.touch(url);
+    const fresh = known === undefined ? null : freshSet(known);
+    if (fresh !== null && fits(fresh)) return true;
+    const wait = (known?.nextFetchAt ?? 0) - clock();
+    if (wait <= 0 || wait > BETWEEN_FETCHES)
+      return fits((await fetchOnce(url, clientId)).set ?? { keys: [] });
+    if (fresh !== null) return false;
+    throw unavailable('they could not be fetched a moment ago', Math.ceil(wait / 1000));
+  };
+}
+
+/** For whom keys are fetched, among those who have anything fetched. */
+function personOf(clientId: string): string {
+  return JSON.stringify(['a client', clientId, 'its keys']);
+}
+
+function unavailable(detail: string, retryAfter: number): ClientKeysError {
+  return new ClientKeysError(`the keys of the client: ${detail}`, retryAfter);
+}
+
+/** Anybody may publish the largest set there is. */
+function forgetOldest(published: Map<string, Published>): void {
+  const count = ({ set }: Published) => set?.keys.length ?? 0;
+  let total = [...published.values()].reduce((sum, each) => sum + count(each), 0);
+  for (const [url, each] of published) {
+    if (total <= MOST_PUBLISHED_KEYS) return;
+    published.delete(url);
+    total -= count(each);
+  }
+}

@@ -1,0 +1,733 @@
+// @engines sqlite: what is decided of a client before and after the store is asked; store-contract.test.ts has the engines
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { AuditEvent } from '../auditing/audit.ts';
+import { isClientUrl } from '../client-documents/client-urls.ts';
+import { demands } from './demands.fixture.ts';
+import { createChecking } from './checking.ts';
+import { createClients, type Clients, type ClientsOptions } from './clients.ts';
+import type { ClientRegistration } from './registration.ts';
+import type { ClientChanges } from './updating.ts';
+import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
+import { createProfiles } from '../profiles/profiles.ts';
+import type { Client } from '../store/client.ts';
+import { ClientRecords } from '../store/sql/clients.ts';
+import { Store } from '../store/store.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
+import { newKey } from '../../../../test/support/assertions.ts';
+import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
+
+const NOW = 1_795_240_016_123;
+const DAY = 86_400_000;
+const BY = { by: { provider: 'accounts', id: 'the administrator' } };
+const CALLBACK = 'https://client.example/callback';
+const OTHER = 'https://client.example/other';
+const WEB: ClientRegistration = {
+  name: 'Notebook',
+  redirectUris: [CALLBACK],
+  scopes: ['openid', 'notes:read'],
+};
+const SERVICE: ClientRegistration = { name: 'Robot', scopes: ['notes:read'], grants: ['client_credentials'] };
+const [OLD, FRESH, BIG] = [newKey('ES256', 'old'), newKey('EdDSA', 'fresh'), newKey('PS256', 'big')];
+const KEYED = { ...SERVICE, jwks: { keys: [OLD.jwk] } };
+/** The smallest pictures that there are. */
+const gif = (side: string) => Buffer.from(`GIF89a${side}\0${side}\0`, 'latin1');
+const [LOGO, ANOTHER] = [gif('\x08'), gif('\x09')];
+
+const hasher: PasswordHasher = {
+  hash: async (secret) => `hash of ${secret}`,
+  verify: async (secret, hash) => hash === `hash of ${secret}`,
+};
+
+let watched: WatchedStore;
+let clients: Clients;
+let now = NOW;
+const events: AuditEvent[] = [];
+
+beforeAll(async () => {
+  watched = await openWatchedStore();
+});
+afterAll(() => watched.close());
+beforeEach(() => {
+  now = NOW;
+  events.length = 0;
+  clients = clientsWith();
+});
+
+function clientsWith(changes: Partial<ClientsOptions> = {}): Clients {
+  const scopes = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });
+  const keys = { all: async () => ['RS256', 'ES256'].map((algorithm) => ({ algorithm }) as never) };
+  const profiles = createProfiles({
+    code_ttl: 60,
+    private_key_jwt: true,
+    dpop: 'accept',
+    pushed_authorization_requests: 'accept',
+  });
+  const takes = { takesKeys: true, demands: demands() };
+  return createClients({
+    store: watched.store,
+    scopes,
+    keys,
+    fetchImage: async (url) => (url.pathname === '/logo' ? LOGO : ANOTHER),
+    takesKeys: true,
+    profiles,
+    checkNew: createChecking({ scopes, keys, ...takes, profiles }),
+    passwordHasher: hasher,
+    clock: () => now,
+    audit: async (event) => void events.push(event),
+    blockable: (id) => (isClientUrl(id) ? { problem: fetchableUrlProblem(id) } : null),
+    ...changes,
+  });
+}
+
+/** The id of a new client; its event is forgotten. */
+async function registered(registration: ClientRegistration = WEB): Promise<string> {
+  const { client } = await clients.create(registration);
+  events.length = 0;
+  return client.id;
+}
+
+/** The id of a client that no operator registered. */
+async function unregistered(changes: Partial<Client>): Promise<string> {
+  const id = await registered();
+  const { client } = await clients.show(id);
+  const other = { ...client, secretHash: null, previousSecretHash: null, id: `other-${id}`, public: true };
+  await watched.store.clients.insertClient({ ...other, ...changes });
+  return changes.id ?? other.id;
+}
+
+const found = (id: string) => clients.find(id);
+const refusal = (problem: string) =>
+  expect.objectContaining({ name: 'RegistrationError', message: problem }) as Error;
+
+describe('registering a client', () => {
+  test('keeps it as an operator described it, with the hash of a secret that is told once', async () => {
+    const { client, secret } = await clients.create(WEB, BY);
+    expect(client).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      name: 'Notebook',
+      redirectUris: [CALLBACK],
+      scopes: ['openid', 'notes:read'],
+      grants: ['authorization_code', 'refresh_token'],
+      idTokenSignedResponseAlg: 'RS256',
+      applicationType: 'web',
+      registeredBy: 'operator',
+      public: false,
+      keys: null,
+      pushesRequests: false,
+      dpopBoundAccessTokens: false,
+      profile: null,
+      secretHash: `hash of ${secret}`,
+      previousSecretHash: null,
+      previousSecretExpiresAt: null,
+      createdAt: NOW,
+      usedAt: null,
+      revokedAt: null,
+    });
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(await found(client.id)).toEqual(client);
+    expect(events).toEqual([
+      { type: 'client_registered', clientId: client.id, registeredBy: 'operator', ...BY },
+    ]);
+  });
+
+  test.each<[string, Partial<ClientRegistration>]>([
+    ['is public', { public: true }],
+    ['has keys of its own', { jwks: { keys: [OLD.jwk] } }],
+  ])('gives none to a client that %s', async (_, more) => {
+    const { client, secret } = await clients.create({ ...WEB, ...more });
+    expect([secret, client.secretHash]).toEqual([null, null]);
+    expect(events).toEqual([{ type: 'client_registered', clientId: client.id, registeredBy: 'operator' }]);
+  });
+
+  test('keeps its site and its logo with it', async () => {
+    const { client } = await clients.create({ ...WEB, siteUri: 'https://client.example', logo: LOGO });
+    expect(await found(client.id)).toMatchObject({
+      siteUri: 'https://client.example/',
+      logoHash: client.logoHash,
+    });
+    expect(await watched.store.logos.findLogo(client.id, client.logoHash ?? '')).toMatchObject({
+      mediaType: 'image/gif',
+    });
+    const fetched = await clients.create({ ...WEB, logoUri: 'https://client.example/logo' });
+    expect(fetched.client.logoHash).toBe(client.logoHash);
+    await expect(clients.create({ ...WEB, siteUri: 'http://client.example' })).rejects.toThrow('https URL');
+  });
+
+  test('refuses what cannot be registered, and tells nobody', async () => {
+    await expect(clients.create({ ...WEB, name: '' })).rejects.toThrow('needs a name');
+    await expect(clients.createUnless({ ...WEB, name: '' }, () => false)).rejects.toThrow('needs a name');
+    expect(events).toEqual([]);
+  });
+
+  test('is not done again where one is there that lives, and that one is the answer, without a secret', async () => {
+    const name = `Only one, ${crypto.randomUUID()}`;
+    const isThere = (client: Client) => client.name === name;
+    const first = await clients.createUnless({ ...WEB, name, logo: LOGO }, isThere, BY);
+    expect(first).toMatchObject({ created: true, secret: expect.stringMatching(/./) as string });
+    expect(first.client.secretHash).toBe(`hash of ${first.secret}`);
+    expect(await watched.store.logos.findLogo(first.client.id, first.client.logoHash ?? '')).not.toBeNull();
+    const again = await clients.createUnless({ ...WEB, name }, isThere, BY);
+    expect(again).toEqual({ client: first.client, secret: null, created: false });
+    const told = { type: 'client_registered', registeredBy: 'operator', ...BY };
+    expect(events).toEqual([{ ...told, clientId: first.client.id }]);
+    await clients.revoke(first.client.id);
+    events.length = 0;
+    const next = await clients.createUnless({ ...WEB, name }, isThere, BY);
+    expect(next.created).toBe(true);
+    expect(next.client.id).not.toBe(first.client.id);
+    expect(events).toEqual([{ ...told, clientId: next.client.id }]);
+  });
+});
+
+describe('finding a client', () => {
+  test('asks the store for nothing that is no id', async () => {
+    const id = await registered();
+    watched.reads.length = 0;
+    for (const none of ['', 'a\nb', 'ä', '\u007F', 'x'.repeat(256)]) expect(await found(none)).toBeNull();
+    expect(watched.reads).toEqual([]);
+    expect(await found('x'.repeat(255))).toBeNull();
+    expect(await found(id)).toMatchObject({ id });
+    expect(watched.reads).toHaveLength(2);
+  });
+
+  test('finds one that is revoked, and none that registered itself and has lapsed', async () => {
+    const revoked = await registered();
+    await clients.revoke(revoked);
+    expect(await found(revoked)).toMatchObject({ revokedAt: NOW });
+    const itself = await unregistered({ registeredBy: 'registration' });
+    now += DAY - 1;
+    expect(await found(itself)).toMatchObject({ id: itself });
+    now += 1;
+    expect(await found(itself)).toBeNull();
+    await expect(clients.show(itself)).rejects.toThrow('No client has this id');
+    expect(await found(revoked)).not.toBeNull();
+  });
+
+  test('shows one without its hashes, and says what it is refused for', async () => {
+    const id = await registered();
+    const shown = await clients.show(id);
+    expect(shown).toMatchObject({
+      client: { id },
+      status: 'active',
+      secret: { previousAcceptedUntil: null },
+    });
+    expect(shown).toMatchObject({ scopesNotOffered: [], refusal: null });
+    expect(shown.client).not.toHaveProperty('secretHash');
+    await clients.rotateSecret(id, 60);
+    expect((await clients.show(id)).secret).toEqual({ previousAcceptedUntil: NOW + 60_000 });
+    const refusing = { ...createProfiles({ code_ttl: 60 }), refusal: () => 'not of the profile' };
+    expect((await clientsWith({ profiles: refusing }).show(id)).refusal).toBe('not of the profile');
+    await expect(clients.show('nobody')).rejects.toThrow(
+      refusal('No client has this id; see oauth:client:list'),
+    );
+  });
+
+  test('lists all, and a part of them', async () => {
+    const id = await registered();
+    const all = await clients.list();
+    expect(all.map((client) => client.id)).toContain(id);
+    expect((await clients.page()).items).toHaveLength(Math.min(all.length, 50));
+    expect(await clients.page({ limit: 1 })).toMatchObject({
+      items: [{}],
+      next: expect.any(String) as string,
+    });
+  });
+});
+
+describe('rotating a secret', () => {
+  const YEAR = 31_536_000;
+
+  test.each([
+    [undefined, NOW + DAY],
+    [1, NOW + 1000],
+    [YEAR, NOW + YEAR * 1000],
+    [0, null],
+  ])('with an overlap of %s seconds', async (overlap, previousExpiresAt) => {
+    const { client, secret: before } = await clients.create(WEB);
+    events.length = 0;
+    const { secret, ...rotated } = await clients.rotateSecret(client.id, overlap, BY);
+    expect(rotated).toEqual({ previousExpiresAt });
+    expect(secret).not.toBe(before);
+    expect(await found(client.id)).toMatchObject({
+      secretHash: `hash of ${secret}`,
+      previousSecretHash: overlap === 0 ? null : client.secretHash,
+      previousSecretExpiresAt: previousExpiresAt,
+    });
+    expect(events).toEqual([{ type: 'secret_rotated', clientId: client.id, previousExpiresAt, ...BY }]);
+  });
+
+  test.each([-1, 0.5, Number.NaN, YEAR + 1])('is refused with an overlap of %d seconds', async (overlap) => {
+    await expect(clients.rotateSecret(await registered(), overlap)).rejects.toThrow(
+      refusal('The overlap must be 0 to 31536000 seconds'),
+    );
+  });
+
+  test('is refused for who has no secret, and changes nothing', async () => {
+    const revoked = await registered();
+    await clients.revoke(revoked);
+    const keyed = await registered({ ...WEB, jwks: { keys: [OLD.jwk] } });
+    events.length = 0;
+    for (const [id, problem] of [
+      ['nobody', 'No client has this id; see oauth:client:list'],
+      [revoked, 'The client was revoked before'],
+      [keyed, 'A client with keys of its own has no secret to rotate'],
+      [await registered({ ...WEB, public: true }), 'A public client has no secret to rotate'],
+    ] as const)
+      await expect(clients.rotateSecret(id)).rejects.toThrow(refusal(problem));
+    expect(events).toEqual([]);
+  });
+
+  test('is done by one of two who decide at once', async () => {
+    const { client } = await clients.create(WEB);
+    events.length = 0;
+    const seen = { secretHash: client.secretHash };
+    const { secret } = await clients.rotateSecret(client.id, 0, { ...BY, seen });
+    await expect(clients.rotateSecret(client.id, 0, { ...BY, seen })).rejects.toThrow(
+      refusal('The client was revoked, or somebody else gave it a new secret, meanwhile'),
+    );
+    expect(await found(client.id)).toMatchObject({ secretHash: `hash of ${secret}` });
+    expect(events).toHaveLength(1);
+    // Who does not say what was seen gives it another one.
+    await clients.rotateSecret(client.id, 0, { ...BY });
+    expect(events).toHaveLength(2);
+  });
+
+  test('is refused when the client is revoked meanwhile', async () => {
+    const id = await registered();
+    watched.meanwhile = {
+      before: /^UPDATE oauth_clients/,
+      act: () => watched.store.clients.revokeClient(id, NOW),
+    };
+    await expect(clients.rotateSecret(id)).rejects.toThrow('meanwhile');
+    expect(events).toEqual([]);
+  });
+});
+
+describe('revoking a client', () => {
+  test('ends it once, and says what it was', async () => {
+    const id = await registered();
+    const before = await found(id);
+    expect(await clients.revoke(id, BY)).toEqual({ client: before, wasKnown: true });
+    expect(events).toEqual([{ type: 'client_revoked', clientId: id, registeredBy: 'operator', ...BY }]);
+    await expect(clients.revoke(id)).rejects.toThrow(refusal('The client was revoked before'));
+    await expect(clients.revoke('nobody')).rejects.toThrow('No client has this id');
+    expect(events).toHaveLength(1);
+  });
+
+  test('blocks the URL of a document that nobody has used: nothing is known of it but its host', async () => {
+    const url = `https://unseen.example/${crypto.randomUUID()}.json`;
+    const { client, wasKnown } = await clients.revoke(url, BY);
+    expect(wasKnown).toBe(false);
+    expect(await found(url)).toEqual(client);
+    expect(client).toEqual({
+      id: url,
+      name: 'unseen.example',
+      redirectUris: [],
+      scopes: [],
+      grants: [],
+      idTokenSignedResponseAlg: 'RS256',
+      applicationType: 'web',
+      registeredBy: 'document',
+      public: true,
+      keys: null,
+      pushesRequests: false,
+      dpopBoundAccessTokens: false,
+      profile: null,
+      secretHash: null,
+      previousSecretHash: null,
+      previousSecretExpiresAt: null,
+      createdAt: NOW,
+      usedAt: null,
+      revokedAt: NOW,
+    });
+    const told = { type: 'client_revoked', clientId: url, registeredBy: 'document' };
+    expect(events).toEqual([{ ...told, ...BY }]);
+    await expect(clients.revoke(url)).rejects.toThrow(refusal('The client was revoked before'));
+  });
+
+  test('blocks also one that somebody is shown at this moment, and one that is known', async () => {
+    const url = `https://shown.example/${crypto.randomUUID()}.json`;
+    const shown = () => unregistered({ id: url, registeredBy: 'document' });
+    watched.meanwhile = { before: /^INSERT/, act: shown };
+    expect(await clients.revoke(url)).toMatchObject({ wasKnown: true });
+    expect(await found(url)).toMatchObject({ name: 'Notebook', revokedAt: NOW });
+    const known = `https://known.example/${crypto.randomUUID()}.json`;
+    await unregistered({ id: known, registeredBy: 'document' });
+    expect(await clients.revoke(known)).toMatchObject({
+      client: { id: known, revokedAt: null },
+      wasKnown: true,
+    });
+    expect(await found(known)).toMatchObject({ revokedAt: NOW });
+  });
+
+  test('of a URL that can be no client says why', async () => {
+    const url = 'https://127.0.0.1/client.json';
+    const problem = fetchableUrlProblem(url);
+    expect(problem).not.toBeNull();
+    await expect(clients.revoke(url)).rejects.toThrow(
+      refusal(`No client can have this URL as its id: it ${problem}`),
+    );
+    expect(await found(url)).toBeNull();
+  });
+});
+
+describe('unblocking the URL of a document', () => {
+  test('lets it be a client again, once', async () => {
+    const url = `https://again.example/${crypto.randomUUID()}.json`;
+    await clients.revoke(url);
+    events.length = 0;
+    await clients.unblock(url, BY);
+    expect(await found(url)).toMatchObject({ revokedAt: null });
+    expect(events).toEqual([{ type: 'client_unblocked', clientId: url, registeredBy: 'document', ...BY }]);
+    await expect(clients.unblock(url)).rejects.toThrow(refusal('This URL is not blocked'));
+    expect(events).toHaveLength(1);
+  });
+
+  test('is for no other client', async () => {
+    const id = await registered();
+    await clients.revoke(id);
+    await expect(clients.unblock(id)).rejects.toThrow(
+      refusal('Only the URL of a document is ever unblocked; another client is revoked for good'),
+    );
+    await expect(clients.unblock('https://nobody.example/c.json')).rejects.toThrow('No client has this id');
+  });
+});
+
+describe('changing a client', () => {
+  const update = async (id: string, changes: ClientChanges) =>
+    (await clients.update(id, changes, BY)).changes;
+
+  test('says each field that is another one, and keeps all others', async () => {
+    const id = await registered({ ...WEB, siteUri: 'https://client.example/', logo: LOGO });
+    const before = await found(id);
+    const { client, changes } = await clients.update(
+      id,
+      {
+        name: 'Renamed',
+        addRedirectUris: [OTHER],
+        removeRedirectUris: [CALLBACK],
+        addScopes: ['notes:write', 'offline_access'],
+        removeScopes: ['notes:read'],
+        addGrants: ['introspection'],
+        removeGrants: ['refresh_token'],
+        siteUri: 'https://other.example',
+        logo: ANOTHER,
+      },
+      BY,
+    );
+    const logoHash = client.logoHash ?? null;
+    expect(changes).toEqual({
+      client_name: { before: 'Notebook', after: 'Renamed' },
+      redirect_uris: { before: [CALLBACK], after: [OTHER] },
+      scope: { before: ['openid', 'notes:read'], after: ['openid', 'notes:write'] },
+      grant_types: {
+        before: ['authorization_code', 'refresh_token'],
+        after: ['authorization_code', 'introspection'],
+      },
+      client_uri: { before: 'https://client.example/', after: 'https://other.example/' },
+      logo_sha256: { before: before?.logoHash, after: logoHash },
+    });
+    expect(logoHash).not.toBe(before?.logoHash);
+    expect(client).toEqual({
+      ...before,
+      name: 'Renamed',
+      redirectUris: [OTHER],
+      scopes: ['openid', 'notes:write'],
+      grants: ['authorization_code', 'introspection'],
+      siteUri: 'https://other.example/',
+      logoHash,
+    });
+    expect(await found(id)).toEqual(client);
+    expect(await watched.store.logos.findLogo(id, logoHash ?? '')).not.toBeNull();
+    expect(events).toEqual([
+      { type: 'client_updated', clientId: id, registeredBy: 'operator', changes, ...BY },
+    ]);
+  });
+
+  test('to what it is already writes nothing, and is no event', async () => {
+    const id = await registered({ ...WEB, siteUri: 'https://client.example/', logo: LOGO });
+    const before = await found(id);
+    watched.writes.length = 0;
+    const same = { addRedirectUris: [CALLBACK], addScopes: ['openid'], siteUri: 'https://client.example' };
+    for (const changes of [{}, same, { ...same, logo: LOGO }])
+      expect(await clients.update(id, changes)).toEqual({ client: before, changes: {} });
+    expect(watched.writes).toEqual([]);
+    expect(events).toEqual([]);
+    watched.reads.length = 0;
+    await clients.update(id, {});
+    expect(watched.reads).toHaveLength(1);
+  });
+
+  test('leaves its site and its logo, and takes away each of them', async () => {
+    const id = await registered({ ...WEB, siteUri: 'https://client.example/', logo: LOGO });
+    const { logoHash } = (await found(id)) ?? {};
+    await update(id, { name: 'Renamed' });
+    expect(await found(id)).toMatchObject({ siteUri: 'https://client.example/', logoHash });
+    expect(await watched.store.logos.findLogo(id, logoHash ?? '')).not.toBeNull();
+    expect(await update(id, { siteUri: null })).toEqual({
+      client_uri: { before: 'https://client.example/', after: null },
+    });
+    expect(await found(id)).not.toHaveProperty('siteUri');
+    expect((await clients.update(id, { name: 'Renamed again' })).client).not.toHaveProperty('siteUri');
+    expect(await update(id, { logo: null })).toEqual({ logo_sha256: { before: logoHash, after: null } });
+    expect(await found(id)).not.toHaveProperty('logoHash');
+    expect((await clients.update(id, { name: 'Renamed' })).client).not.toHaveProperty('logoHash');
+    expect(await watched.store.logos.findLogo(id, logoHash ?? '')).toBeNull();
+    expect(await update(id, { logoUri: 'https://client.example/logo' })).toEqual({
+      logo_sha256: { before: null, after: logoHash },
+    });
+    expect(await watched.store.logos.findLogo(id, logoHash ?? '')).not.toBeNull();
+  });
+
+  test('replaces its keys, and what they sign with, and nothing else of them', async () => {
+    const id = await registered(KEYED);
+    expect(await update(id, { tokenEndpointAuthSigningAlg: 'ES256' })).toEqual({
+      token_endpoint_auth_signing_alg: { before: null, after: 'ES256' },
+    });
+    expect((await found(id))?.keys).toMatchObject({ jwks: expect.stringContaining('"old"') as string });
+    const [old, fresh] = [/^old [\w-]{43}$/, /^fresh [\w-]{43}$/].map((name) => [
+      expect.stringMatching(name),
+    ]);
+    expect(await update(id, { jwks: { keys: [FRESH.jwk] }, tokenEndpointAuthSigningAlg: 'EdDSA' })).toEqual({
+      jwks: { before: old, after: fresh },
+      token_endpoint_auth_signing_alg: { before: 'ES256', after: 'EdDSA' },
+    });
+    expect(await update(id, { jwksUri: 'https://client.example/keys' })).toEqual({
+      jwks: { before: fresh, after: [] },
+      jwks_uri: { before: null, after: 'https://client.example/keys' },
+    });
+    expect(await update(id, { tokenEndpointAuthSigningAlg: 'ES256' })).toEqual({
+      token_endpoint_auth_signing_alg: { before: 'EdDSA', after: 'ES256' },
+    });
+    expect((await found(id))?.keys).toEqual({
+      jwks: null,
+      jwksUri: 'https://client.example/keys',
+      algorithm: 'ES256',
+    });
+    const { kid: _, ...nameless } = OLD.jwk;
+    expect(await update(id, { jwks: { keys: [nameless] } })).toEqual({
+      jwks: { before: [], after: [expect.stringMatching(/^[\w-]{43}$/)] },
+      jwks_uri: { before: 'https://client.example/keys', after: null },
+    });
+    await expect(
+      update(id, { jwks: { keys: [OLD.jwk] }, jwksUri: 'https://client.example/keys' }),
+    ).rejects.toThrow('both jwks and jwks_uri');
+  });
+
+  test('gives no keys to a client without any, and none where they are switched off', async () => {
+    const [id, keyed] = [await registered(), await registered(KEYED)];
+    const off = clientsWith({ takesKeys: false });
+    for (const changes of [
+      { jwks: { keys: [FRESH.jwk] } },
+      { jwksUri: 'https://client.example/keys' },
+      { tokenEndpointAuthSigningAlg: 'ES256' },
+    ]) {
+      await expect(update(id, changes)).rejects.toThrow(
+        'Only a client that was registered with keys can have',
+      );
+      await expect(off.update(keyed, changes)).rejects.toThrow(
+        refusal('oauth_server:private_key_jwt is off; set it to true first'),
+      );
+    }
+    // Its name is no matter of keys.
+    expect((await off.update(keyed, { name: 'Renamed' })).changes).toHaveProperty('client_name');
+    expect((await found(keyed))?.keys).not.toBeNull();
+  });
+
+  test('goes by what it is registered as: a public one, a native one, and what it demands', async () => {
+    const demands = { requirePushedAuthorizationRequests: true, dpopBoundAccessTokens: true };
+    const id = await registered({
+      ...WEB,
+      ...demands,
+      public: true,
+      applicationType: 'native',
+      redirectUris: ['com.example.app:/cb'],
+    });
+    const before = await found(id);
+    expect(before).toMatchObject({ pushesRequests: true, dpopBoundAccessTokens: true });
+    await update(id, { addRedirectUris: ['http://127.0.0.1/cb'] });
+    expect(await found(id)).toEqual({
+      ...before,
+      redirectUris: ['com.example.app:/cb', 'http://127.0.0.1/cb'],
+    });
+    await expect(update(id, { addGrants: ['introspection'] })).rejects.toThrow('public client cannot have');
+  });
+
+  test('of a client of a profile holds it to that profile', async () => {
+    const profiled = { ...WEB, jwks: { keys: [BIG.jwk] }, profile: 'fapi2' };
+    const id = await registered({ ...profiled, tokenEndpointAuthSigningAlg: 'PS256' });
+    expect(await found(id)).toMatchObject({ profile: 'fapi2', idTokenSignedResponseAlg: 'ES256' });
+    await update(id, { name: 'Renamed' });
+    expect(await found(id)).toMatchObject({ profile: 'fapi2', idTokenSignedResponseAlg: 'ES256' });
+    await expect(update(id, { tokenEndpointAuthSigningAlg: 'RS256' })).rejects.toThrow('fapi2');
+    // What it had no use for until now is as at a registration.
+    const service = await registered({ ...profiled, scopes: ['notes:read'] });
+    expect(await update(service, { addScopes: ['openid'] })).toEqual({
+      scope: { before: ['notes:read'], after: ['notes:read', 'openid'] },
+      id_token_signed_response_alg: { before: 'RS256', after: 'ES256' },
+    });
+  });
+
+  test('of something else leaves its keys as they were written', async () => {
+    const id = await registered(KEYED);
+    const jwks = JSON.stringify({ keys: [{ ...OLD.jwk, use: 'sig' }] }, null, 2);
+    await watched.set('oauth_clients', ['client_id', id], { jwks });
+    await update(id, { name: 'Renamed' });
+    expect((await found(id))?.keys).toEqual({ jwks, jwksUri: null, algorithm: null });
+  });
+
+  test('keeps the algorithm of its ID tokens, also while it gets none', async () => {
+    const id = await registered({ ...WEB, idTokenSignedResponseAlg: 'ES256' });
+    for (const changes of [
+      { name: 'Renamed' },
+      { removeScopes: ['openid'] },
+      { name: 'Renamed again' },
+      { addScopes: ['openid'] },
+    ]) {
+      expect(await update(id, changes)).not.toHaveProperty('id_token_signed_response_alg');
+      expect(await found(id)).toMatchObject({ idTokenSignedResponseAlg: 'ES256' });
+    }
+    const none = await registered({ ...WEB, scopes: ['notes:read'] });
+    await update(none, { addScopes: ['openid'] });
+    expect(await found(none)).toMatchObject({ idTokenSignedResponseAlg: 'RS256' });
+  });
+
+  test('leaves scopes that are not offered now, and adds none of them', async () => {
+    const id = await registered();
+    await watched.set('oauth_clients', ['client_id', id], { scope: 'openid notes:old notes:read' });
+    await update(id, { name: 'Renamed' });
+    expect(await found(id)).toMatchObject({ scopes: ['openid', 'notes:old', 'notes:read'] });
+    await expect(update(id, { addScopes: ['notes:older'] })).rejects.toThrow('"notes:older" is unknown');
+    await update(id, { removeScopes: ['notes:old'] });
+    expect(await found(id)).toMatchObject({ scopes: ['openid', 'notes:read'] });
+  });
+
+  test.each<[ClientChanges, string]>([
+    [
+      { addRedirectUris: [OTHER], removeRedirectUris: [OTHER] },
+      `The redirect URI "${OTHER}" cannot be both added and removed`,
+    ],
+    [
+      { removeRedirectUris: [OTHER] },
+      `The client does not have the redirect URI "${OTHER}"; it has "${CALLBACK}"`,
+    ],
+    [
+      { addScopes: ['openid'], removeScopes: ['openid'] },
+      'The scope "openid" cannot be both added and removed',
+    ],
+    [
+      { removeScopes: ['openid', 'email'] },
+      'The client does not have the scope "email"; it has "openid", "notes:read"',
+    ],
+    [{ addGrants: ['x'], removeGrants: ['x'] }, 'The grant "x" cannot be both added and removed'],
+    [
+      { removeGrants: ['x'] },
+      'The client does not have the grant "x"; it has "authorization_code", "refresh_token"',
+    ],
+    [
+      { removeGrants: ['authorization_code', 'refresh_token'] },
+      'The client would have no grant left; oauth:client:revoke ends it altogether',
+    ],
+    [
+      { removeRedirectUris: [CALLBACK] },
+      'Without a redirect URI the client cannot have the grant authorization_code; add a redirect URI, or remove that grant too',
+    ],
+    [
+      {
+        removeGrants: ['authorization_code', 'refresh_token'],
+        addGrants: ['introspection'],
+        addRedirectUris: [OTHER],
+      },
+      `Redirect URIs are for the grant authorization_code alone; add that grant, or remove ${CALLBACK}, ${OTHER}`,
+    ],
+    [
+      { removeGrants: ['authorization_code'], removeRedirectUris: [CALLBACK] },
+      'The grant refresh_token needs authorization_code beside it; remove refresh_token too',
+    ],
+    [
+      { siteUri: 'http://client.example' },
+      'The site of the client has to be an https URL without user and password',
+    ],
+  ])('by %j is refused whole', async (changes, problem) => {
+    const id = await registered();
+    const before = await found(id);
+    await expect(update(id, { name: 'Renamed', ...changes })).rejects.toThrow(refusal(problem));
+    expect(await found(id)).toEqual(before);
+    expect(events).toEqual([]);
+  });
+
+  test('says of a client without any that it has none', async () => {
+    const id = await registered(SERVICE);
+    await expect(update(id, { removeRedirectUris: [OTHER] })).rejects.toThrow(
+      refusal(`The client does not have the redirect URI "${OTHER}"; it has none`),
+    );
+  });
+
+  test('is for clients that an operator registered, and that live; no logo is fetched for another', async () => {
+    let fetched = 0;
+    const fetching = clientsWith({ fetchImage: async () => ((fetched += 1), new Uint8Array()) });
+    const document = await unregistered({ registeredBy: 'document' });
+    const itself = await unregistered({ registeredBy: 'registration' });
+    const revoked = await registered();
+    await clients.revoke(revoked);
+    events.length = 0;
+    for (const [id, problem] of [
+      [
+        document,
+        'This client is what its document says, and is changed there; oauth:client:revoke blocks it here',
+      ],
+      [
+        itself,
+        'This client registered itself, and may say anew what it is whenever it wants (RFC 7592), so a change would not last; oauth:client:revoke ends it',
+      ],
+      [revoked, 'The client was revoked before'],
+      ['nobody', 'No client has this id; see oauth:client:list'],
+    ] as const)
+      for (const changes of [{ name: 'Renamed' }, { logoUri: 'https://client.example/logo' }, { logo: null }])
+        await expect(fetching.update(id, changes)).rejects.toThrow(refusal(problem));
+    expect(fetched).toBe(0);
+    expect(events).toEqual([]);
+  });
+
+  test('adds to what somebody else has made of it at this moment', async () => {
+    const id = await registered();
+    let isFirst = true;
+    class Overtaken extends ClientRecords {
+      override async updateClient(...asked: Parameters<ClientRecords['updateClient']>) {
+        if (isFirst) {
+          isFirst = false;
+          await update(id, { addRedirectUris: [OTHER] });
+        }
+        return super.updateClient(...asked);
+      }
+    }
+    class Racing extends Store {
+      override readonly clients = new Overtaken(watched.database, () => true);
+    }
+    const store = new Racing(watched.database, () => true);
+    await clientsWith({ store }).update(id, { name: 'Renamed' });
+    expect(await found(id)).toMatchObject({ name: 'Renamed', redirectUris: [CALLBACK, OTHER] });
+    expect(events).toHaveLength(2);
+  });
+
+  test('gives up where others are quicker again and again, and then nothing is changed', async () => {
+    const id = await registered();
+    let attempts = 0;
+    class AlwaysOvertaken extends ClientRecords {
+      override async updateClient() {
+        attempts += 1;
+        return false;
+      }
+    }
+    class Racing extends Store {
+      override readonly clients = new AlwaysOvertaken(watched.database, () => true);
+    }
+    const store = new Racing(watched.database, () => true);
+    await expect(clientsWith({ store }).update(id, { name: 'Renamed' })).rejects.toThrow(
+      refusal('Others changed the client again and again meanwhile; nothing was changed'),
+    );
+    expect(attempts).toBe(20);
+    expect(events).toEqual([]);
+  });
+});

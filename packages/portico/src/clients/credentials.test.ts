@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { JwsError } from '../jws/compact.ts';
+import { createParameters } from '../parameters.ts';
+import { readCredentials } from './credentials.ts';
+
+const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const basic = (text: string, scheme = 'Basic') => `${scheme} ${Buffer.from(text).toString('base64')}`;
+
+function read(header: string | null, form: Readonly<Record<string, string>> = {}, takesAssertions = false) {
+  const request = new Request('https://portal.example/oauth/token', {
+    method: 'POST',
+    headers: header === null ? {} : { Authorization: header },
+  });
+  return readCredentials(request, createParameters(new URLSearchParams(form)), takesAssertions);
+}
+const assertionOf = (payload: object) =>
+  [{ alg: 'ES256' }, payload]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+    .concat('.AAAA');
+
+describe('HTTP Basic', () => {
+  // @shows AS-9.2
+  test.each([
+    ['as it is', basic('a:b'), 'a', 'b'],
+    ['in small letters, after several spaces', basic('a:b').replace('Basic ', ' basic   '), 'a', 'b'],
+    ['with an empty secret', basic('a:'), 'a', ''],
+    ['with colons in the secret', basic('a:b:c'), 'a', 'b:c'],
+    ['form-encoded', basic('a%3Ab%25:c+d%2B'), 'a:b%', 'c d+'],
+    ['with spaces alone encoded', basic('a+b+c:d+e+f'), 'a b c', 'd e f'],
+    ['padded', basic('ab:c'), 'ab', 'c'],
+    ['of letters beyond ASCII', basic('é:ü'), 'é', 'ü'],
+  ])('is read %s', (_, header, clientId, secret) => {
+    const expected = { method: 'client_secret_basic', clientId, secret };
+    expect(read(header)).toEqual(expected);
+    expect(read(header, { client_id: clientId })).toEqual(expected);
+  });
+
+  // @shows AS-9.2, RFC6749-5.2b
+  test.each([
+    'Basic',
+    'basic',
+    'Basic !',
+    `${basic('a:b')} c`,
+    `${basic('a:b')}!`,
+    'Basic,a:b',
+    basic('no colon'),
+    basic(':x'),
+    basic('%zz:x'),
+    basic('a:%zz'),
+  ])('that is ill-formed is refused, whatever the body has: %j', (header) => {
+    const refusal = expect.objectContaining({ code: 'invalid_client' }) as Error;
+    expect(() => read(header, { client_id: 'a', client_secret: 'b' })).toThrow(refusal);
+    expect(() => read(header)).toThrow(
+      expect.objectContaining({ detail: expect.stringContaining('no HTTP Basic') }) as Error,
+    );
+  });
+
+  // @shows AS-9.2
+  test('is not what another scheme says', () => {
+    const form = { client_id: 'a', client_secret: 'b' };
+    for (const header of [basic('a:b', 'Basics'), basic('a:b', 'XBasic'), `Bearer ${basic('a:b')}`, 'DPoP x'])
+      expect(read(header, form)).toMatchObject({ method: 'client_secret_post' });
+  });
+
+  // @shows AS-9.2
+  test('is used alone, with the id that it names', () => {
+    const refusal = expect.objectContaining({ code: 'invalid_request' }) as Error;
+    expect(() => read(basic('a:b'), { client_secret: 'b' })).toThrow(refusal);
+    expect(() => read(basic('a:b'), { client_id: 'c' })).toThrow(refusal);
+  });
+});
+
+// @shows AS-9.1, AS-9.2
+test('in the body, an id with a secret is a confidential client, an id alone is a public one, and neither is nobody', () => {
+  expect(read(null, { client_id: 'a', client_secret: 'b' })).toEqual({
+    method: 'client_secret_post',
+    clientId: 'a',
+    secret: 'b',
+  });
+  expect(read(null, { client_id: 'a' })).toEqual({ method: 'none', clientId: 'a' });
+  const refusal = expect.objectContaining({ code: 'invalid_client' }) as Error;
+  expect(() => read(null, { client_secret: 'b' })).toThrow(refusal);
+  expect(() => read(null)).toThrow(refusal);
+});
+
+describe('an assertion', () => {
+  const sent = (payload: object, more: Readonly<Record<string, string>> = {}) =>
+    read(null, { client_assertion: assertionOf(payload), client_assertion_type: TYPE, ...more }, true);
+
+  // @shows AS-23.2, RFC7521-4.2
+  test('names the client by its sub, unless the request does', () => {
+    const credentials = sent({ sub: 'a' });
+    expect(credentials).toMatchObject({
+      method: 'private_key_jwt',
+      clientId: 'a',
+      assertion: { payload: { sub: 'a' } },
+    });
+    expect(sent({ sub: 'a' }, { client_id: 'b' }).clientId).toBe('b');
+    expect([sent({}).clientId, sent({ sub: 1 }).clientId, sent({ sub: ['a'] }).clientId]).toEqual([
+      '',
+      '',
+      '',
+    ]);
+  });
+
+  // @shows AS-23.2
+  test('that cannot be one says why, of the client that the request names', () => {
+    for (const form of [{ client_assertion: 'a' }, { client_assertion_type: 'urn:x' }]) {
+      for (const client_id of ['a', '']) {
+        const credentials = sent({ sub: 'b' }, { ...form, client_id });
+        expect(credentials).toMatchObject({ method: 'private_key_jwt', clientId: client_id });
+        expect(credentials).toHaveProperty('assertion', expect.any(JwsError));
+      }
+    }
+    const other = { client_assertion: assertionOf({}), client_assertion_type: 'urn:x' };
+    expect(read(null, other, true)).toHaveProperty(
+      'assertion.message',
+      'its client_assertion_type is not that of a JWT',
+    );
+  });
+
+  // @shows AS-23.2
+  test('comes whole, and alone', () => {
+    const refusal = expect.objectContaining({ code: 'invalid_request' }) as Error;
+    const whole = { client_assertion: assertionOf({ sub: 'a' }), client_assertion_type: TYPE };
+    const { client_assertion, client_assertion_type } = whole;
+    expect(() => read(null, { client_id: 'a', client_assertion }, true)).toThrow(refusal);
+    expect(() => read(null, { client_id: 'a', client_assertion_type }, true)).toThrow(refusal);
+    expect(() => read(basic('a:b'), whole, true)).toThrow(refusal);
+    expect(() => read(null, { ...whole, client_id: 'a', client_secret: 'b' }, true)).toThrow(refusal);
+  });
+
+  // @shows AS-23.1
+  test('is nothing where none is taken', () => {
+    const form = { client_assertion: assertionOf({ sub: 'a' }), client_assertion_type: TYPE, client_id: 'b' };
+    expect(read(null, form)).toEqual({ method: 'none', clientId: 'b' });
+    expect(read(basic('b:c'), form)).toMatchObject({ method: 'client_secret_basic', clientId: 'b' });
+    expect(read(null, { client_id: 'b' }, true)).toEqual({ method: 'none', clientId: 'b' });
+  });
+});

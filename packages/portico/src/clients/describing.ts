@@ -1,0 +1,69 @@
+import { jwkThumbprint } from '../jws/dpop-proof.ts';
+import type { Client, ClientKeys } from '../store/client.ts';
+import type { ScopeCatalog } from '../tokens/scopes.ts';
+import { hasSecret } from './registration.ts';
+import { readKeySet } from './key-sets.ts';
+
+/** All that is known of a client, without what it proves itself by. Times are milliseconds since 1970. */
+export interface ShownClient {
+  /** As it is kept, without the hashes of its secrets. */
+  readonly client: Omit<Client, 'secretHash' | 'previousSecretHash'>;
+  /** Whether it may be used: a document that is revoked is blocked, and can be unblocked. */
+  readonly status: 'active' | 'revoked' | 'blocked';
+  /** The public keys that are kept here; empty for a client without any, and for one that publishes them itself. */
+  readonly keys: readonly DescribedKey[];
+  /** Null for a client without a secret. */
+  readonly secret: {
+    /** Until when the secret before the last rotation is accepted; null when there is none, or it has ended. */
+    readonly previousAcceptedUntil: number | null;
+  } | null;
+  /** Those of its scopes that the configuration does not offer now, so that they are good for nothing. */
+  readonly scopesNotOffered: readonly string[];
+  /** Why it is given nothing now, such as a profile that it does not meet; null for nothing. */
+  readonly refusal: string | null;
+}
+
+/** A public key of a client (RFC 7517). */
+export interface DescribedKey {
+  /** What its owner named it; null for no name. It may be any text. */
+  readonly kid: string | null;
+  /** `RSA`, `EC` or `OKP`. */
+  readonly kty: string;
+  /** What alone it is for; null for all that its kind signs with. */
+  readonly alg: string | null;
+  /** Of RFC 7638, by SHA-256: base64url. */
+  readonly thumbprint: string;
+}
+
+export interface DescribingOptions {
+  readonly catalog: ScopeCatalog;
+  readonly refusal: (client: Client) => string | null;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+export function describeClient(client: Client, { catalog, refusal, clock }: DescribingOptions): ShownClient {
+  const { secretHash: _, previousSecretHash: __, ...shown } = client;
+  const { previousSecretExpiresAt: until, revokedAt } = client;
+  return {
+    client: shown,
+    status: revokedAt === null ? 'active' : client.registeredBy === 'document' ? 'blocked' : 'revoked',
+    keys: describeKeys(client.keys),
+    secret: hasSecret(client)
+      ? { previousAcceptedUntil: revokedAt === null && until !== null && until > clock() ? until : null }
+      : null,
+    scopesNotOffered: client.scopes.filter((name) => !catalog.has(name)),
+    refusal: revokedAt === null ? refusal(client) : null,
+  };
+}
+
+/** Those that are kept here. */
+export function describeKeys(keys: ClientKeys | null): readonly DescribedKey[] {
+  if (keys === null || keys.jwks === null) return [];
+  return (readKeySet(JSON.parse(keys.jwks)) ?? []).map((key) => ({
+    kid: key.kid,
+    kty: String(key.jwk['kty']),
+    alg: typeof key.jwk['alg'] === 'string' ? key.jwk['alg'] : null,
+    thumbprint: jwkThumbprint(key),
+  }));
+}

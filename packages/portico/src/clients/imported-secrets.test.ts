@@ -1,0 +1,161 @@
+import { createHash, pbkdf2Sync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import {
+  createImportedSecrets,
+  isWrapped,
+  iterationsOf,
+  wrapHash,
+  type ForeignHash,
+} from './imported-secrets.ts';
+
+const SALT = Buffer.from('salt');
+const derived = (iterations: number): ForeignHash => ({
+  kind: 'pbkdf2_sha256',
+  digest: pbkdf2Sync('right', SALT, iterations, 32, 'sha256').toString('hex'),
+  iterations,
+  salt: SALT,
+});
+
+/** Quick, and it counts. */
+function createCounting() {
+  const counted = { verified: 0, pieces: 0, iterations: 0 };
+  const passwordHasher: PasswordHasher = {
+    hash: async (password) => `$plain$${password}`,
+    async verify(password, hash) {
+      counted.verified += 1;
+      // What it is asked about is its own.
+      expect([password, hash]).toEqual([expect.any(String), expect.stringMatching(/^\$plain\$/)]);
+      return hash === `$plain$${password}`;
+    },
+  };
+  const derive = async (secret: string, salt: Buffer, iterations: number) => {
+    counted.pieces += 1;
+    counted.iterations += iterations;
+    return pbkdf2Sync(secret, salt, iterations, 32, 'sha256');
+  };
+  return { counted, passwordHasher, derive };
+}
+
+describe('verifying a secret', () => {
+  // @shows AS-41.4
+  test('costs as many iterations, in two pieces, and one verification, whatever the hash, and whether it is right', async () => {
+    const { counted, passwordHasher, derive } = createCounting();
+    const hasher = createImportedSecrets({ passwordHasher, iterations: 100, derive });
+    const hashes = [
+      await hasher.hash('right'),
+      await wrapHash({ kind: 'sha256', digest: '0'.repeat(64) }, hasher),
+      ...(await Promise.all([1, 40, 100, 101].map((count) => wrapHash(derived(count), hasher)))),
+    ];
+    for (const hash of hashes) {
+      for (const secret of ['right', 'wrong']) {
+        Object.assign(counted, { verified: 0, pieces: 0, iterations: 0 });
+        await hasher.verify(secret, hash);
+        expect([hash, secret, counted]).toEqual([hash, secret, { verified: 1, pieces: 2, iterations: 101 }]);
+      }
+    }
+  });
+
+  // @shows AS-41.4
+  test('waits for its turn once, whatever the hash: the rest of what has begun goes before what waits', async () => {
+    const { passwordHasher } = createCounting();
+    const begun: string[] = [];
+    const derive = async (secret: string, salt: Buffer, iterations: number) => {
+      begun.push(`${secret} ${iterations}`);
+      return pbkdf2Sync(secret, salt, iterations, 32, 'sha256');
+    };
+    const hasher = createImportedSecrets({ passwordHasher, iterations: 100, derive });
+    const hash = await wrapHash(derived(40), hasher);
+    await Promise.all(['a', 'b', 'c', 'd'].map((secret) => hasher.verify(secret, hash)));
+    expect(begun.slice(0, 4).toSorted()).toEqual(['a 40', 'a 61', 'b 40', 'b 61']);
+    expect(begun).toHaveLength(8);
+  });
+
+  // @shows AS-41.4
+  test('derives nothing where no such hash is taken, and then none is right', async () => {
+    const { counted, passwordHasher, derive } = createCounting();
+    const hasher = createImportedSecrets({ passwordHasher, iterations: 0, derive });
+    const hash = await wrapHash(derived(1), hasher);
+    const { digest } = derived(1);
+    expect([await hasher.verify('right', hash), await hasher.verify(digest, hash)]).toEqual([false, false]);
+    expect([await hasher.verify('right', '$plain$right'), counted.iterations]).toEqual([true, 0]);
+  });
+
+  // @shows AS-41.3
+  test('holds a hash of up to as many iterations against the secret, and no other', async () => {
+    const { passwordHasher } = createCounting();
+    const hasher = createImportedSecrets({ passwordHasher, iterations: 100 });
+    for (const [iterations, isRight] of [
+      [1, true],
+      [100, true],
+      [101, false],
+    ] as const) {
+      const hash = await wrapHash(derived(iterations), hasher);
+      expect([iterations, await hasher.verify('right', hash)]).toEqual([iterations, isRight]);
+      expect([iterations, await hasher.verify('wrong', hash)]).toEqual([iterations, false]);
+    }
+  });
+});
+
+describe('a hash of another server', () => {
+  const { passwordHasher } = createCounting();
+  const sha256 = (secret: string) => createHash('sha256').update(secret).digest('hex');
+
+  // @shows AS-41.3
+  test('of SHA-256 is right for the secret alone, and not for the hash that the other server kept', async () => {
+    const kept = await wrapHash({ kind: 'sha256', digest: sha256('right') }, passwordHasher);
+    expect(kept).toBe(`imported$sha256$$plain$${sha256('right')}`);
+    for (const iterations of [0, 100]) {
+      const hasher = createImportedSecrets({ passwordHasher, iterations });
+      const secrets = ['right', 'wrong', sha256('right')];
+      expect(await Promise.all(secrets.map((secret) => hasher.verify(secret, kept)))).toEqual([
+        true,
+        false,
+        false,
+      ]);
+    }
+  });
+
+  // @shows AS-41.3
+  test('of more iterations than are taken, or of none, is right for nothing: neither the secret nor what was kept', async () => {
+    const hasher = createImportedSecrets({ passwordHasher, iterations: 100 });
+    for (const iterations of [101, 0]) {
+      const inner = { ...derived(Math.max(iterations, 1)), iterations };
+      const kept = await wrapHash(inner, passwordHasher);
+      for (const secret of ['right', inner.digest, sha256('right')])
+        expect([iterations, await hasher.verify(secret, kept)]).toEqual([iterations, false]);
+    }
+  });
+
+  // @shows AS-41.5
+  test('is found again in what is kept of it, and no other', async () => {
+    const foreign: readonly ForeignHash[] = [
+      { kind: 'sha256', digest: sha256('right') },
+      { kind: 'sha256', digest: sha256('other') },
+      derived(1),
+      derived(2),
+      { ...derived(1), digest: sha256('right') },
+      { ...derived(1), salt: Buffer.from('salz') } as ForeignHash,
+    ];
+    const kept = await Promise.all(foreign.map((each) => wrapHash(each, passwordHasher)));
+    expect(kept[2]).toBe(`imported$pbkdf2_sha256$1$c2FsdA$$plain$${derived(1).digest}`);
+    const matches = await Promise.all(
+      foreign.map((each) => Promise.all(kept.map((other) => isWrapped(each, other, passwordHasher)))),
+    );
+    expect(matches).toEqual(foreign.map((_, one) => foreign.map((__, other) => one === other)));
+    // Of this server's own hashes it is never one, though their value is the same.
+    const own = await passwordHasher.hash(sha256('right'));
+    expect(await Promise.all(foreign.map((each) => isWrapped(each, own, passwordHasher)))).toEqual(
+      foreign.map(() => false),
+    );
+  });
+
+  // @shows AS-41.4
+  test('says how many iterations it takes', async () => {
+    const { digest } = derived(1);
+    const kept = await Promise.all([derived(1), derived(40)].map((each) => wrapHash(each, passwordHasher)));
+    expect(kept.map(iterationsOf)).toEqual([1, 40]);
+    for (const other of [`imported$sha256$$plain$${digest}`, `$plain$imported$pbkdf2_sha256$1$c2FsdA$x`, ''])
+      expect(iterationsOf(other)).toBe(0);
+  });
+});

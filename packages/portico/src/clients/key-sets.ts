@@ -1,0 +1,117 @@
+import { RegistrationError } from '../errors.ts';
+import { fetchableUrlProblem, portProblem } from '../outbound/fetchable-urls.ts';
+import {
+  hasPrivateMember,
+  JwkError,
+  readPublicKey,
+  VERIFIED_ALGORITHMS,
+  type PublicKey,
+} from '../jws/public-keys.ts';
+import type { ClientKeys } from '../store/client.ts';
+
+/** The key sets by which clients are known: what is registered, and what is read of one that a client publishes. */
+
+/** Of a set that is kept here: what anybody may keep is small. */
+const MOST_KEPT = 10;
+const MOST_CHARACTERS = 4000;
+/** Of one that is fetched. */
+const MOST_PUBLISHED = 50;
+
+/** What a client says of its keys (RFC 7591 section 2). */
+export interface NamedKeys {
+  readonly jwks?: unknown;
+  readonly jwksUri?: string | undefined;
+  readonly algorithm?: string | undefined;
+}
+
+/** The keys as they are kept. `anyPort` is whether they are fetched from any port. Throws a RegistrationError that says what is wrong. */
+export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys, anyPort = false): ClientKeys {
+  if (algorithm !== undefined && !VERIFIED_ALGORITHMS.some((each) => each === algorithm)) {
+    throw new RegistrationError(
+      `The signing algorithm of assertions (token_endpoint_auth_signing_alg) is one of ${VERIFIED_ALGORITHMS.join(', ')}`,
+    );
+  }
+  const kept = { algorithm: algorithm ?? null };
+  if (jwksUri === undefined) return { ...kept, jwks: checkKeySet(jwks, kept.algorithm), jwksUri: null };
+  if (jwks !== undefined)
+    throw new RegistrationError('The client has both jwks and jwks_uri; it can have one');
+  const problem = fetchableUrlProblem(jwksUri) ?? portProblem(new URL(jwksUri), anyPort);
+  if (problem !== null) throw new RegistrationError(`The jwks_uri ${problem}`);
+  return { ...kept, jwks: null, jwksUri };
+}
+
+/** The set as it is kept: the keys that verify, with the members that are read. */
+function checkKeySet(jwks: unknown, algorithm: string | null): string {
+  if (jwks === undefined) throw new RegistrationError('The client needs its public keys: jwks or jwks_uri');
+  const keys = keysIn(jwks);
+  if (keys === null) throw new RegistrationError('The jwks is no JSON object with a list of keys (RFC 7517)');
+  if (keys.length > MOST_KEPT) throw new RegistrationError(`The jwks has more than ${MOST_KEPT} keys`);
+  const usable = keys.map(readOrRefuse).filter((key) => key !== null);
+  if (!usable.some(({ algorithms }) => algorithm === null || algorithms.some((each) => each === algorithm))) {
+    throw new RegistrationError(
+      `The jwks has no key that signs with ${algorithm ?? VERIFIED_ALGORITHMS.join(', ')}`,
+    );
+  }
+  const text = JSON.stringify({ keys: usable.map(({ jwk }) => jwk) });
+  if (text.length > MOST_CHARACTERS) throw new RegistrationError('The jwks is too long');
+  return text;
+}
+
+function readOrRefuse(jwk: unknown): PublicKey | null {
+  try {
+    return readPublicKey(jwk);
+  } catch (error) {
+    if (error instanceof JwkError) throw new RegistrationError(`A key of the jwks ${error.message}`);
+    throw error;
+  }
+}
+
+/** The keys of a set that verify. One that nobody should rely on is none of them; null for what is no set. */
+export function readKeySet(value: unknown): readonly PublicKey[] | null {
+  return sortKeySet(value)?.usable ?? null;
+}
+
+/** The keys of a set that verify, and what is wrong with those that nobody should rely on; null for what is no set. */
+export function sortKeySet(
+  value: unknown,
+): { readonly usable: readonly PublicKey[]; readonly wrong: readonly string[] } | null {
+  const keys = keysIn(value);
+  if (keys === null || keys.length > MOST_PUBLISHED) return null;
+  const usable: PublicKey[] = [];
+  const wrong: string[] = [];
+  for (const jwk of keys) {
+    try {
+      const key = readPublicKey(jwk);
+      if (key !== null) usable.push(key);
+    } catch (error) {
+      if (!(error instanceof JwkError)) throw error;
+      wrong.push(error.message);
+    }
+  }
+  return { usable, wrong };
+}
+
+/** What its owner should be told of a key set, by which a client authenticates with this algorithm alone, or with any. */
+export function keySetProblems(value: unknown, algorithm: string | null): readonly string[] {
+  const sorted = sortKeySet(value);
+  if (sorted === null) return [`they are no set of at most ${MOST_PUBLISHED} keys (RFC 7517)`];
+  const { usable, wrong } = sorted;
+  const signs = ({ algorithms }: PublicKey) =>
+    algorithm === null || algorithms.some((each) => each === algorithm);
+  return [
+    ...(usable.some(signs) ? [] : [`none of them verifies ${algorithm ?? 'anything'}`]),
+    ...new Set(wrong.map((each) => `one ${each}`)),
+  ];
+}
+
+/** Whether a set has what only its owner should know. */
+export function showsPrivateKeys(value: unknown): boolean {
+  return (keysIn(value) ?? []).some(
+    (key) => typeof key === 'object' && key !== null && hasPrivateMember(key),
+  );
+}
+
+function keysIn(value: unknown): readonly unknown[] | null {
+  const keys = (value as { readonly keys?: unknown } | null | undefined)?.keys;
+  return Array.isArray(keys) ? (keys as readonly unknown[]) : null;
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { Log } from '../contracts/log.ts';
+import { createRecordUse } from './last-use.ts';
+import type { ClientRecords } from '../store/sql/clients.ts';
+
+const DAY = 86_400_000;
+const NOW = 1_795_240_016_123;
+
+/** The uses that are written down, of a store that can be out of order. */
+function start() {
+  const noted: (readonly [string, number])[] = [];
+  const warnings: (readonly [string, unknown])[] = [];
+  const state = { problem: null as Error | null };
+  const log = {
+    warning: (text: string, fields?: unknown) => void warnings.push([text, fields]),
+  } as unknown as Log;
+  const store = {
+    async noteClientUse(id: string, now: number) {
+      if (state.problem !== null) throw state.problem;
+      noted.push([id, now]);
+    },
+  } satisfies Partial<ClientRecords> as unknown as ClientRecords;
+  return { noted, warnings, state, recordUse: createRecordUse({ store, clock: () => NOW, log }) };
+}
+
+test.each(['registration', 'document'] as const)(
+  'the use of a client made by a %s is written down, and again once a day is over',
+  async (registeredBy) => {
+    const { noted, recordUse } = start();
+    await recordUse({ id: 'new', registeredBy, usedAt: null });
+    await recordUse({ id: 'a-day-ago', registeredBy, usedAt: NOW - DAY });
+    expect(recordUse({ id: 'today', registeredBy, usedAt: NOW - DAY + 1 })).toBeNull();
+    expect(noted).toEqual([
+      ['new', NOW],
+      ['a-day-ago', NOW],
+    ]);
+  },
+);
+
+test('the use of a client that an operator registered is not written down', () => {
+  const { noted, recordUse } = start();
+  for (const usedAt of [null, NOW - 2 * DAY])
+    expect(recordUse({ id: 'ours', registeredBy: 'operator', usedAt })).toBeNull();
+  expect(noted).toEqual([]);
+});
+
+test('a use that could not be written down refuses nobody: the log names the client and why', async () => {
+  const { warnings, state, recordUse } = start();
+  const exception = new Error('out of order');
+  state.problem = exception;
+  await recordUse({ id: 'one', registeredBy: 'registration', usedAt: null });
+  expect(warnings).toEqual([
+    ['The use of client {clientId} could not be written down: {exception}', { clientId: 'one', exception }],
+  ]);
+});

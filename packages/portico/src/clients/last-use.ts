@@ -1,0 +1,38 @@
+import type { Log } from '../contracts/log.ts';
+import type { Client } from '../store/client.ts';
+import type { ClientRecords } from '../store/sql/clients.ts';
+
+/** A day, in milliseconds. */
+const BETWEEN_TWO = 86_400_000;
+
+/**
+ * Writes down that a client is used, at most once a day, and only for one that no operator registered. Never rejects: what was allowed
+ * or issued is. Null when there is nothing to wait for.
+ */
+export type RecordUse = (client: Pick<Client, 'id' | 'registeredBy' | 'usedAt'>) => Promise<void> | null;
+
+export interface RecordUseOptions {
+  readonly store: ClientRecords;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly log: Log;
+}
+
+export function createRecordUse({ store, clock, log }: RecordUseOptions): RecordUse {
+  async function note(clientId: string, now: number): Promise<void> {
+    try {
+      await store.noteClientUse(clientId, now);
+    } catch (exception) {
+      log.warning('The use of client {clientId} could not be written down: {exception}', {
+        clientId,
+        exception,
+      });
+    }
+  }
+
+  return ({ id, registeredBy, usedAt }) => {
+    if (registeredBy === 'operator') return null;
+    const now = clock();
+    return usedAt === null || usedAt <= now - BETWEEN_TWO ? note(id, now) : null;
+  };
+}

@@ -1,0 +1,134 @@
+import { isLoopback } from '../http/loopback.ts';
+import type { ApplicationType, Client } from '../store/client.ts';
+import { uriTextProblem } from '../outbound/uri-text.ts';
+
+/** `https://@host/`: nothing to a parser, but text before the host to whoever reads it. */
+const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;
+const HTTP_URL = /^https?:\/\/[^/\\]/i;
+/** The name of a domain that its owner reversed: without a dot anybody may mean the same (RFC 8252 sections 7.1 and 8.4). */
+const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
+/** A port has no leading zeros, and is not 0. */
+const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?([/?][\x21-\x7E]*)?$/;
+const HIGHEST_PORT = 65_535;
+/** What an authorization response adds to the query. */
+const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'] as const;
+
+/**
+ * Why this cannot be registered as a redirect URI, or null when it can: it is absolute https (http for loopback only), without
+ * wildcard or fragment (RFC 6749 section 3.1.2, RFC 9700 section 4.1). A native application may have a private-use scheme, too
+ * (RFC 8252 section 7.1). `allowedSchemes` are those without a dot that an operator allows it by name.
+ */
+export function redirectUriProblem(
+  uri: string,
+  applicationType: ApplicationType = 'web',
+  allowedSchemes: readonly string[] = [],
+): string | null {
+  const problemOfText = uriTextProblem(uri);
+  if (problemOfText !== null) return problemOfText;
+  if (!URL.canParse(uri)) return 'is not an absolute URL';
+  const url = new URL(uri);
+  if (uri.includes('*')) return 'contains a wildcard; register each redirect URI in full';
+  if (uri.includes('#')) return 'has a fragment; remove it';
+  if (url.username !== '' || url.password !== '' || EMPTY_CREDENTIALS.test(uri))
+    return 'carries credentials; remove them';
+  const problem =
+    applicationType === 'native' ? nativeProblem(uri, url, allowedSchemes) : webProblem(uri, url);
+  if (problem !== null) return problem;
+  const taken = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));
+  if (taken !== undefined) return `has the parameter ${taken} in its query, which the answer brings`;
+  return null;
+}
+
+function webProblem(uri: string, url: URL): string | null {
+  if (!HTTP_URL.test(uri)) return 'is not an absolute https URL';
+  if (url.protocol === 'http:' && !isLoopback(url)) {
+    return 'is not https; http is for loopback (localhost, 127.0.0.1, [::1]) only';
+  }
+  return null;
+}
+
+function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[]): string | null {
+  if (PRIVATE_USE.test(uri)) return null;
+  if (allowedSchemes.some((scheme) => hasScheme(uri, scheme))) return null;
+  if (url.protocol === 'https:') return webProblem(uri, url);
+  if (url.protocol !== 'http:') {
+    return 'is neither https nor of a private-use scheme with a dot in it, such as com.example.app:/callback';
+  }
+  return loopbackParts(uri) === null
+    ? 'is not https; http is for loopback only, written http://127.0.0.1, http://[::1] or http://localhost'
+    : null;
+}
+
+/** Whether the URI has this scheme, written so, and something behind it. */
+export function hasScheme(uri: string, scheme: string): boolean {
+  return uri.startsWith(`${scheme}:`) && uri.length > scheme.length + 1;
+}
+
+/**
+ * Schemes that are never the own scheme of an application: browsers, systems or other programs act on them. Those for the settings and
+ * tools of Windows begin with `ms-` or end with `-ms`.
+ */
+const NOT_PRIVATE = new Set(
+  (
+    'about acct blob cid content data dav dns file filesystem ftp geo git gopher http https imap intent irc jar javascript ldap ldaps magnet ' +
+    'mailto market mid mms moz-extension news nfs nntp pop resource rtsp sftp shell sip sips sms smb ssh svn tel telnet tftp urn vbscript ' +
+    'view-source web ws wss xmpp'
+  ).split(' '),
+);
+const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
+
+/** Why an operator cannot allow this private-use scheme without a dot; null when it can be. */
+export function schemeProblem(scheme: string): string | null {
+  if (!/^[a-z][a-z0-9+-]*$/.test(scheme)) {
+    return 'is not the name of a scheme without a dot, in lower case and without the colon, such as myapp';
+  }
+  if (NOT_PRIVATE.has(scheme) || SYSTEM_SCHEME.test(scheme))
+    return 'is not a private-use scheme; no client can have it';
+  return null;
+}
+
+/** Where an answer goes, as people are told: a host and its port, or the scheme of an application on their device. */
+export function answerGoesTo(uri: string): string {
+  const { host, protocol } = new URL(uri);
+  return protocol === 'https:' || protocol === 'http:' ? host : protocol;
+}
+
+/**
+ * Whether the client is registered with this redirect URI: compared character by character (RFC 9700 section 4.1.3), but for
+ * the port of a native application's loopback address (RFC 8252 section 7.3).
+ */
+export function isRegistered(
+  { redirectUris, applicationType }: Pick<Client, 'redirectUris' | 'applicationType'>,
+  uri: string,
+): boolean {
+  return redirectUris.includes(uri) || (applicationType === 'native' && isOnAnotherPort(redirectUris, uri));
+}
+
+function isOnAnotherPort(redirectUris: readonly string[], uri: string): boolean {
+  const asked = loopbackParts(uri);
+  if (asked === null) return false;
+  return redirectUris.some((each) => {
+    const registered = loopbackParts(each);
+    return registered !== null && registered.host === asked.host && registered.rest === asked.rest;
+  });
+}
+
+/**
+ * What stands before and after the port of a loopback address; null for anything else. Read from the text and never from a parsed
+ * URL, which knows many ways to write the same: nothing but digits can differ from what was registered.
+ */
+function loopbackParts(uri: string): { readonly host: string; readonly rest: string } | null {
+  const [, host, port, rest = ''] = LOOPBACK.exec(uri) ?? [];
+  if (host === undefined || Number(port ?? 80) > HIGHEST_PORT) return null;
+  return { host, rest };
+}
+
+/** The redirect URI with the response's parameters added to its query (RFC 6749 section 4.1.2), otherwise unchanged. */
+export function redirectWith(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.append(name, value);
+  const at = uri.indexOf('?');
+  // A question mark further behind is part of a value.
+  const separator = at < 0 ? '?' : at === uri.length - 1 || uri.endsWith('&') ? '' : '&';
+  return `${uri}${separator}${query}`;
+}

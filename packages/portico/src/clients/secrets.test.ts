@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import type { Client } from '../store/client.ts';
+import { createClientSecrets } from './secrets.ts';
+
+const HOUR = 3_600_000;
+
+/** Secrets with a hasher that is quick, counts, and can be made to wait or to fail. */
+function start() {
+  const state = { now: 1_000_000, hashed: 0, verified: 0, isOutOfOrder: false };
+  const gates: (() => void)[] = [];
+  let isGated = false;
+  const passwordHasher: PasswordHasher = {
+    async hash(password) {
+      state.hashed += 1;
+      return `$plain$${password}`;
+    },
+    async verify(password, hash) {
+      state.verified += 1;
+      if (isGated) await new Promise<void>((resolve) => gates.push(resolve));
+      if (state.isOutOfOrder) throw new Error('out of order');
+      expect(hash).toMatch(/^\$plain\$/);
+      return hash === `$plain$${password}`;
+    },
+  };
+  const secrets = createClientSecrets({ passwordHasher, clock: () => state.now });
+  return {
+    state,
+    secrets,
+    hold: () => void (isGated = true),
+    release: () => {
+      isGated = false;
+      for (const open of gates.splice(0)) open();
+    },
+    /** How many slow verifications this costs. */
+    costOf: async (client: Client | null, secret: string): Promise<number> => {
+      const before = state.verified;
+      await secrets.verify(client, secret, client?.id ?? 'nobody');
+      return state.verified - before;
+    },
+    isKnown: (client: Client | null, secret: string) =>
+      secrets.isKnown(client, secret, client?.id ?? 'nobody'),
+    verify: (client: Client | null, secret: string) => secrets.verify(client, secret, client?.id ?? 'nobody'),
+  };
+}
+
+const hashOf = (secret: string) => `$plain$${secret}`;
+const clientWith = (id: string, secret: string | null, changes: Partial<Client> = {}) =>
+  ({
+    id,
+    secretHash: secret === null ? null : hashOf(secret),
+    previousSecretHash: null,
+    previousSecretExpiresAt: null,
+    ...changes,
+  }) as Client;
+const rotated = (id: string, until: number) =>
+  clientWith(id, 'new', { previousSecretHash: hashOf('old'), previousSecretExpiresAt: until });
+
+// @shows AS-9.3
+test('a secret that was right is known from then on: that one, of that client, while the hash is the same', async () => {
+  const { isKnown, verify } = start();
+  const client = clientWith('a', 'right');
+  expect(await isKnown(client, 'right')).toBe(false);
+  expect([await verify(client, 'wrong'), await isKnown(client, 'wrong')]).toEqual([false, false]);
+  expect([await verify(client, 'right'), await isKnown(client, 'right')]).toEqual([true, true]);
+  expect(await isKnown(client, 'wrong')).toBe(false);
+  expect(await isKnown(clientWith('b', 'right'), 'right')).toBe(false);
+  expect(await isKnown(clientWith('a', 'another'), 'right')).toBe(false);
+  expect([await isKnown(clientWith('a', null), 'right'), await isKnown(null, 'right')]).toEqual([
+    false,
+    false,
+  ]);
+});
+
+// @shows AS-9.3
+test('the secret before is right, and known, until its overlap ends, and not at that moment', async () => {
+  const { state, isKnown, verify } = start();
+  const client = rotated('a', state.now + HOUR);
+  expect([await verify(client, 'old'), await verify(client, 'new')]).toEqual([true, true]);
+  state.now += HOUR - 1;
+  expect([await isKnown(client, 'old'), await isKnown(client, 'new')]).toEqual([true, true]);
+  state.now += 1;
+  expect([await isKnown(client, 'old'), await verify(client, 'old')]).toEqual([false, false]);
+  expect(await isKnown(client, 'new')).toBe(true);
+  const ended = { previousSecretHash: hashOf('old'), previousSecretExpiresAt: null };
+  expect(await verify(clientWith('a', 'new', ended), 'old')).toBe(false);
+  expect(await verify(clientWith('a', 'new', { previousSecretExpiresAt: state.now + 1 }), 'old')).toBe(false);
+});
+
+// @shows AS-9.3
+test('what is refused costs as many hashes as a client with two secrets, while this process has seen one', async () => {
+  const { state, costOf } = start();
+  const client = clientWith('a', 'right');
+  const costs = async () => [
+    await costOf(null, 'x'),
+    await costOf(clientWith('public', null), 'x'),
+    await costOf(client, 'wrong'),
+  ];
+  expect(await costs()).toEqual([1, 1, 1]);
+  const until = state.now + HOUR;
+  expect(await costOf(rotated('b', until), 'wrong')).toBe(2);
+  expect(await costOf(rotated('c', until - 1000), 'wrong')).toBe(2);
+  expect(await costs()).toEqual([2, 2, 2]);
+  state.now = until - 1;
+  expect(await costs()).toEqual([2, 2, 2]);
+  state.now = until;
+  expect(await costs()).toEqual([1, 1, 1]);
+  expect(await costOf(rotated('b', until), 'wrong')).toBe(1);
+  // What is held against where there is no hash is made once.
+  expect(state.hashed).toBe(1);
+});
+
+test('of the same attempt at the same moment, one is verified, and the others wait for it', async () => {
+  const { state, hold, release, isKnown, verify, costOf } = start();
+  const client = clientWith('a', 'right');
+  hold();
+  const first = verify(client, 'right');
+  const others = [verify(client, 'right'), isKnown(client, 'right')];
+  const another = isKnown(client, 'wrong');
+  expect(await another).toBe(false);
+  release();
+  expect(await Promise.all([first, ...others])).toEqual([true, true, true]);
+  expect(state.verified).toBe(1);
+  // One that was wrong is held against the hash each time.
+  expect([await costOf(client, 'wrong'), await costOf(client, 'wrong')]).toEqual([1, 1]);
+});
+
+test('a failure of the hasher is that of whoever asked for it: whoever waits is only not known', async () => {
+  const { state, hold, release, isKnown, verify } = start();
+  const client = clientWith('a', 'right');
+  hold();
+  const first = verify(client, 'right').catch((error: unknown) => String(error));
+  const waiting = isKnown(client, 'right');
+  state.isOutOfOrder = true;
+  release();
+  expect([await first, await waiting]).toEqual(['Error: out of order', false]);
+  state.isOutOfOrder = false;
+  expect(await verify(client, 'right')).toBe(true);
+});
+
+test('ten thousand are known at most, and what was used longest ago is forgotten first', async () => {
+  const { isKnown, verify } = start();
+  const clients = Array.from({ length: 10_001 }, (_, index) => clientWith(`client-${index}`, 'right'));
+  const [first = null, second = null, third = null] = clients;
+  for (const client of clients.slice(0, 10_000)) await verify(client, 'right');
+  expect(await isKnown(first, 'right')).toBe(true);
+  await verify(clients.at(-1) ?? null, 'right');
+  const known = [first, second, third, clients.at(-1) ?? null].map((client) => isKnown(client, 'right'));
+  expect(await Promise.all(known)).toEqual([true, false, true, true]);
+});

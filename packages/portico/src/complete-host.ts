@@ -1,0 +1,136 @@
+import type { Log } from './contracts/log.ts';
+import type { PasswordHasher } from './contracts/password-hasher.ts';
+import { currentContext, withCurrentRequestId } from './http/context.ts';
+import type { AuditEvent } from './auditing/audit.ts';
+import type { Browsers } from './authorization/browsers.ts';
+import type { CompleteHost, Host } from './host.ts';
+
+/** What a host is given for what it leaves out; each is made when the server is, if it is needed. */
+export interface HostDefaults {
+  log(): Log;
+  renderer(): CompleteHost['render'];
+  passwordHasher(): PasswordHasher;
+  /** Where a request comes from of which the framework's own says nothing; null when that is not known. */
+  clientAddress(): string | null;
+  /** Takes events beside the log. */
+  audit(event: AuditEvent): Promise<void>;
+}
+
+/**
+ * The host that an application wrote, as the server asks it: with what it leaves out, and each member called with the context of
+ * the request. The kit's own is complete, and is not wrapped.
+ */
+export function completeHost<Context>(
+  host: Host<Context>,
+  defaults: HostDefaults,
+  browsers: Browsers,
+): CompleteHost {
+  // What the mount gave: the application says by the type which mount that is.
+  const context = () => currentContext() as Context;
+  requirePath('loginUrl', host.loginUrl);
+  requirePath('signOut', host.signOut);
+  const log = withCurrentRequestId(host.log ?? defaults.log());
+  // The host may be an instance of a class.
+  const render = host.render?.bind(host);
+  const address = host.clientAddress?.bind(host);
+  const audit = host.audit?.bind(host);
+  const findPeople = host.findPeople?.bind(host);
+
+  function loginUrl(returnTo: string): string {
+    const { loginUrl: path } = host;
+    return typeof path === 'string' ? withReturn(path, returnTo) : path.call(host, returnTo, context());
+  }
+
+  return {
+    log,
+    loginUrl,
+    tellsWhoWaits: host.tellsWhoWaits === true,
+    passwordHasher: host.passwordHasher ?? defaults.passwordHasher(),
+    signedIn: (request) => host.signedIn(request, context()),
+    loadAccount: (person) => host.loadAccount(person, context()),
+    holdsPermission: (person, permission) => host.holdsPermission(person, permission, context()),
+    findPeople: findPeople === undefined ? null : (text, limit) => findPeople(text, limit, context()),
+    render: render === undefined ? defaults.renderer() : (view, data) => render(view, data, context()),
+    clientAddress:
+      address === undefined
+        ? () => addressIn(currentContext()) ?? defaults.clientAddress()
+        : (request) => address(request, context()),
+    audit:
+      audit === undefined
+        ? async (event) => {
+            writeAuditLine(log, event);
+            await defaults.audit(event);
+          }
+        : (event) => audit(event, context()),
+    ...browserOf(host, context, loginUrl, browsers),
+  };
+}
+
+/** How browsers are told apart, signed out and answered: with a secret of the host's own, or by a cookie of Portico's. */
+function browserOf<Context>(
+  host: Host<Context>,
+  context: () => Context,
+  loginUrl: (returnTo: string) => string,
+  browsers: Browsers,
+): Pick<CompleteHost, 'browserSecret' | 'signOut' | 'commit'> {
+  const secret = host.browserSecret?.bind(host);
+  const commit = host.commit?.bind(host);
+
+  async function signOut(request: Request, returnTo: string): Promise<string | null> {
+    const { signOut: way } = host;
+    if (way === undefined) return null;
+    if (typeof way === 'string') return withReturn(way, returnTo);
+    await way.call(host, request, context());
+    return loginUrl(returnTo);
+  }
+
+  if (secret !== undefined) {
+    return {
+      browserSecret: (request) => secret(request, context()),
+      signOut,
+      commit: commit === undefined ? null : async (request, response) => commit(request, response, context()),
+    };
+  }
+  return {
+    browserSecret: (request, person) => browsers.secret(request, person),
+    signOut(request, returnTo) {
+      browsers.renew(request);
+      return signOut(request, returnTo);
+    },
+    async commit(request, response) {
+      await commit?.(request, response, context());
+      const cookie = await browsers.setCookie(request);
+      if (cookie !== null) response.headers.append('Set-Cookie', cookie);
+    },
+  };
+}
+
+/** Elsewhere nobody could be sent back from: `return_to` is a path of this host. */
+function requirePath(member: string, given: unknown): void {
+  if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;
+  throw new Error(
+    `Host.${member} is '${given}', which is no path of this host: begin it with one slash, or answer it with a function`,
+  );
+}
+
+/** A path of the host, with where to go from there. */
+export function withReturn(path: string, returnTo: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ return_to: returnTo })}`;
+}
+
+/** As frameworks have it in their own request: `ip` follows their setting for proxies, and Node knows the connection. */
+function addressIn(context: unknown): string | null {
+  const { ip, socket } = (context ?? {}) as {
+    readonly ip?: unknown;
+    readonly socket?: { readonly remoteAddress?: unknown };
+  };
+  const address = typeof ip === 'string' ? ip : socket?.remoteAddress;
+  return typeof address === 'string' ? address : null;
+}
+
+/** An event of the audit log as a line of the log, where nothing of the name `authorization` is written. */
+function writeAuditLine(log: Log, event: AuditEvent): void {
+  const { type, authorization, ...fields } = { authorization: undefined, ...event };
+  const named = authorization === undefined ? {} : { authorizationId: authorization };
+  log.info('audit: {event}', { event: type, ...named, ...fields });
+}

@@ -1,0 +1,32 @@
+import type { Log } from '../contracts/log.ts';
+import { failing, ok, skipped, warning, type Finding } from '../../../sql/src/findings.ts';
+
+export { failing, ok, skipped, warning, type Finding };
+
+/** A finding, and the part that it is about. */
+export interface Check extends Finding {
+  /** The part, such as `schema`. */
+  readonly part: string;
+}
+
+export function isHealthy(checks: readonly Check[]): boolean {
+  return checks.every(({ outcome }) => outcome !== 'failing');
+}
+
+/**
+ * Runs the examination of a part; a finding belongs to this part unless it names another. An examination that throws becomes
+ * a failing check, and the log gets the details.
+ */
+export async function check(
+  log: Log,
+  part: string,
+  examine: () => Promise<readonly (Finding | Check)[]> | readonly (Finding | Check)[],
+): Promise<readonly Check[]> {
+  try {
+    return (await examine()).map((found) => ({ part, ...found }));
+  } catch (exception) {
+    log.error('The doctor could not look at {part}: {exception}', { part, exception });
+    const message = exception instanceof Error ? exception.message : String(exception);
+    return [{ part, ...failing(message, 'see the log for the details') }];
+  }
+}

@@ -1,0 +1,35 @@
+import { pendingSteps } from '../../../sql/src/migrations.ts';
+import { failing, type Check } from './checks.ts';
+import { livingClients } from './every-client.ts';
+import type { Subject } from './subject.ts';
+
+/**
+ * Clients that demand what is switched off, and are given nothing without it. Nothing is said where there are none. Those of a profile have a
+ * check of their own; those that are documents are read anew when somebody comes with one.
+ */
+export async function examineClientDemands({ application, server }: Subject): Promise<readonly Check[]> {
+  if (pendingSteps(await application.migrations()).length > 0) return [];
+  const off = server.demands
+    .filter(({ isMet }) => !isMet)
+    .toSorted((one, other) => (one.key < other.key ? -1 : 1));
+  if (off.length === 0) return [];
+  const own = await livingClients(
+    server,
+    (client) =>
+      client.profile === null && client.registeredBy !== 'document' && off.some(({ field }) => client[field]),
+  );
+  return off.flatMap(({ key, effect, field }) => {
+    const demanding = own.filter((client) => client[field]);
+    if (demanding.length === 0) return [];
+    const ids = demanding.map(({ id }) => id).join(', ');
+    return [
+      {
+        part: 'client demands',
+        ...failing(
+          `oauth_server:${key} is off, so ${effect}: ${ids}`,
+          'set it to accept; or revoke them (npx portico oauth:client:revoke) and register them anew, without the demand',
+        ),
+      },
+    ];
+  });
+}

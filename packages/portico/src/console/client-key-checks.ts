@@ -1,0 +1,51 @@
+import { pendingSteps } from '../../../sql/src/migrations.ts';
+import type { Client } from '../store/client.ts';
+import { failing, ok, warning, type Check, type Finding } from './checks.ts';
+import { livingClients } from './every-client.ts';
+import type { Subject } from './subject.ts';
+
+/** Clients that authenticate by keys of their own. Nothing is said where there are none. */
+export async function examineClientKeys({ application, server }: Subject): Promise<readonly Check[]> {
+  if (pendingSteps(await application.migrations()).length > 0) return [];
+  const having = await clientsWithKeys(server);
+  return having.length === 0 ? [] : [{ part: 'client keys', ...(await judge(server, having)) }];
+}
+
+async function judge(server: Subject['server'], having: readonly Client[]): Promise<Finding> {
+  if (server.config.private_key_jwt !== true) {
+    return failing(
+      `oauth_server:private_key_jwt is off, so nothing lets in ${having.map(({ id }) => id).join(', ')}`,
+      'set it to true; or revoke them (npx portico oauth:client:revoke) and register them anew, with a secret',
+    );
+  }
+  const kept = having.filter(({ keys }) => keys?.jwksUri === null);
+  const published = having.length - kept.length;
+  const elsewhere = published === 0 ? '' : `; ${published} publish their keys, which --online fetches`;
+  return (
+    (await wrongKeys(server, kept)) ?? ok(`${having.length} authenticate by private_key_jwt${elsewhere}`)
+  );
+}
+
+/** The keys that clients publish; nothing where none does. */
+export async function examinePublishedKeys(server: Subject['server']): Promise<readonly Finding[]> {
+  if (server.config.private_key_jwt !== true) return [];
+  const publishing = (await clientsWithKeys(server)).filter(({ keys }) => keys?.jwksUri !== null);
+  if (publishing.length === 0) return [];
+  return [(await wrongKeys(server, publishing)) ?? ok(`those of ${publishing.length} were fetched`)];
+}
+
+/** Those that are documents are read anew when somebody comes with one. */
+function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
+  return livingClients(server, ({ keys, registeredBy }) => keys !== null && registeredBy !== 'document');
+}
+
+async function wrongKeys(server: Subject['server'], clients: readonly Client[]): Promise<Finding | null> {
+  const found: string[] = [];
+  // One after the other: of many at once most would be refused as too many.
+  for (const client of clients) {
+    const problems = await server.clientKeyProblems(client);
+    if (problems.length > 0) found.push(`of ${client.id}: ${problems.join('; ')}`);
+  }
+  if (found.length === 0) return null;
+  return warning(found.join('. '), 'tell whoever runs the client: nothing but its keys lets it in');
+}

@@ -1,0 +1,137 @@
+import { jsonText } from '../../contracts/json.ts';
+import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AuditFilter } from '../../auditing/kept-audit.ts';
+import type { AuditRecord, recordAsJson } from '../../auditing/record.ts';
+import type { AuthorizationServer } from '../../authorization-server.ts';
+import { openServer } from '../open-server.ts';
+import { pageOf, personOf, timeOf, type PageOptions } from './list-options.ts';
+import { orFail } from './or-fail.ts';
+
+interface Options extends PageOptions {
+  readonly since?: string;
+  readonly until?: string;
+  readonly client?: string;
+  readonly person?: readonly string[];
+  readonly authorization?: string;
+  readonly type?: string;
+  readonly json?: boolean;
+  readonly jsonLines?: boolean;
+}
+
+export const addAuditList: AddCommands = (program, context) => {
+  program
+    .command('oauth:audit')
+    .description('list the audit events that are kept (oauth_server:audit:keep), newest first')
+    .option('--since <time>', 'from then on: a date, a time, or how long ago, such as 30d, 12h, 90m or 45s')
+    .option('--until <time>', 'before then')
+    .option('--client <client_id>', 'those about this application')
+    .option(
+      '--person <provider_and_id...>',
+      'those about this person: the name of the provider, and the id there',
+    )
+    .option('--authorization <id>', 'those about this authorization, of oauth:authorization:list')
+    .option('--type <type>', 'those of this type, such as refresh_token_replayed')
+    .option('--limit <number>', 'how many at most, 1 to 1000 (default: 50)')
+    .option('--after <cursor>', 'go on where the page before ended')
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .option('--json-lines', 'print each event as one line of JSON: all of them, without --limit')
+    .addHelpText('after', HELP)
+    .action(async (options: Options) => {
+      const server = await openServer(context);
+      const filter = await filterOf(context, options, server.clock());
+      const { recordAsJson: asJson, recordAsLine, visibleJson } = await import('../../auditing/record.ts');
+      if (options.jsonLines === true) {
+        return printLines(context, server, filter, options, (record) => context.print(recordAsLine(record)));
+      }
+      const { items, next } = await orFail(context, server.audit.list(filter, pageOf(options)));
+      if (options.json === true) return context.printJson({ items: items.map(asJson), next });
+      for (const record of items) context.print(visibleJson(described(asJson(record))));
+      noteEnd(context, server, items.length, next);
+    });
+};
+
+const HELP = `
+Ids are compared byte by byte. Of two things that are each said of many events and of few together, one page looks through some
+thousand events: it may be shorter than --limit, or empty, and still say how to go on.
+
+Example:
+  $ npx portico oauth:audit --since 24h --type refresh_token_replayed
+  $ npx portico oauth:audit --person users 42 --json`;
+
+async function filterOf(context: ConsoleContext, options: Options, now: number): Promise<AuditFilter> {
+  const { since, until, client, person, authorization, type } = options;
+  const { EVENT_TYPES, isEventType } = await import('../../auditing/event-types.ts');
+  if (type !== undefined && !isEventType(type)) {
+    return context.fail(`There is no such type of event; there are ${EVENT_TYPES.join(', ')}`);
+  }
+  return {
+    ...(since === undefined ? {} : { since: timeOf(context, '--since', since, now) }),
+    ...(until === undefined ? {} : { until: timeOf(context, '--until', until, now) }),
+    ...(client === undefined ? {} : { clientId: client }),
+    ...(person === undefined ? {} : { person: personOf(context, person) }),
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(type === undefined ? {} : { type }),
+  };
+}
+
+/** The most of one page. */
+const WHOLE_PAGE = 1000;
+
+/** Page by page, so that no number of events is too large. */
+async function printLines(
+  context: ConsoleContext,
+  { audit }: AuthorizationServer,
+  filter: AuditFilter,
+  options: Options,
+  print: (record: AuditRecord) => void,
+): Promise<void> {
+  const { limit, after } = pageOf(options);
+  for (let next = after ?? null, isFirst = true; isFirst || next !== null; isFirst = false) {
+    const from = next === null ? {} : { after: next };
+    const page = await orFail(context, audit.list(filter, { limit: limit ?? WHOLE_PAGE, ...from }));
+    for (const record of page.items) print(record);
+    ({ next } = page);
+    if (limit === undefined) continue;
+    if (next !== null) context.note(goOn(next));
+    return;
+  }
+}
+
+function noteEnd(
+  context: ConsoleContext,
+  { config }: AuthorizationServer,
+  count: number,
+  next: string | null,
+): void {
+  if (next !== null) {
+    const found =
+      count === 0 ? 'None fits of those that were looked at, and there are more.' : 'There are more.';
+    return context.note(`${found} ${goOn(next)}`);
+  }
+  if (count > 0) return;
+  const isKept = config.audit?.keep === true;
+  context.note(
+    isKept
+      ? 'No audit event fits.'
+      : 'No audit event is there: oauth_server:audit:keep is off, so none is kept.',
+  );
+}
+
+const goOn = (next: string) => `Go on with --after ${next}`;
+
+/** One line: the time, the type, and what else is known, as `name=value`. */
+function described({ details, ...named }: ReturnType<typeof recordAsJson>): string {
+  const fields = Object.entries({ ...named, ...details }).filter(
+    ([name, value]) => value !== null && !BEFORE.includes(name),
+  );
+  return [named.time, named.type, ...fields.map(([name, value]) => `${name}=${shown(value)}`)].join('  ');
+}
+
+/** What stands before the fields, or in the JSON alone. */
+const BEFORE: readonly string[] = ['id', 'time', 'type'];
+
+/** A plain word as it is; anything else as JSON in which everything can be seen. */
+function shown(value: unknown): string {
+  if (typeof value === 'string' && /^[\x21-\x7E]+$/.test(value)) return value;
+  return jsonText(value);
+}

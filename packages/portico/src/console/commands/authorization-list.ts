@@ -1,0 +1,109 @@
+import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { AuthorizationFilter, HeldAuthorization } from '../../store/authorization-search.ts';
+import { quoted, quotedPublic } from '../../quoting.ts';
+import { isVerified } from '../../clients/who-asks.ts';
+import { openServer } from '../open-server.ts';
+import { pageOf, personOf, timeOf, type PageOptions } from './list-options.ts';
+import { orFail } from './or-fail.ts';
+
+interface Options extends PageOptions {
+  readonly client?: string;
+  readonly person?: readonly string[];
+  readonly scope?: string;
+  readonly unusedSince?: string;
+  readonly json?: boolean;
+}
+
+export const addAuthorizationList: AddCommands = (program, context) => {
+  program
+    .command('oauth:authorization:list')
+    .description('list who holds access: the authorizations that live, newest first')
+    .option('--client <client_id>', 'those of this application')
+    .option(
+      '--person <provider_and_id...>',
+      'those of this person: the name of the provider, and the id there',
+    )
+    .option('--scope <scope>', 'those that this scope was granted to')
+    .option(
+      '--unused-since <time>',
+      'those that no tokens were issued to since: a date, a time, or such as 90d',
+    )
+    .option('--limit <number>', 'how many at most, 1 to 1000 (default: 50)')
+    .option('--after <cursor>', 'go on where the page before ended')
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .addHelpText('after', HELP)
+    .action(async (options: Options) => {
+      const { json } = options;
+      const { access, clients, clock } = await openServer(context);
+      const filter = filterOf(context, options, clock());
+      if (filter.clientId !== undefined && (await clients.find(filter.clientId)) === null) {
+        context.fail('No client has this id; see oauth:client:list');
+      }
+      const { items, next } = await orFail(context, access.list(filter, pageOf(options)));
+      if (json === true) return context.printJson({ items: items.map(asJson), next });
+      if (items.length > 0) context.print(items.map(describe).join('\n\n'));
+      if (next !== null)
+        context.note(`${items.length === 0 ? NONE_YET : 'There may be more.'} Go on with --after ${next}`);
+      else if (items.length === 0) context.note('No authorization that lives fits.');
+    });
+};
+
+const NONE_YET = 'None fits of those that were looked at, and there are more.';
+
+const HELP = `
+An authorization lives while neither it nor its application is revoked, and something of it has not expired. One page looks at five
+thousand of them: it may be shorter than --limit, or empty, and still say how to go on.
+
+"refreshed" is when tokens were last issued to it; "unknown" where a release did that which did not write it down. Such a one counts
+for --unused-since as if it was not used since it was allowed. As long as processes of that release run beside this one, a time may
+be too early for the same reason.
+
+Example:
+  $ npx portico oauth:authorization:list --person users 42 --unused-since 90d`;
+
+function filterOf(context: ConsoleContext, options: Options, now: number): AuthorizationFilter {
+  const { client, person, scope, unusedSince } = options;
+  return {
+    ...(client === undefined ? {} : { clientId: client }),
+    ...(person === undefined ? {} : { person: personOf(context, person) }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(unusedSince === undefined
+      ? {}
+      : { unusedSince: timeOf(context, '--unused-since', unusedSince, now) }),
+  };
+}
+
+const iso = (time: number) => new Date(time).toISOString();
+
+function describe(authorization: HeldAuthorization): string {
+  const { id, client, person, scopes, audience, createdAt, usedAt, expiresAt } = authorization;
+  const name = isVerified(client) ? client.name : quoted(client.name);
+  const used = usedAt === null ? 'never' : usedAt === 'unknown' ? usedAt : iso(usedAt);
+  return [
+    `${id}  ${name}  (${client.id})`,
+    `  person     ${quotedPublic(person.provider)} ${quotedPublic(person.id)}`,
+    `  scopes     ${scopes.join(', ')}`,
+    ...(audience === null ? [] : [`  audience   ${audience}`]),
+    `  since      ${iso(createdAt)}`,
+    `  refreshed  ${used}`,
+    `  expires    ${iso(expiresAt)}`,
+  ].join('\n');
+}
+
+function asJson(authorization: HeldAuthorization) {
+  const { id, client, person, subject, scopes, audience, createdAt, usedAt, expiresAt } = authorization;
+  return {
+    id,
+    client_id: client.id,
+    client_name: client.name,
+    registered_by: client.registeredBy,
+    person,
+    subject,
+    scopes,
+    audience,
+    created_at: iso(createdAt),
+    used: usedAt === null ? 'never' : usedAt === 'unknown' ? usedAt : 'known',
+    used_at: typeof usedAt === 'number' ? iso(usedAt) : null,
+    expires_at: iso(expiresAt),
+  };
+}

@@ -1,0 +1,30 @@
+import type { AddCommands } from '../../application/contracts.ts';
+import type { RevokedAuthorization } from '../../access/access.ts';
+import { quotedPublic } from '../../quoting.ts';
+import { openServer } from '../open-server.ts';
+import { orFail } from './or-fail.ts';
+
+export const addAuthorizationRevoke: AddCommands = (program, context) => {
+  program
+    .command('oauth:authorization:revoke')
+    .description('end authorizations: every token and code of them is refused from now on')
+    .argument('<ids...>', 'as oauth:authorization:list prints them')
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .action(async (ids: string[], options: { json?: boolean }) => {
+      const { access } = await openServer(context);
+      const ended = await orFail(context, access.revokeAuthorizations(ids, { by: 'console' }));
+      if (options.json === true) return context.printJson({ items: ended.map(asJson) });
+      context.print(ended.map(describe).join('\n'));
+    });
+};
+
+function describe({ id, clientId, person, revoked }: RevokedAuthorization): string {
+  const whose = `of ${quotedPublic(person.provider)} ${quotedPublic(person.id)} for the client ${clientId}`;
+  return revoked
+    ? `The authorization ${id} ${whose} is revoked.`
+    : `The authorization ${id} ${whose} was revoked before.`;
+}
+
+function asJson({ id, clientId, person, revoked }: RevokedAuthorization) {
+  return { id, client_id: clientId, person, revoked };
+}

@@ -1,0 +1,114 @@
+import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import type { ClientDemand } from '../../clients/demands.ts';
+import type { ClientList } from '../../clients/listing.ts';
+import { isVerified } from '../../clients/who-asks.ts';
+import { quoted } from '../../quoting.ts';
+import { openServer } from '../open-server.ts';
+import type { ShownClient } from '../../clients/describing.ts';
+import type { HoldingClient } from '../../store/authorization-search.ts';
+import type { Client } from '../../store/client.ts';
+import { clientMetadata } from './client-metadata.ts';
+import { pageOf, type PageOptions } from './list-options.ts';
+import { orFail } from './or-fail.ts';
+
+interface Options extends PageOptions {
+  readonly json?: boolean;
+}
+
+export const addClientList: AddCommands = (program, context) => {
+  program
+    .command('oauth:client:list')
+    .description('list the registered applications')
+    .option(
+      '--limit <number>',
+      'a page of so many at most, 1 to 1000, in the order of their ids; without this and --after all of them, oldest first',
+    )
+    .option('--after <cursor>', 'go on where the page before ended')
+    .option(
+      '--json',
+      'print JSON, and nothing else, on standard output: a list, or for a page { items, next }',
+    )
+    .action(async ({ json, ...page }: Options) => {
+      const server = await openServer(context);
+      if (page.limit !== undefined || page.after !== undefined) {
+        return printPage(
+          context,
+          await orFail(context, server.clients.page(pageOf(page))),
+          json === true,
+          server.demands,
+        );
+      }
+      const clients = await server.clients.list();
+      if (json === true)
+        return context.printJson(clients.map((client) => clientMetadata(client, server.demands)));
+      if (clients.length === 0)
+        return context.note('No application is registered; see oauth:client:create --help.');
+      context.print(clients.map((client) => describe(client, server.demands)).join('\n\n'));
+    });
+};
+
+function printPage(
+  context: ConsoleContext,
+  { items, next }: ClientList,
+  json: boolean,
+  demands: readonly ClientDemand[],
+): void {
+  if (json) return context.printJson({ items: items.map((client) => clientMetadata(client, demands)), next });
+  if (items.length === 0) return context.note('No application follows.');
+  context.print(items.map((client) => describe(client, demands)).join('\n\n'));
+  if (next !== null) context.note(`There are more. Go on with --after ${next}`);
+}
+
+function describe(client: Client, demands: readonly ClientDemand[]): string {
+  return [
+    `${client.id}  ${nameOf(client)}  (${kindsOf(client).join(', ')})`,
+    `  grants     ${client.grants.join(', ')}`,
+    ...(client.scopes.length === 0 ? [] : [`  scopes     ${client.scopes.join(', ')}`]),
+    ...(client.idTokenSignedResponseAlg === 'RS256'
+      ? []
+      : [`  ID tokens  ${client.idTokenSignedResponseAlg}`]),
+    ...describeKeys(client),
+    ...demands.flatMap(({ field, shown }) =>
+      client[field] ? [`  ${shown.what.padEnd(10)} ${shown.as}`] : [],
+    ),
+    ...(client.profile === null ? [] : [`  profile    ${client.profile}`]),
+    ...describeRotation(client),
+    ...client.redirectUris.map((uri) => `  redirect   ${uri}`),
+  ].join('\n');
+}
+
+/** What a stranger may have chosen stands in quotes, without what moves a terminal's cursor or turns text around. */
+export function nameOf(client: HoldingClient): string {
+  return isVerified(client) ? client.name : quoted(client.name);
+}
+
+export function kindsOf({
+  public: isPublic,
+  applicationType,
+  registeredBy,
+  revokedAt,
+}: ShownClient['client']): readonly string[] {
+  return [
+    isPublic ? 'public' : 'confidential',
+    ...(applicationType === 'native' ? ['native'] : []),
+    ...(registeredBy === 'operator'
+      ? []
+      : [registeredBy === 'document' ? 'a document' : 'registered itself']),
+    ...(revokedAt === null ? [] : [registeredBy === 'document' ? 'blocked' : 'revoked']),
+  ];
+}
+
+function describeKeys({ keys }: Client): readonly string[] {
+  if (keys === null) return [];
+  const algorithm = keys.algorithm === null ? '' : `, ${keys.algorithm}`;
+  return [`  keys       ${keys.jwksUri ?? 'its own, kept here'} (private_key_jwt${algorithm})`];
+}
+
+/** While a rotation is open, the previous secret is still accepted. */
+function describeRotation({ revokedAt, previousSecretExpiresAt }: Client): readonly string[] {
+  if (revokedAt !== null) return [];
+  if (previousSecretExpiresAt === null || previousSecretExpiresAt <= Date.now()) return [];
+  return [
+    `  rotation   open: the previous secret is accepted until ${new Date(previousSecretExpiresAt).toISOString()}`,
+  ];
+}

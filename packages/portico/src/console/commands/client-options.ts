@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import type { ConsoleContext } from '../../application/contracts.ts';
+import type { ClientRegistration } from '../../clients/registration.ts';
+import { RegistrationError } from '../../errors.ts';
+
+/** What the options of several commands about clients mean. */
+
+/** For an option that may come several times. */
+export function collect(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value];
+}
+
+/** For one whose values are separated by commas, and that may come several times. */
+export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
+}
+
+/** Tells what a scheme of `--allow-scheme` cannot protect from. */
+export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[] = []): void {
+  for (const scheme of schemes) {
+    context.note(
+      `Warning: any program on a device can claim ${scheme}: and take the answer in place of this application. PKCE keeps it from using ` +
+        'a code that it did not ask for; it can ask for one under the name of this application.',
+    );
+  }
+}
+
+/** `--logo`: a file, or an address that is fetched once. Throws a RegistrationError for a file that is none. */
+export async function namedLogo(
+  logo: string | undefined,
+): Promise<Pick<ClientRegistration, 'logo' | 'logoUri'>> {
+  if (logo === undefined) return {};
+  if (/^https?:/i.test(logo)) return { logoUri: logo };
+  try {
+    return { logo: await readFile(logo) };
+  } catch (cause) {
+    throw new RegistrationError(`The logo ${logo} cannot be read: it is no file`, { cause });
+  }
+}
+
+type NamedKeys = Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'>;
+
+/** `--jwks` and `--jwks-alg`. Throws a RegistrationError for a file that is none. */
+export async function namedKeys({
+  jwks,
+  jwksAlg,
+}: {
+  readonly jwks?: string;
+  readonly jwksAlg?: string;
+}): Promise<NamedKeys> {
+  const algorithm = jwksAlg === undefined ? {} : { tokenEndpointAuthSigningAlg: jwksAlg };
+  if (jwks === undefined) return algorithm;
+  if (/^https?:/i.test(jwks)) return { ...algorithm, jwksUri: jwks };
+  try {
+    return { ...algorithm, jwks: JSON.parse(await readFile(jwks, 'utf8')) as unknown };
+  } catch (cause) {
+    throw new RegistrationError(`The key set ${jwks} cannot be read: it is no file, or no JSON`, { cause });
+  }
+}

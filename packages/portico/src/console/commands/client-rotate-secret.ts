@@ -1,0 +1,52 @@
+import { spanOf } from '../../contracts/spans.ts';
+import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
+import { openServer } from '../open-server.ts';
+import { orFail } from './or-fail.ts';
+
+interface Options {
+  readonly overlap?: string;
+  readonly now?: boolean;
+  readonly json?: boolean;
+}
+
+export const addClientRotateSecret: AddCommands = (program, context) => {
+  program
+    .command('oauth:client:rotate-secret')
+    .description('give an application a new secret; the one before is accepted for a while')
+    .argument('<client_id>')
+    .option('--overlap <span>', 'how long the secret before is accepted, such as 12h (default: one day)')
+    .option('--now', 'end every secret before at once; the application breaks until it has the new one')
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .action(async (clientId: string, options: Options) => {
+      if (options.now === true && options.overlap !== undefined)
+        context.fail('Use --overlap or --now, not both');
+      const overlap = overlapOf(context, options);
+      if (overlap === 0 && options.now !== true)
+        context.fail('An overlap of 0 breaks the application at once; say --now');
+      const { clients } = await openServer(context);
+      const { secret, previousExpiresAt } = await orFail(
+        context,
+        clients.rotateSecret(clientId, overlap, { by: 'console' }),
+      );
+      if (options.json === true) {
+        const until = previousExpiresAt === null ? null : Math.floor(previousExpiresAt / 1000);
+        return context.printJson({
+          client_id: clientId,
+          client_secret: secret,
+          previous_secret_expires_at: until,
+        });
+      }
+      context.print(`client secret: ${secret}`);
+      context.note('Keep the secret now: only its hash is stored, and it is not shown again.');
+      context.note(
+        previousExpiresAt === null
+          ? 'The secret before has ended.'
+          : `The secret before is accepted until ${new Date(previousExpiresAt).toISOString()}.`,
+      );
+    });
+};
+
+function overlapOf(context: ConsoleContext, { now, overlap }: Options): number | undefined {
+  if (now === true) return 0;
+  return overlap === undefined ? undefined : spanOf(context, '--overlap', overlap);
+}

@@ -1,0 +1,99 @@
+import type { AddCommands } from '../../application/contracts.ts';
+import type { ClientDemand } from '../../clients/demands.ts';
+import type { DescribedKey, ShownClient } from '../../clients/describing.ts';
+import { quotedPublic } from '../../quoting.ts';
+import { openServer } from '../open-server.ts';
+import { kindsOf, nameOf } from './client-list.ts';
+import { clientMetadata, toSeconds } from './client-metadata.ts';
+import { orFail } from './or-fail.ts';
+
+export const addClientShow: AddCommands = (program, context) => {
+  program
+    .command('oauth:client:show')
+    .description('show all that is known of one application, and nothing that it proves itself by')
+    .argument('<client_id>', 'its id, or the URL of its document; see oauth:client:list')
+    .option('--json', 'print JSON, and nothing else, on standard output; times are seconds since 1970')
+    .action(async (clientId: string, options: { json?: boolean }) => {
+      const { clients, demands } = await openServer(context);
+      const shown = await orFail(context, clients.show(clientId));
+      if (options.json === true) return context.printJson(json(shown, demands));
+      context.print(describe(shown, demands).join('\n'));
+    });
+};
+
+/** The names of RFC 7591 section 2, and beside them what only the server knows. */
+function json(shown: ShownClient, demands: readonly ClientDemand[]): Readonly<Record<string, unknown>> {
+  const { client, status, keys, secret, scopesNotOffered, refusal } = shown;
+  return {
+    ...clientMetadata(client, demands),
+    status,
+    keys,
+    previous_secret_expires_at: toSeconds(secret?.previousAcceptedUntil ?? null),
+    scopes_not_offered: scopesNotOffered,
+    refused_because: refusal,
+    last_used_at: toSeconds(client.usedAt),
+  };
+}
+
+const REGISTERED_BY = {
+  operator: 'an operator',
+  registration: 'the application itself (RFC 7591); nobody has verified what it says',
+  document: 'the document at its id; nobody has verified what it says',
+} as const;
+
+function describe(shown: ShownClient, demands: readonly ClientDemand[]): readonly string[] {
+  const { client, status, scopesNotOffered, refusal } = shown;
+  const facts: readonly (readonly [string, string | readonly string[]])[] = [
+    ['status', refusal === null ? status : `${status}, and given nothing now: ${refusal}`],
+    ['registered', `${time(client.createdAt)} by ${REGISTERED_BY[client.registeredBy]}`],
+    ['last used', lastUse(shown)],
+    ['ended', client.revokedAt === null ? [] : time(client.revokedAt)],
+    ['grants', client.grants.join(', ')],
+    [
+      'scopes',
+      client.scopes
+        .map((name) => (scopesNotOffered.includes(name) ? `${name} (not offered now)` : name))
+        .join(', '),
+    ],
+    ['redirect', client.redirectUris],
+    ['proves itself', provesItself(shown)],
+    ['key', shown.keys.map(describeKey)],
+    ['ID tokens', client.scopes.includes('openid') ? client.idTokenSignedResponseAlg : []],
+    ...demands.map(({ field, shown: { what, inFull } }) => [what, client[field] ? inFull : []] as const),
+    ['profile', client.profile ?? []],
+  ];
+  const lines = facts.flatMap(([name, value]) =>
+    [value].flat().map((each) => `  ${name.padEnd(14)} ${each}`),
+  );
+  return [`${client.id}  ${nameOf(client)}  (${kindsOf(client).join(', ')})`, ...lines];
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** It is written down for those alone that go when nobody uses them. */
+function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
+  if (registeredBy === 'operator') return 'not written down for an application that an operator registered';
+  return usedAt === null ? 'never' : `${time(usedAt)}, to the day`;
+}
+
+function provesItself({ client, secret }: ShownClient): string {
+  const { keys } = client;
+  if (keys !== null) {
+    const algorithm = keys.algorithm === null ? '' : ` with ${keys.algorithm} alone`;
+    const place =
+      keys.jwksUri === null ? 'its keys, kept here' : `the keys that it publishes at ${keys.jwksUri}`;
+    return `by ${place} (private_key_jwt)${algorithm}`;
+  }
+  if (secret === null) return 'not at all: it is a public application, which PKCE protects';
+  const { previousAcceptedUntil: until } = secret;
+  return until === null
+    ? 'by its secret; no secret before that is accepted'
+    : `by its secret; the one before is accepted until ${time(until)}`;
+}
+
+/** A stranger may have made up the id. */
+function describeKey({ kid, kty, alg, thumbprint }: DescribedKey): string {
+  return `${kid === null ? 'without a kid' : quotedPublic(kid)}, ${kty}${alg === null ? '' : `, ${alg}`}, thumbprint ${thumbprint}`;
+}

@@ -1,0 +1,20 @@
+import { createInterface } from 'node:readline/promises';
+import type { ConsoleContext } from '../../application/contracts.ts';
+
+/**
+ * Goes on once whoever sits at the terminal has typed `yes`, and ends the command otherwise. Where nobody can be asked, `--yes` has to have
+ * been said.
+ */
+export async function requireYes(context: ConsoleContext, question: string, yes: boolean): Promise<void> {
+  if (yes) return;
+  if (!process.stdin.isTTY) context.fail(`${question} Nobody can be asked here: say --yes if you mean it.`);
+  const asked = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    // Also at the end of the input: nobody answers then.
+    const ended = new Promise<string>((resolve) => asked.once('close', () => resolve('')));
+    const answer = await Promise.race([asked.question(`${question} Type yes to go on: `), ended]);
+    if (answer.trim() !== 'yes') context.fail('Nothing was changed.');
+  } finally {
+    asked.close();
+  }
+}

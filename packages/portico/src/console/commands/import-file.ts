@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { ConsoleContext } from '../../application/contracts.ts';
+
+/** 64 MiB. */
+const MOST_CHARACTERS = 67_108_864;
+
+/**
+ * The records of a file, or of standard input for `-`: one JSON array, or a JSON document in each line. Ends the command with one line for
+ * anything else, which repeats nothing of the file: there are secrets in it.
+ */
+export async function readRecords(context: ConsoleContext, file: string): Promise<readonly unknown[]> {
+  const content = await readAll(context, file);
+  if (content.length > MOST_CHARACTERS)
+    return context.fail('There is more to read than 64 MiB; make several files');
+  const trimmed = content.replace(/^\uFEFF/, '').trim();
+  const records = trimmed.startsWith('[')
+    ? parse(context, trimmed, 'What is there')
+    : trimmed
+        .split('\n')
+        .map((line, at) => [line.trim(), at + 1] as const)
+        .filter(([line]) => line !== '')
+        .map(([line, at]) => parse(context, line, `Line ${at}`));
+  if (!Array.isArray(records) || records.length === 0) return context.fail('There is no record to import');
+  return records;
+}
+
+async function readAll(context: ConsoleContext, file: string): Promise<string> {
+  if (file === '-') return text(process.stdin);
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code = 'unknown' } = error as { readonly code?: string };
+    return context.fail(`The file ${file} cannot be read (${code})`);
+  }
+}
+
+function parse(context: ConsoleContext, json: string, what: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return context.fail(`${what} is no JSON. A file is one JSON array, or has one JSON object in each line`);
+  }
+}

@@ -1,0 +1,66 @@
+import type { AddCommands } from '../../application/contracts.ts';
+import type { DemandDescription } from '../../clients/demands.ts';
+import type { Feature } from '../../feature.ts';
+import { addAuthorizationList } from './authorization-list.ts';
+import { addAuthorizationRevoke } from './authorization-revoke.ts';
+import { addAuditList } from './audit-list.ts';
+import { addClientCreate } from './client-create.ts';
+import { addClientImport } from './client-import.ts';
+import { addClientList } from './client-list.ts';
+import { addClientShow } from './client-show.ts';
+import { addClientUpdate } from './client-update.ts';
+import { addClientRevoke } from './client-revoke.ts';
+import { addClientUnblock } from './client-unblock.ts';
+import { addClientRotateSecret } from './client-rotate-secret.ts';
+import {
+  addInitialAccessTokenCreate,
+  addInitialAccessTokenList,
+  addInitialAccessTokenRevoke,
+} from './initial-access-tokens.ts';
+import { addKeysGenerate } from './keys-generate.ts';
+import { addKeysList } from './keys-list.ts';
+import { addKeysPrune } from './keys-prune.ts';
+import { addPersonErase } from './person-erase.ts';
+import { addPersonRevoke } from './person-revoke.ts';
+import { addKeysRotate } from './keys-rotate.ts';
+import { addPrune } from './prune.ts';
+import { addRestored } from './restored.ts';
+import { addSubjectImport } from './subject-import.ts';
+import { addServerDoctor } from './server-doctor.ts';
+import { addServerSetup } from './server-setup.ts';
+
+const commandsOf = (demands: readonly DemandDescription[]): readonly AddCommands[] => [
+  addServerSetup,
+  addServerDoctor,
+  addClientCreate(demands),
+  addClientImport,
+  addClientList,
+  addClientShow,
+  addClientUpdate,
+  addClientRotateSecret,
+  addClientRevoke,
+  addClientUnblock,
+  addAuthorizationList,
+  addAuthorizationRevoke,
+  addPersonRevoke,
+  addPersonErase,
+  addRestored,
+  addSubjectImport,
+  addInitialAccessTokenCreate,
+  addInitialAccessTokenList,
+  addInitialAccessTokenRevoke,
+  addKeysGenerate,
+  addKeysList,
+  addKeysRotate,
+  addKeysPrune,
+  addPrune,
+  addAuditList,
+];
+
+/** Every command of the plugin: a file of its own, since an application that serves loads none of them. */
+export function addServerCommands(features: readonly Feature[]): AddCommands {
+  const demands = features.flatMap(({ clientDemands = [] }) => clientDemands);
+  return (program, context) => {
+    for (const add of commandsOf(demands)) add(program, context);
+  };
+}

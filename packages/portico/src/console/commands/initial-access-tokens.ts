@@ -1,0 +1,88 @@
+import { spanOf } from '../../contracts/spans.ts';
+import type { AddCommands } from '../../application/contracts.ts';
+import type { InitialAccessToken } from '../../store/client.ts';
+import { openServer } from '../open-server.ts';
+import { orFail } from './or-fail.ts';
+
+interface Options {
+  readonly uses?: string;
+  readonly lifetime?: string;
+  readonly note?: string;
+  readonly json?: boolean;
+}
+
+export const addInitialAccessTokenCreate: AddCommands = (program, context) => {
+  program
+    .command('oauth:initial-access-token:create')
+    .description('make a token with which clients register themselves; prints it once')
+    .option('--uses <number>', 'how many clients may register with it (default: 1)')
+    .option('--lifetime <span>', 'how long it lives, such as 12h (default: one day)')
+    .option('--note <text>', 'who it is for, for the list')
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .action(async ({ uses, lifetime, note, json }: Options) => {
+      const { initialAccessTokens, config } = await openServer(context);
+      const created = await orFail(
+        context,
+        initialAccessTokens.create(
+          {
+            ...(uses === undefined ? {} : { uses: Number(uses) }),
+            ...(lifetime === undefined ? {} : { lifetime: spanOf(context, '--lifetime', lifetime) }),
+            ...(note === undefined ? {} : { note }),
+          },
+          { by: 'console' },
+        ),
+      );
+      if (json === true) {
+        return context.printJson({ initial_access_token: created.token, ...asJson(created) });
+      }
+      context.print(`initial access token: ${created.token}`);
+      context.note(
+        `Keep it now: only its hash is stored, and it is not shown again. Its id is ${created.id}.`,
+      );
+      if ((config.registration ?? 'off') === 'off') {
+        context.note('oauth_server:registration is off, so nobody can register with it yet.');
+      }
+    });
+};
+
+export const addInitialAccessTokenList: AddCommands = (program, context) => {
+  program
+    .command('oauth:initial-access-token:list')
+    .description('list the tokens with which clients register themselves')
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .action(async ({ json }: Options) => {
+      const tokens = await (await openServer(context)).initialAccessTokens.list();
+      if (json === true) return context.printJson(tokens.map(asJson));
+      if (tokens.length === 0) {
+        return context.note('There is none; see oauth:initial-access-token:create --help.');
+      }
+      context.print(tokens.map(describe).join('\n'));
+    });
+};
+
+export const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
+  program
+    .command('oauth:initial-access-token:revoke')
+    .description('end a token with which clients register themselves; those that it has registered stay')
+    .argument('<id>')
+    .action(async (id: string) => {
+      await orFail(context, (await openServer(context)).initialAccessTokens.revoke(id, { by: 'console' }));
+      context.print(`Nobody can register with the initial access token ${id} any more.`);
+    });
+};
+
+function describe({ id, note, uses, usesLeft, expiresAt }: InitialAccessToken): string {
+  const until = new Date(expiresAt).toISOString();
+  return `${id}  ${usesLeft} of ${uses} uses left, until ${until}${note === '' ? '' : `  ${note}`}`;
+}
+
+function asJson({ id, note, uses, usesLeft, createdAt, expiresAt }: InitialAccessToken) {
+  return {
+    id,
+    note,
+    uses,
+    uses_left: usesLeft,
+    created_at: Math.floor(createdAt / 1000),
+    expires_at: Math.floor(expiresAt / 1000),
+  };
+}

@@ -1,0 +1,24 @@
+import { spanOf } from '../../contracts/spans.ts';
+import type { AddCommands } from '../../application/contracts.ts';
+import { openServer } from '../open-server.ts';
+import { orFail } from './or-fail.ts';
+
+export const addKeysPrune: AddCommands = (program, context) => {
+  program
+    .command('oauth:keys:prune')
+    .description('remove keys that stopped signing long enough ago; the newest of each algorithm stays')
+    .option(
+      '--older-than <span>',
+      'such as 30d, counted from when a key stopped signing (default: oauth_server:id_token_ttl)',
+    )
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .action(async (options: { olderThan?: string; json?: boolean }) => {
+      const { keys, config } = await openServer(context);
+      const { olderThan } = options;
+      const age = olderThan === undefined ? config.id_token_ttl : spanOf(context, '--older-than', olderThan);
+      const removed = await orFail(context, keys.prune(age, { by: 'console' }));
+      if (options.json === true) return context.printJson({ removed });
+      for (const kid of removed) context.print(`Removed the key ${kid}.`);
+      if (removed.length === 0) context.print('No key is old enough to be removed.');
+    });
+};

@@ -1,0 +1,40 @@
+import type { PersonReference } from '../../contracts/person.ts';
+import { secondsIn } from '../../contracts/spans.ts';
+import type { ConsoleContext } from '../../application/contracts.ts';
+
+/** What commands that list by pages take alike. */
+export interface PageOptions {
+  readonly limit?: string;
+  readonly after?: string;
+}
+
+/** The page that is asked for; what it is asked of checks it. */
+export function pageOf({ limit, after }: PageOptions): { readonly limit?: number; readonly after?: string } {
+  return {
+    ...(limit === undefined ? {} : { limit: /^\d+$/.test(limit) ? Number(limit) : Number.NaN }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+/** The value of `--person <provider_and_id...>`. */
+export function personOf(context: ConsoleContext, words: readonly string[]): PersonReference {
+  const [provider, id] = words;
+  if (provider === undefined || id === undefined || words.length > 2) {
+    return context.fail('--person takes two words: the name of the provider, and the id of the person there');
+  }
+  return { provider, id };
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+
+/** The value of an option that is a time, such as `--since`; milliseconds since 1970. A date is its beginning in UTC. */
+export function timeOf(context: ConsoleContext, option: string, text: string, now: number): number {
+  // A number alone is refused: it could be meant as seconds or as days.
+  const ago = /\d$/.test(text) ? null : secondsIn(text);
+  if (ago !== null) return now - ago * 1000;
+  const time = DATE.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  return context.fail(
+    `${option} takes how long ago, such as 30d, 12h, 90m or 45s, a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z`,
+  );
+}

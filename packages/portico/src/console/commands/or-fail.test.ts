@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { OutOfRangeError } from '../../../../sql/src/errors.ts';
+import type { ConsoleContext } from '../../application/contracts.ts';
+import { AccessError } from '../../errors.ts';
+import { orFail } from './or-fail.ts';
+
+const context = {
+  fail(message: string): never {
+    throw new Error(`failed: ${message}`);
+  },
+} as ConsoleContext;
+
+test.each([
+  new OutOfRangeError('The limit must be 1 to 1000'),
+  new AccessError('No authorization has the id'),
+])('what tells whoever asked what to do ends the command: %s', async (error) => {
+  await expect(orFail(context, Promise.reject(error))).rejects.toThrow(`failed: ${error.message}`);
+});
+
+test('a fault of ours is a fault, also one that is a RangeError', async () => {
+  const fault = new RangeError('Invalid time value');
+  await expect(orFail(context, Promise.reject(fault))).rejects.toBe(fault);
+});

@@ -1,0 +1,17 @@
+import { OutOfRangeError } from '../../../../sql/src/errors.ts';
+import type { ConsoleContext } from '../../application/contracts.ts';
+import { AccessError, RegistrationError } from '../../errors.ts';
+import { KeyRotationError } from '../../keys/signing-key.ts';
+
+/** The result, or the end of the command with one line that says why there is none. */
+export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (error) {
+    if (KNOWN.some((kind) => error instanceof kind)) return context.fail((error as Error).message);
+    throw error;
+  }
+}
+
+/** Errors that tell whoever asked what to do. */
+const KNOWN = [RegistrationError, AccessError, KeyRotationError, OutOfRangeError];

@@ -1,0 +1,38 @@
+import type { AddCommands } from '../../application/contracts.ts';
+import { quotedPublic } from '../../quoting.ts';
+import { openServer } from '../open-server.ts';
+import { orFail } from './or-fail.ts';
+
+export const addPersonRevoke: AddCommands = (program, context) => {
+  program
+    .command('oauth:person:revoke')
+    .description(
+      'end all that a person has allowed: every token and code is refused from now on, and what waits for an answer can no longer ' +
+        'be answered; the person can allow applications again',
+    )
+    .argument('<provider>', 'the name of the account provider, as oauth:authorization:list prints it')
+    .argument('<id>', 'the id of the person there, byte by byte')
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .addHelpText('after', AGAIN)
+    .action(async (provider: string, id: string, options: { json?: boolean }) => {
+      const { access } = await openServer(context);
+      const { authorizations, requests } = await context.progress('Ending authorizations', (report) =>
+        orFail(
+          context,
+          access.revokePerson(
+            { provider, id },
+            { by: 'console', report: (count) => report(`${count} ended`) },
+          ),
+        ),
+      );
+      if (options.json === true)
+        return context.printJson({ person: { provider, id }, authorizations, requests });
+      context.print(
+        authorizations === 0 && requests === 0
+          ? `${quotedPublic(provider)} ${quotedPublic(id)} had nothing that lives.`
+          : `Ended ${authorizations} authorizations of ${quotedPublic(provider)} ${quotedPublic(id)}, and ${requests} requests that waited for an answer.`,
+      );
+    });
+};
+
+const AGAIN = '\nWhat was ended stays ended when the command is stopped; run again, it ends the rest.';

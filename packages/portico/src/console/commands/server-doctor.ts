@@ -1,0 +1,34 @@
+import type { AddCommands } from '../../application/contracts.ts';
+import { examine, type OpenRotation } from '../doctor.ts';
+import { authorizationServerOf } from '../open-server.ts';
+import { configurationChecks, printReport } from '../report.ts';
+
+export const addServerDoctor: AddCommands = (program, context) => {
+  program
+    .command('oauth:server:doctor')
+    .description('say which part of the authorization server is failing, and what to do')
+    .option(
+      '--online',
+      'ask the public address too: issuer, key set, and what of a request comes through the proxies',
+    )
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .addHelpText('after', '\nExits with 1 when a part is failing. It changes nothing.')
+    .action(async ({ online = false, json = false }: { online?: boolean; json?: boolean }) => {
+      const examination = async () => {
+        const application = await context.application();
+        return examine(application, authorizationServerOf(application), { online });
+      };
+      const { checks, open_rotations } = await examination().catch((error: unknown) => {
+        const problems = configurationChecks(error);
+        if (problems === null) throw error;
+        return { checks: problems, open_rotations: [] };
+      });
+      printReport(context, { checks, open_rotations }, { json, lines: open_rotations.map(describeRotation) });
+    });
+};
+
+function describeRotation(rotation: OpenRotation): string {
+  const { client_id: id, client_name: name, previous_secret_expires_at: until } = rotation;
+  const deadline = new Date(until * 1000).toISOString();
+  return `open     rotation            ${name} (${id}): the previous secret is accepted until ${deadline}`;
+}

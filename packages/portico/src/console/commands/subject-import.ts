@@ -1,0 +1,62 @@
+import type { AddCommands } from '../../application/contracts.ts';
+import { openServer } from '../open-server.ts';
+import { readRecords } from './import-file.ts';
+import { orFail } from './or-fail.ts';
+
+interface Options {
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** Of the refusals of a hundred thousand people, enough to see what is wrong. */
+const MOST_SHOWN = 20;
+
+export const addSubjectImport: AddCommands = (program, context) => {
+  program
+    .command('oauth:subject:import')
+    .description(
+      'have applications know people by the sub that another server told them; nobody who has one here is given another',
+    )
+    .argument(
+      '<file>',
+      'a JSON array, or one JSON object in each line: provider, id, sub; - for standard input',
+    )
+    .option('--dry-run', 'say what would be done, and write nothing')
+    .option('--json', 'print JSON, and nothing else, on standard output')
+    .addHelpText('after', HELP)
+    .action(async (file: string, { dryRun = false, json = false }: Options) => {
+      const records = await readRecords(context, file);
+      const { importing } = await openServer(context);
+      const { written, subjects } = await context.progress('Importing subjects', (report) =>
+        orFail(
+          context,
+          importing.subjects(records, {
+            dryRun,
+            by: 'console',
+            report: (count) => report(`${count} of ${records.length}`),
+          }),
+        ),
+      );
+      const refused = subjects.filter(({ outcome }) => outcome === 'refused');
+      const count = (wanted: string) => subjects.filter(({ outcome }) => outcome === wanted).length;
+      const [imported, unchanged] = [count('imported'), count('unchanged')];
+      if (json) context.printJson({ written, imported, unchanged, refused });
+      else {
+        for (const { record, problem } of refused.slice(0, MOST_SHOWN)) {
+          context.print(`record ${record}  refused: ${problem ?? ''}`);
+        }
+        context.print(
+          `${imported} ${written ? 'imported' : 'to import'}, ${unchanged} unchanged, ${refused.length} refused`,
+        );
+      }
+      if (refused.length > 0) {
+        const end = written ? 'the others were imported' : 'nothing was written';
+        context.fail(`${refused.length} of ${subjects.length} records are refused; ${end}`);
+      }
+      if (dryRun) context.note('Nothing was written: it was a dry run.');
+    });
+};
+
+const HELP = `
+provider and id name the account, as oauth:authorization:list prints them; sub is what the other server said of it in ID tokens and at
+UserInfo. Do it before anybody signs in to an application through this server: from then on people have a subject, which stays.`;

@@ -1,0 +1,65 @@
+import { pendingSteps } from '../../../sql/src/migrations.ts';
+import { createImportedSecrets, isImported, iterationsOf } from '../clients/imported-secrets.ts';
+import type { Client } from '../store/client.ts';
+import { failing, type Check } from './checks.ts';
+import { everyClient, livingClients } from './every-client.ts';
+import type { Subject } from './subject.ts';
+
+const PART = 'imported secrets';
+
+/** Each costs a slow hash. */
+const MOST_TRIED = 500;
+
+/** Imported secrets that open nothing: they take too many iterations, or are empty. Nothing is said where there are none. */
+export async function examineImportedSecrets({ application, server }: Subject): Promise<readonly Check[]> {
+  if (pendingSteps(await application.migrations()).length > 0) return [];
+  return [...(await tooSlow(server)), ...(await empty(server))];
+}
+
+async function tooSlow(server: Subject['server']): Promise<readonly Check[]> {
+  const configured = server.config.imported_pbkdf2_iterations ?? 0;
+  const needed = ({ secretHash }: Client) => (secretHash === null ? 0 : iterationsOf(secretHash));
+  const locked = await livingClients(server, (client) => needed(client) > configured);
+  if (locked.length === 0) return [];
+  return [
+    {
+      part: PART,
+      ...failing(
+        `The secret of these takes more iterations of PBKDF2 than the ${configured} that are configured, so it is refused: ${locked.map(({ id }) => id).join(', ')}`,
+        `set oauth_server:imported_pbkdf2_iterations to ${Math.max(...locked.map(needed))}; or give each a new secret (npx portico oauth:client:rotate-secret)`,
+      ),
+    },
+  ];
+}
+
+async function empty(server: Subject['server']): Promise<readonly Check[]> {
+  const { imported_pbkdf2_iterations: iterations = 0 } = server.config;
+  const hasher = createImportedSecrets({ passwordHasher: server.host.passwordHasher, iterations });
+  const open: string[] = [];
+  for (const { id, secretHash } of await likelyImported(server)) {
+    if (secretHash !== null && (await hasher.verify('', secretHash))) open.push(id);
+  }
+  if (open.length === 0) return [];
+  return [
+    {
+      part: PART,
+      ...failing(
+        `The secret of these is empty, which opened them to every caller before this release, and is refused now: ${open.join(', ')}`,
+        'look at what they did (npx portico oauth:audit), revoke what should not be, and give each a new secret (npx portico oauth:client:rotate-secret --now)',
+      ),
+    },
+  ];
+}
+
+/** Those whose hash or id another server made; then, as far as there is room, those that an operator registered with a secret. */
+async function likelyImported(server: Subject['server']): Promise<readonly Client[]> {
+  const [likely, others]: [Client[], Client[]] = [[], []];
+  for await (const client of everyClient(server)) {
+    const { id, secretHash, registeredBy, revokedAt } = client;
+    if (secretHash === null || revokedAt !== null || registeredBy !== 'operator') continue;
+    const isForeign = isImported(secretHash) || !/^[0-9a-f]{32}$/.test(id);
+    const kept = isForeign ? likely : others;
+    if (kept.length < MOST_TRIED) kept.push(client);
+  }
+  return [...likely, ...others].slice(0, MOST_TRIED);
+}

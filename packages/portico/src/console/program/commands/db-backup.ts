@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { dialectOf } from '../../../../../sql/src/dialects.ts';
+import type { AddCommands, ConsoleContext } from '../../../application/contracts.ts';
+
+/** `db:backup <file>`: a copy of a SQLite database as it is at one moment, also while processes write to it. */
+export const addDbBackup: AddCommands = (program, context) => {
+  program
+    .command('db:backup')
+    .description(
+      'copy the SQLite database to a new file, while processes serve; for a server use its own tool',
+    )
+    .argument('<file>', 'where to; there must be none of this name')
+    .action(async (file: string) => {
+      const { database } = await context.application();
+      const { copying } = dialectOf(database);
+      const statement =
+        'advice' in copying
+          ? context.fail(`This database is on a server: ${copying.advice}`)
+          : copying.statement;
+      const target = path.resolve(file);
+      if (existsSync(target)) context.fail(`${file} is there already, and nothing was written`);
+      const part = `${target}.part`;
+      await makeOwn(context, part, `${file}.part`);
+      try {
+        await copy(context, () => database.execute(statement, [part]), part);
+        await rename(part, target);
+      } finally {
+        await rm(part, { force: true });
+      }
+      await toDisk(path.dirname(target));
+      context.print(`The database is copied to ${file}. The signing keys are not in it.`);
+    });
+};
+
+/** An empty file for its owner alone, which SQLite takes as it is. One that is there is another copy's, which may be on its way. */
+async function makeOwn(context: ConsoleContext, target: string, named: string): Promise<void> {
+  const folder = path.dirname(target);
+  if (!existsSync(folder)) context.fail(`There is no folder ${folder}`);
+  if (existsSync(target)) {
+    context.fail(`${named} is there: another copy is being written, or was cut off; remove it if none is`);
+  }
+  try {
+    const made = await open(target, 'wx', 0o600);
+    await made.close();
+  } catch (error) {
+    context.fail(`${named} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The engine does not wait until what it writes is on the disk. */
+async function copy(context: ConsoleContext, write: () => Promise<unknown>, target: string): Promise<void> {
+  await context.progress('Copying the database', write);
+  await toDisk(target);
+}
+
+async function toDisk(file: string): Promise<void> {
+  const handle = await open(file, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,205 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { inspect } from 'node:util';
+import { Command, CommanderError } from 'commander';
+import { startApplication } from '../../application/application.ts';
+import { requirePlugins } from '../../application/configuration.ts';
+import { addServe } from '../../../../kit/src/commands/serve.ts';
+import { addDbBackup } from './commands/db-backup.ts';
+import { addDbMigrate } from './commands/db-migrate.ts';
+import type { Application, ApplicationDefinition, ConsoleContext, Plugin } from '../../application/contracts.ts';
+import { isConfigurationError } from '../../../../sql/src/errors.ts';
+import { jsonText } from '../../contracts/json.ts';
+import { takeEnvironmentBack } from '../../application/environment.ts';
+import { ConsoleError } from '../../application/errors.ts';
+import { describeError } from '../../defaults/log.ts';
+import { findDefinition, NO_APPLICATION } from './find-application.ts';
+import { withProgress } from './progress.ts';
+import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
+
+/** Where the console was called, and where it writes. */
+export interface ConsoleIo {
+  /** The folder the console was called in. */
+  readonly cwd: string;
+  /** Takes what the command prints as data. */
+  readonly stdout: (text: string) => void;
+  /** Takes everything that is meant for a reader. */
+  readonly stderr: (text: string) => void;
+  /** How many columns the terminal has that `stderr` writes to; null, as when it is left out, when it is none. */
+  readonly columns?: () => number | null;
+}
+
+/**
+ * Runs one console command of the application found from the current folder; returns the exit code. Rejects with a syntax error
+ * of the application's code: only Node itself can print its place, when it ends the process.
+ */
+export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
+  if (argv[0] === '--version') {
+    // Works without an application, too, or with a broken one.
+    io.stdout(`${version()}\n`);
+    return 0;
+  }
+  const program = createProgram(io);
+  const opened: { application: Promise<Application> | null } = { application: null };
+  let hasCommands = false;
+  try {
+    const found = await findDefinition(argv, io);
+    const context = createContext(found, opened, io);
+    if (found !== null) {
+      await addCommands(program, found, context);
+      hasCommands = true;
+    } else
+      program
+        .addHelpText(
+          'after',
+          '\nThe commands are those of an application, and no application is here. They are listed in the folder of one (beside app.ts ' +
+            'or portico.config.ts), or with --app <file>.',
+        )
+        .action(() => context.fail(NO_APPLICATION))
+        .allowUnknownOption()
+        .allowExcessArguments();
+    await program.parseAsync([...argv], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (!hasCommands && asksForReport(argv)) io.stdout(reportWithoutApplication(error));
+    if (isPlaceless(error)) throw error;
+    return await reportError(error, opened.application, io);
+  } finally {
+    const application = await opened.application?.catch(() => null);
+    try {
+      await application?.close();
+    } finally {
+      // What the definition started for this command is over; another application in this process has its own.
+      takeEnvironmentBack();
+    }
+  }
+}
+
+/** Whether a program waits for a doctor's report: it gets one even when the application, which brings the doctor, cannot be loaded. */
+function asksForReport(argv: readonly string[]): boolean {
+  return argv.includes('--json') && argv.some((argument) => argument.endsWith(':doctor'));
+}
+
+function reportWithoutApplication(error: unknown): string {
+  const check = {
+    part: 'application',
+    outcome: 'failing',
+    detail: error instanceof Error ? error.message : inspect(error),
+    remedy: 'see what stands on standard error; nothing else can be looked at before',
+  };
+  return `${JSON.stringify({ healthy: false, checks: [check] }, null, 2)}\n`;
+}
+
+function createProgram(io: ConsoleIo): Command {
+  return new Command('portico')
+    .description('The console of an application that Portico is part of.')
+    .usage('[--app <file>] <command>')
+    .option('--app <file>', 'the file that describes the application (default: found from this folder)')
+    .option('--config <file>', 'the same, for a file that is there for this console alone')
+    .version(version(), '--version', 'print the versions of portico and of Node')
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
+    .configureHelp({ sortSubcommands: true })
+    .addHelpText(
+      'after',
+      "\nExample:\n  $ npx portico oauth:client:create 'My app' --redirect=https://my.example/cb --scope=openid",
+    )
+    .showHelpAfterError('(add --help for what there is)')
+    .exitOverride();
+}
+
+/** The build puts this code into `dist/host`, and package.json is two folders above that. */
+function version(): string {
+  const manifest = path.join(import.meta.dirname, '..', '..', 'package.json');
+  const { version: own } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
+  return `portico ${own}, node ${process.versions.node}`;
+}
+
+async function addCommands(
+  program: Command,
+  definition: ApplicationDefinition,
+  context: ConsoleContext,
+): Promise<void> {
+  requirePlugins(definition);
+  const { plugins = [] } = definition;
+  const contributed = plugins.map((plugin) => plugin.commands);
+  const own = definition.commands === undefined ? [] : [definition.commands];
+  const all: readonly Plugin['commands'][] = [
+    addServe(plugins),
+    addDbMigrate,
+    addDbBackup,
+    ...contributed,
+    ...own,
+  ];
+  for (const add of all) await add(program, context);
+}
+
+/** JSON that says the same, without characters that move a terminal's cursor, hide, or turn text around: strangers may have sent some. */
+function printable(json: string): string {
+  return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
+function createContext(
+  found: ApplicationDefinition | null,
+  opened: { application: Promise<Application> | null },
+  io: ConsoleIo,
+): ConsoleContext {
+  const context: ConsoleContext = {
+    application({ serves = false } = {}) {
+      if (found === null) return context.fail(NO_APPLICATION);
+      const standardOutput = serves ? 'stdout' : 'stderr';
+      return (opened.application ??= startApplication(found, { standardOutput }));
+    },
+    print: (line) => io.stdout(`${line}\n`),
+    printJson: (value) => io.stdout(`${printable(jsonText(value, undefined, 2))}\n`),
+    note: (line) => io.stderr(`${line}\n`),
+    progress: (what, work) => withProgress({ what, write: io.stderr, columns: io.columns?.() ?? null }, work),
+    fail(line) {
+      throw new ConsoleError(line);
+    },
+  };
+  return context;
+}
+
+/** A syntax error of JavaScript: its stack names neither file nor line, which Node prints only when it ends the process. */
+function isPlaceless(error: unknown): boolean {
+  const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';
+  return stack.startsWith('SyntaxError') && !stack.includes('file:');
+}
+
+async function reportError(
+  error: unknown,
+  opened: Promise<Application> | null,
+  io: ConsoleIo,
+): Promise<number> {
+  // Commander has printed its own message, or the help that was asked for.
+  if (error instanceof CommanderError) return error.exitCode;
+  if (isConfigurationError(error)) {
+    io.stderr(`The configuration cannot be used:\n${error.message.replaceAll(/^/gm, '  ')}\n`);
+    return 1;
+  }
+  if (error instanceof ConsoleError) {
+    io.stderr(`${error.message}\n`);
+    return 1;
+  }
+  const application = await opened?.catch(() => null);
+  application?.log.error('A console command failed: {exception}', { exception: error });
+  if (
+    application !== null &&
+    application !== undefined &&
+    (await isSchemaPending(application).catch(() => false))
+  ) {
+    io.stderr(`${SCHEMA_PENDING}\n`);
+    return 1;
+  }
+  if (application?.database.isUnavailable(error) === true && error instanceof Error) {
+    io.stderr(`${error.message} (details are in the log)\n`);
+    return 1;
+  }
+  io.stderr(`${error instanceof Error ? describeError(error) : `Thrown: ${inspect(error)}`}\n`);
+  return 1;
+}

@@ -1,0 +1,160 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isConfigurationError } from '../../../../sql/src/errors.ts';
+import type { ApplicationDefinition } from '../../application/contracts.ts';
+import { lendEnvironment } from '../../application/environment.ts';
+import { ConsoleError } from '../../application/errors.ts';
+import { findTypeScript } from './find-sources.ts';
+import { withoutServers } from './without-servers.ts';
+
+export const NO_APPLICATION =
+  'No application is here. Run this in its folder (beside app.ts or portico.config.ts), name it in package.json as ' +
+  '"portico": { "app": "path/to/app.ts" }, or pass --app <file> or --config <file>.';
+
+/** A file for the console alone goes before one that the application may have for itself. */
+const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => `portico.config.${ending}`);
+const APPLICATION_FILES = ['app.ts', 'app.mts', 'app.js', 'app.mjs', 'app.cjs'] as const;
+
+/** Where the console was called, and where it writes for a reader. */
+interface Caller {
+  readonly cwd: string;
+  readonly stderr: (text: string) => void;
+}
+
+/**
+ * The application's definition: that of `--app` or `--config`, of a file of a known name, or of what the nearest package.json names.
+ * Its `.env` is lent to the process before.
+ */
+export async function findDefinition(
+  argv: readonly string[],
+  io: Caller,
+): Promise<ApplicationDefinition | null> {
+  const { cwd } = io;
+  const named = namedApplication(argv);
+  const found = named === null ? findApplication(cwd) : inItsFolder(path.resolve(cwd, named), cwd);
+  if (found === null) return null;
+  const { file, directory } = found;
+  if (!existsSync(file)) throw new ConsoleError(`There is no file ${file}`);
+  lendEnvironment(directory);
+  const definition = defaultOf(await load(file, argv, io));
+  if (typeof definition !== 'object' || definition === null || !('config' in definition)) {
+    throw new ConsoleError(`${file} does not export defineApplication({ … }) as its default`);
+  }
+  if ('publicUrl' in definition) {
+    throw new ConsoleError(
+      `${file} exports what createAuthorizationServer takes. The console takes the same as\n` +
+        '  export default { config: { public_url, oauth_server }, plugins: [oauthServer({ host })], database }',
+    );
+  }
+  return { directory, ...withoutUndefined(definition as ApplicationDefinition) };
+}
+
+/** A folder of undefined is none: bundlers make that of `import.meta.dirname`. */
+function withoutUndefined({ directory, ...others }: ApplicationDefinition): ApplicationDefinition {
+  return directory === undefined ? others : { directory, ...others };
+}
+
+/** What a compiler made CommonJS of has its default in the default. */
+function defaultOf({ default: exported }: { readonly default?: unknown }): unknown {
+  if (typeof exported !== 'object' || exported === null || !('default' in exported)) return exported;
+  return exported.default;
+}
+
+/** Names the file before the error is printed. */
+async function load(
+  file: string,
+  argv: readonly string[],
+  io: Caller,
+): Promise<{ readonly default?: unknown }> {
+  findTypeScript();
+  const own = () => import(pathToFileURL(file).href) as Promise<{ readonly default?: unknown }>;
+  try {
+    return await (commandOf(argv) === 'serve' ? own() : withoutServers(file, own, io.stderr));
+  } catch (error) {
+    if (!isConfigurationError(error)) io.stderr(`The application cannot be loaded: ${file}\n\n`);
+    if (isUncompiled(error)) {
+      io.stderr(
+        'Node runs TypeScript by leaving the types out. Enums, namespaces, parameter properties and decorators need a ' +
+          'compiler: name the compiled file, as in npx portico --app dist/app.js\n\n',
+      );
+    }
+    if (isTakenForCommonJs(error)) {
+      io.stderr(
+        'A package.json says "type": "commonjs", so Node takes its .ts files for CommonJS, with require instead of import. ' +
+          "Name the compiled file, as in npx portico --app dist/portico.js, or load TypeScript as the application does: NODE_OPTIONS='--import tsx'\n\n",
+      );
+    }
+    throw error;
+  }
+}
+
+function isUncompiled(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return 'code' in error && error.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX';
+}
+
+function isTakenForCommonJs(error: unknown): boolean {
+  return error instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(error.message);
+}
+
+/** Read before commander runs: the application brings the commands. */
+function namedApplication(argv: readonly string[]): string | null {
+  for (const [index, argument] of argv.entries()) {
+    if (argument === '--') return null;
+    if (argument === '--app' || argument === '--config') return argv[index + 1] ?? null;
+    const [, file] = /^--(?:app|config)=(.*)$/s.exec(argument) ?? [];
+    if (file !== undefined) return file;
+  }
+  return null;
+}
+
+function commandOf(argv: readonly string[]): string | undefined {
+  return argv.find(
+    (argument, index) =>
+      !/^--(?:app|config)(?:=|$)/.test(argument) && !/^--(?:app|config)$/.test(argv[index - 1] ?? ''),
+  );
+}
+
+/** The file of the definition, and the folder of the application that it is of unless it says another. */
+interface Found {
+  readonly file: string;
+  readonly directory: string;
+}
+
+function findApplication(cwd: string): Found | null {
+  const named = manifestApplication(cwd);
+  const beside = firstIn(cwd, [...CONFIG_FILES, ...(named === undefined ? APPLICATION_FILES : [])]);
+  if (beside !== undefined) return { file: beside, directory: cwd };
+  for (let folder = cwd; ; folder = path.dirname(folder)) {
+    if (hasManifest(folder)) {
+      const app = manifestApplication(folder);
+      const file = firstIn(folder, CONFIG_FILES) ?? (app === undefined ? null : path.join(folder, app));
+      return file === null ? null : { file, directory: folder };
+    }
+    if (folder === path.dirname(folder)) return null;
+  }
+}
+
+/** Below the current folder that one, where a server is started too; elsewhere the folder of the nearest package.json. */
+function inItsFolder(file: string, cwd: string): Found {
+  const own = path.dirname(file);
+  for (let folder = own; ; folder = path.dirname(folder)) {
+    if (folder === cwd || hasManifest(folder)) return { file, directory: folder };
+    if (folder === path.dirname(folder)) return { file, directory: own };
+  }
+}
+
+function firstIn(folder: string, names: readonly string[]): string | undefined {
+  return names.map((name) => path.join(folder, name)).find((file) => existsSync(file));
+}
+
+const hasManifest = (folder: string) => existsSync(path.join(folder, 'package.json'));
+
+/** What package.json in this folder names. */
+function manifestApplication(folder: string): string | undefined {
+  if (!hasManifest(folder)) return undefined;
+  const manifest = readFileSync(path.join(folder, 'package.json'), 'utf8');
+  const { portico } = JSON.parse(manifest) as { readonly portico?: { readonly app?: string } };
+  return portico?.app;
+}

@@ -1,0 +1,69 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import net from 'node:net';
+import { ConsoleError } from '../../application/errors.ts';
+
+/** How long a file that started a server may take to be loaded, in milliseconds: it may be waiting for that server. */
+const PATIENCE = 5000;
+
+/** Called for a server that the file being loaded starts, then or later. */
+const loading = new AsyncLocalStorage<(stack: string) => void>();
+let replaced = false;
+
+/**
+ * Loads a file, but none of the servers that it starts by being loaded: a command that manages the application must not serve it
+ * meanwhile, nor fail on a port that is in use. Says so once; rejects with a ConsoleError when the file waits for its server.
+ */
+export async function withoutServers<Module>(
+  file: string,
+  load: () => Promise<Module>,
+  write: (text: string) => void,
+): Promise<Module> {
+  replaceListen();
+  const { promise: stuck, reject } = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const remedy =
+    'Keep what listens in a file of its own, which imports this one; or let portico.config.ts export the definition alone.';
+  const giveUp = () => reject(new ConsoleError(`${file} waits for a server that it starts. ${remedy}`));
+  function started(stack: string): void {
+    if (timer !== undefined) return;
+    write(
+      `${file} starts a server as soon as it is loaded${place(stack)}; this command left it alone. ${remedy}\n`,
+    );
+    timer = setTimeout(giveUp, PATIENCE).unref();
+    // Nothing is left to do, and the file is not loaded.
+    process.once('beforeExit', giveUp);
+  }
+  try {
+    return await Promise.race([loading.run(started, load), stuck]);
+  } finally {
+    clearTimeout(timer);
+    process.off('beforeExit', giveUp);
+  }
+}
+
+function replaceListen(): void {
+  if (replaced) return;
+  replaced = true;
+  const listen = Reflect.get(net.Server.prototype, 'listen') as (...args: unknown[]) => net.Server;
+  Reflect.set(
+    net.Server.prototype,
+    'listen',
+    function listenUnlessLoading(this: net.Server, ...args: unknown[]): net.Server {
+      const started = loading.getStore();
+      if (started === undefined) return listen.apply(this, args);
+      const here = { stack: '' };
+      Error.captureStackTrace(here, listenUnlessLoading);
+      started(here.stack);
+      return this;
+    },
+  );
+}
+
+/** The first line of a file that belongs to no package, if there is one. */
+function place(stack: string): string {
+  const own = stack
+    .split('\n')
+    .find((line) => /(?:file:\/\/|\()\//.test(line) && !/[\\/]node_modules[\\/]/.test(line));
+  const [, at] = /(?:file:\/\/|\()(\/.*:\d+):\d+\)?$/.exec(own ?? '') ?? [];
+  return at === undefined ? '' : ` (${at})`;
+}

@@ -1,0 +1,230 @@
+import { canonicalAddress } from '../http/addresses.ts';
+import type { AuthorizationServer } from '../authorization-server.ts';
+import type { SigningKey } from '../keys/signing-key.ts';
+import { askRoundTrip, isFile, ROUND_TRIP_HEADER, type SeenRequest } from '../endpoints/round-trip.ts';
+import { randomIdentifier } from '../crypto.ts';
+import { failing, ok, skipped, warning, type Check, type Finding } from './checks.ts';
+import { DocumentFetcher } from './fetch-document.ts';
+import { examineReadiness } from './public-readiness.ts';
+import type { Subject } from './subject.ts';
+
+/**
+ * Asks the public address as a client would: does it lead to this installation, and what reaches the process of a request
+ * sent there? Of an address that leads elsewhere only the two public documents are fetched.
+ */
+export async function examinePublicAddress(
+  subject: Subject,
+  { patience }: { readonly patience: number },
+): Promise<readonly Check[]> {
+  const { server } = subject;
+  const documents = new DocumentFetcher(patience);
+  const address = await examineIssuer(server, documents);
+  const inFront = server.basePath === '' ? [] : [await examineInFront(server, documents)];
+  const keySet =
+    address.outcome === 'ok'
+      ? await examineKeySet(server, documents)
+      : skipped('the public address does not lead here');
+  const readiness = address.outcome === 'ok' ? await examineReadiness(subject, documents) : [];
+  const roundTrip =
+    keySet.outcome === 'ok'
+      ? await examineRoundTrip(server, documents)
+      : skipped('it is not certain who answers there');
+  return [
+    { part: 'public address', ...address },
+    ...inFront.map((finding) => ({ part: 'in front of base_path', ...finding })),
+    { part: 'public key set', ...keySet },
+    ...readiness.map((finding) => ({ part: 'readiness', ...finding })),
+    { part: 'proxies', ...roundTrip },
+  ];
+}
+
+async function examineIssuer(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
+  const url = `${server.issuer}/.well-known/openid-configuration`;
+  const asked = await documents.fetch(url);
+  if ('fault' in asked) return withStripping(server, asked.fault);
+  const document = asked.document as { readonly issuer?: unknown };
+  if (document.issuer === server.issuer) return ok(`${url} was fetched, and names this issuer`);
+  return failing(
+    `${url} names the issuer ${JSON.stringify(document.issuer)}, this process ${server.issuer}`,
+    'give public_url (PUBLIC_URL) the same value in every process, and let the address lead to those',
+  );
+}
+
+/** A proxy that takes the base path away, and one that does not, look the same from here: nothing is found. */
+function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Finding): Finding {
+  if (basePath === '' || fault.remedy === null) return fault;
+  const setting =
+    mountPath === basePath
+      ? `if the proxy takes ${basePath} away from the path, set base_path_stripped to true`
+      : `if the proxy leaves ${basePath} in the path, take base_path_stripped out`;
+  return { ...fault, remedy: `${fault.remedy}; ${setting}` };
+}
+
+/** RFC 8414 section 3.1 puts the well-known part in front of the issuer's path, where a proxy leads it only when it is told to. */
+async function examineInFront(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
+  const url = `${server.origin}/.well-known/oauth-authorization-server${server.basePath}`;
+  const asked = await documents.fetch(url);
+  const found = 'fault' in asked ? null : (asked.document as { readonly issuer?: unknown }).issuer;
+  if (found === server.issuer) return ok(`${url} was fetched, and names this issuer`);
+  return warning(
+    `${url}, where OAuth clients look (RFC 8414 section 3.1), does not lead here`,
+    `let the proxy lead /.well-known/*${server.basePath}, and what is below it, to the application as it is`,
+  );
+}
+
+/** `n` is of an RSA key, `x` of one on a curve. */
+interface PublishedKey {
+  readonly kid?: unknown;
+  readonly n?: unknown;
+  readonly x?: unknown;
+}
+
+async function examineKeySet(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
+  const url = `${server.issuer}/.well-known/jwks.json`;
+  const asked = await documents.fetch(url);
+  if ('fault' in asked) return asked.fault;
+  const { keys: found } = asked.document as { readonly keys?: unknown };
+  const published = (Array.isArray(found) ? found : []) as readonly PublishedKey[];
+  const own = await server.keys.all();
+  const sameAs = (key: SigningKey) => (each: PublishedKey) =>
+    each.kid === key.kid && each.n === key.publicJwk.n && each.x === key.publicJwk.x;
+  const missing = own.filter((key) => !published.some(sameAs(key))).map(({ kid }) => kid);
+  const foreign = published
+    .filter((each) => !own.some((key) => sameAs(key)(each)))
+    .map(({ kid }) => String(kid));
+  if (missing.length === 0 && foreign.length === 0) {
+    return ok(`${url} was fetched, and holds the same keys as ${server.config.key_path}: ${own.length}`);
+  }
+  const difference = [
+    ...(missing.length === 0 ? [] : [`lacks ${missing.join(', ')}`]),
+    ...(foreign.length === 0 ? [] : [`has ${foreign.join(', ')}, which this directory has not`]),
+  ];
+  return failing(
+    `oauth_server:key_path: ${url} ${difference.join(' and ')}; looked at here: ${server.config.key_path}`,
+    'let every process use the same key directory (key_path, STORAGE_DIR), and be able to read each file in it (chown to the account that serves); caches may take five seconds to follow a change',
+  );
+}
+
+// --- what reaches the process ---------------------------------------------------------------------------------
+
+/** A forged `X-Forwarded-For`, such as a caller may send to hide its address; a documentation address (RFC 5737) is nobody's. */
+const MADE_UP = '192.0.2.123';
+
+async function examineRoundTrip(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
+  // Of RS256 if there is one: a process of a release that knows no other looks for the question among those.
+  const active = await server.keys.active();
+  const key = [active ?? [], await server.keys.all()].flat().find(isFile);
+  if (key === undefined) {
+    return skipped(
+      active === null
+        ? 'it needs a signing key: run npx portico oauth:server:setup'
+        : 'it needs a signing key that is a file',
+    );
+  }
+  const question = askRoundTrip(key, server.issuer, Date.now());
+  // The unique query gets past a cache that ignores the request headers.
+  const url = `${server.issuer}/.well-known/openid-configuration?doctor=${randomIdentifier()}`;
+  const asked = await documents.fetch(url, {
+    [ROUND_TRIP_HEADER]: question.header,
+    'X-Forwarded-For': MADE_UP,
+  });
+  if ('fault' in asked) return asked.fault;
+  const answer = asked.headers[ROUND_TRIP_HEADER.toLowerCase()];
+  const seen = typeof answer === 'string' ? question.open(answer) : null;
+  if (seen === null) {
+    return warning(
+      `${url} came back without what the process saw of the request`,
+      `let the header ${ROUND_TRIP_HEADER} through, both ways, and no cache answer; or the process there is of an older release, or its clock more than five minutes off`,
+    );
+  }
+  return judge(seen, new URL(server.issuer), asked.from);
+}
+
+/** One finding out of the three, the worst first; `from` is the address that this process asked from. */
+function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
+  const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
+  const worstFirst = (['failing', 'warning', 'ok'] as const).flatMap((outcome) =>
+    findings.filter((each) => each.outcome === outcome),
+  );
+  const remedies = worstFirst.flatMap(({ remedy }) => (remedy === null ? [] : [remedy]));
+  return {
+    outcome: worstFirst[0]?.outcome ?? 'ok',
+    detail: worstFirst.map(({ detail }) => detail).join('; '),
+    remedy: remedies.length === 0 ? null : remedies.join('; '),
+  };
+}
+
+function judgeHost({ host, forwardedHost }: SeenRequest, issuer: URL): Finding {
+  if (host === issuer.host) return ok(`the process sees the host ${host}`);
+  if (forwardedHost === issuer.host)
+    return ok(`the process sees the host ${host}, and ${issuer.host} in X-Forwarded-Host`);
+  return warning(
+    `the process sees the host ${host ?? 'not at all'}, not ${issuer.host}: what the application makes of its own requests' URLs is wrong`,
+    'let the proxy pass Host on (nginx: proxy_set_header Host $host)',
+  );
+}
+
+function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
+  const scheme = issuer.protocol.slice(0, -1);
+  const said = forwardedProto?.split(',', 1)[0]?.trim().toLowerCase() ?? null;
+  if (said === scheme) return ok(`X-Forwarded-Proto says ${said}`);
+  if (said === null) return ok('no X-Forwarded-Proto is sent, which the kit does not need');
+  return warning(
+    `X-Forwarded-Proto says ${said}, public_url ${scheme}`,
+    'let the outermost proxy set it (nginx: proxy_set_header X-Forwarded-Proto $scheme)',
+  );
+}
+
+/** When proxy and caller are both on this machine, the proxy's own address and the caller's cannot be told apart. */
+const UNCERTAIN = ', which is also how it sees a proxy of its own machine that it does not trust';
+
+function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || address === '::1';
+}
+
+const LET_APPEND = 'let it append (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
+
+/** Each proxy appends the address of its caller, so the entries after the made-up one were written by proxies, one each. */
+function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: string | null): Finding {
+  const address = reported === null ? null : (canonicalAddress(reported) ?? reported);
+  const entries = (forwardedFor ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  const appended = entries.slice(entries.indexOf(MADE_UP) + 1);
+  const shown = address ?? 'nothing';
+  const proxies = `${appended.length === 1 ? '1 proxy appends' : `${appended.length} proxies append`} to X-Forwarded-For`;
+  const number =
+    `set trusted_proxies to ${appended.length}; in an application of another framework, let that trust as many ` +
+    "(Express: app.set('trust proxy', …)) and clientAddress of the host contract answer it";
+  // A proxy that appends nothing cannot be told from none.
+  const remedy =
+    appended.length > 0
+      ? number
+      : `if a proxy stands before the process, ${LET_APPEND}; if none does, ${number}`;
+  if (address === MADE_UP) {
+    return failing(
+      `the process believes the address that this request made up (${MADE_UP}), so anybody escapes what slows guessing down: ${proxies}`,
+      remedy,
+    );
+  }
+  const [outermost] = appended;
+  if (outermost !== undefined) {
+    if (address !== null && address === canonicalAddress(outermost)) {
+      const seen = `${proxies}; the process sees the address ${address}`;
+      return ok(
+        isLoopback(address) ? `${seen}${UNCERTAIN}; trusted_proxies should be ${appended.length}` : seen,
+      );
+    }
+    return failing(
+      `the process sees the address ${shown}, where the outermost proxy was asked by ${outermost}: ${proxies}`,
+      remedy,
+    );
+  }
+  if (address === null || from === null || address === canonicalAddress(from))
+    return ok(`no proxy appends to X-Forwarded-For; the process sees the address ${shown}`);
+  return warning(
+    `the process sees the address ${shown}, this one asked from ${from}, and no proxy appends to X-Forwarded-For`,
+    `if a proxy stands before the process, everybody has its address: ${LET_APPEND} and set trusted_proxies; if a router translates addresses, this is right`,
+  );
+}

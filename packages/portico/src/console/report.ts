@@ -1,0 +1,56 @@
+import path from 'node:path';
+import { isConfigurationError } from '../../../sql/src/errors.ts';
+import type { ConsoleContext } from '../application/contracts.ts';
+import { isHealthy, type Check } from './checks.ts';
+import type { OpenRotation } from './doctor.ts';
+import { sectionOf } from './sections.ts';
+
+/**
+ * The checks to report for an application whose configuration, or a file of messages in the place of a key, keeps it from starting;
+ * null for any other error.
+ */
+export function configurationChecks(error: unknown): readonly Check[] | null {
+  if (!isConfigurationError(error)) return null;
+  return error.problems.map(({ key, message }): Check => {
+    const found = { outcome: 'failing', detail: `${key}: ${message}` } as const;
+    const before = 'nothing else can be looked at before';
+    return path.isAbsolute(key)
+      ? { part: 'messages', ...found, remedy: `correct the file; ${before}` }
+      : { part: 'configuration', ...found, remedy: `correct the configuration; ${before}` };
+  });
+}
+
+/** Prints a doctor's report, as JSON or as text with `lines` below the checks. Ends the command with 1 when a check fails. */
+export function printReport(
+  context: ConsoleContext,
+  report: { readonly checks: readonly Check[]; readonly open_rotations?: readonly OpenRotation[] },
+  { json, lines = [] }: { readonly json: boolean; readonly lines?: readonly string[] },
+): void {
+  const { checks } = report;
+  if (json) context.printJson({ healthy: isHealthy(checks), ...report });
+  else context.print([...describeChecks(checks), ...lines, ...closing(checks)].join('\n'));
+  const faults = checks.filter(({ outcome }) => outcome === 'failing').length;
+  if (faults > 0) context.fail(faults === 1 ? 'One check fails.' : `${faults} checks fail.`);
+}
+
+/** That nothing fails, and whether there is something to look at all the same; what fails is said when the command ends. */
+function closing(checks: readonly Check[]): readonly string[] {
+  if (!isHealthy(checks)) return [];
+  const warnings = checks.filter(({ outcome }) => outcome === 'warning').length;
+  if (warnings === 0) return ['No check fails.'];
+  return [`No check fails; ${warnings === 1 ? 'one warns' : `${warnings} warn`}.`];
+}
+
+/** A line for each check; below it its remedy, and where more is said. */
+function describeChecks(checks: readonly Check[]): readonly string[] {
+  const width = Math.max(...checks.map(({ part }) => part.length));
+  const indent = ' '.repeat(width + 11);
+  return checks.flatMap(({ part, outcome, detail, remedy }) => {
+    const section = outcome === 'failing' || outcome === 'warning' ? sectionOf(part) : null;
+    return [
+      `${outcome.padEnd(7)}  ${part.padEnd(width)}  ${detail}`,
+      ...(remedy === null ? [] : [`${indent}→ ${remedy}`]),
+      ...(section === null ? [] : [`${indent}  ${section}`]),
+    ];
+  });
+}

@@ -1,0 +1,193 @@
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { dialectOf } from '../../../sql/src/dialects.ts';
+import { pendingSteps } from '../../../sql/src/migrations.ts';
+import { randomToken } from '../crypto.ts';
+import { writeNothing } from '../health/checks.ts';
+import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
+import { ownersIn } from '../keys/key-files.ts';
+import { signingKeyOf, type SigningKey } from '../keys/signing-key.ts';
+import type { Client } from '../store/client.ts';
+import { failing, ok, skipped, warning, type Finding } from './checks.ts';
+import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
+import { livingClients } from './every-client.ts';
+import type { Subject } from './subject.ts';
+
+/** Whether it answers, and takes what is written: one that may only be read is examined further, to find out why. */
+export async function examineStore({ application }: Subject): Promise<Finding | readonly Finding[]> {
+  const { database } = application;
+  try {
+    await database.execute('SELECT 1');
+    const { schema = null } = database;
+    const answers = `${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`;
+    // Without its tables there is nothing to write to: that is for the schema to say.
+    if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
+    const problem = await writeProblem(database);
+    return problem === null ? ok(`${answers}, and takes what is written`) : [ok(answers), problem];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return (
+      (await unready(database)) ??
+      failing(`the store cannot be reached: ${message}`, 'start it, or correct database_url (DATABASE_URL)')
+    );
+  }
+}
+
+/** What a database says of itself that answers nothing else. */
+async function unready(database: Subject['application']['database']): Promise<Finding | null> {
+  const examinations = await dialectOf(database).examinations();
+  return examinations.findUnready(database);
+}
+
+/** As `/health/ready` looks: what may only be read answers, and nobody can be given a token. */
+async function writeProblem(database: Subject['application']['database']): Promise<Finding | null> {
+  try {
+    await writeNothing(database);
+    return null;
+  } catch (error) {
+    return failing(
+      `it takes nothing that is written: ${error instanceof Error ? error.message : String(error)}`,
+      'look whether its disk is full, its file or folder belongs to another user, or database_url leads to a replica (docs/troubleshooting.md)',
+    );
+  }
+}
+
+export async function examineSchema({ application }: Subject): Promise<Finding> {
+  const pending = pendingSteps(await application.migrations());
+  if (pending.length === 0) return ok('every step is applied');
+  return failing(`not applied: ${pending.join(', ')}`, 'run npx portico db:migrate up');
+}
+
+export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
+  const { keys, config } = server;
+  // Before the keys are read, which says less.
+  const foreign = await foreignKeys(config.key_path);
+  if (foreign !== null) return foreign;
+  const all = await keys.all();
+  if (all.length === 0) {
+    return failing(
+      `oauth_server:key_path: there is no signing key in ${config.key_path}, so openid cannot be granted`,
+      'if there were keys, bring their directory back, or point key_path to it; only a server that never had one: run npx portico oauth:server:setup',
+    );
+  }
+  const open = all.some(({ file }) => file !== null) ? await openToOthers(config.key_path) : [];
+  if (open.length > 0) {
+    return failing(
+      `oauth_server:key_path: others than this user may open ${open.join(', ')}`,
+      `run chmod -R go= ${quoted(config.key_path)}; if anybody may have read a key, generate ` +
+        'another (npx portico oauth:keys:generate) and remove that one',
+    );
+  }
+  const active = SIGNING_ALGORITHMS.flatMap((each) => signingKeyOf(all, each, server.clock()) ?? []);
+  const without = await clientsWithoutKey(server, active);
+  if (without.length > 0) {
+    const named = without.map(({ id, idTokenSignedResponseAlg: algorithm }) => `${id} (${algorithm})`);
+    const missing = new Set(without.map(({ idTokenSignedResponseAlg: algorithm }) => algorithm));
+    return failing(
+      `oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key in ${config.key_path}: ${named.join(', ')}`,
+      [...missing].map((each) => `run npx portico oauth:keys:generate --alg ${each}`).join('; '),
+    );
+  }
+  const signing = active.map(({ kid, algorithm, signsFrom, file }) => {
+    const what = algorithm === DEFAULT_ALGORITHM ? '' : ` ${algorithm}`;
+    const signs = `${kid} signs${what}${file === null ? ' by a KeySigner' : ''}`;
+    return signsFrom === 0 ? signs : `${signs} since ${new Date(signsFrom).toISOString()}`;
+  });
+  const found = ok(`${signing.join('; ')}; ${all.length} published`);
+  const around = all.some(({ file }) => file !== null) ? await directoryOfRoot(config.key_path) : null;
+  return around === null ? found : [found, around];
+}
+
+/** Root reads what the server may not: what a command of root's made, and nobody gave away, shows in whose it is alone. */
+async function foreignKeys(directory: string): Promise<Finding | null> {
+  // Nobody owns anything in this sense on Windows.
+  if (process.platform === 'win32') return null;
+  const { owner, foreign } = await ownersIn(directory).catch(() => ({ owner: null, foreign: [] }));
+  // In a directory of root's they may well be the account's that serves.
+  if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
+  const files = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
+  return failing(
+    `oauth_server:key_path: keys in ${directory} belong to another user than their directory (uid ${owner.uid}): ${files}`,
+    `run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}, if the server runs as that user; else chown it to the account that serves. ` +
+      'Run the commands as that account as well',
+  );
+}
+
+/** A directory that root made in somebody else's before its commands gave it away. Only root does not notice. */
+async function directoryOfRoot(directory: string): Promise<Finding | null> {
+  if (process.geteuid?.() !== 0 || (await stat(directory)).uid !== 0) return null;
+  let around = path.dirname(directory);
+  let owner = await stat(around);
+  while (owner.uid === 0 && path.dirname(around) !== around) {
+    around = path.dirname(around);
+    owner = await stat(around);
+  }
+  if (owner.uid === 0) return null;
+  return warning(
+    `oauth_server:key_path: ${directory} is root's, and ${around} around it belongs to uid ${owner.uid}: a server that is not root's reads no key`,
+    `if it runs as that user, run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}`,
+  );
+}
+
+const quoted = (file: string) => `'${file.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Living clients that may ask for an ID token, which none of these keys signs. Empty when the clients cannot be read. */
+function clientsWithoutKey(
+  server: Subject['server'],
+  active: readonly SigningKey[],
+): Promise<readonly Client[]> {
+  return livingClients(
+    server,
+    // Documents are read anew when somebody comes with one; what a stranger writes is no fault here.
+    ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
+      registeredBy !== 'document' &&
+      scopes.includes('openid') &&
+      grants.includes('authorization_code') &&
+      !active.some(({ algorithm }) => algorithm === idTokenSignedResponseAlg),
+  ).catch((): readonly Client[] => []);
+}
+
+/** The key directory and the files in it, as far as group or others may open them. */
+async function openToOthers(directory: string): Promise<readonly string[]> {
+  // The mode bits mean nothing on Windows.
+  if (process.platform === 'win32') return [];
+  const names = await readdir(directory);
+  const files = [directory, ...names.toSorted().map((name) => path.join(directory, name))];
+  const modes = await Promise.all(files.map(async (file) => ({ file, mode: (await stat(file)).mode })));
+  return modes.filter(({ mode }) => (mode & 0o077) !== 0).map(({ file }) => file);
+}
+
+export async function examineHasher({ server: { host } }: Subject): Promise<Finding> {
+  const secret = randomToken();
+  const { passwordHasher } = host;
+  const hash = await passwordHasher.hash(secret);
+  const right: unknown = await passwordHasher.verify(secret, hash);
+  // Some hashers (bcrypt) read no more than 72 bytes, so the wrong secret differs in its first one.
+  const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
+  // As where a secret is proved: in JavaScript a hasher may answer something else, and nothing but true is a yes.
+  if (right === true && wrong !== true) return ok('tells a right secret from a wrong one');
+  return failing('does not tell a right secret from a wrong one', "correct the host's password hasher");
+}
+
+export async function examineClients({ application, server }: Subject): Promise<Finding> {
+  if (pendingSteps(await application.migrations()).length > 0) return skipped('the schema is not applied');
+  let count = 0;
+  const having = await livingClients(server, ({ scopes, registeredBy }) => {
+    count += 1;
+    return registeredBy !== 'document' && scopes.some((scope) => !server.offers(scope));
+  });
+  const unknown = having.flatMap(({ id, scopes }) =>
+    scopes.filter((scope) => !server.offers(scope)).map((scope) => `${id} has ${scope}`),
+  );
+  if (unknown.length > 0) {
+    return warning(
+      `scopes that the server does not offer any more: ${unknown.join(', ')}`,
+      'offer them again in oauth_server:scopes, or register the client anew',
+    );
+  }
+  if (count > 0) return ok(`${count} registered`);
+  const coming = await howClientsCome(server);
+  return coming === null
+    ? warning('none is registered', howToHaveClients(server))
+    : ok(`none is registered yet; ${coming}`);
+}

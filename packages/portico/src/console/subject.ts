@@ -1,0 +1,38 @@
+import type { Database } from '../../../sql/src/contract.ts';
+import type { MigrationState } from '../../../sql/src/schema.ts';
+import type { AuthorizationServer } from '../authorization-server.ts';
+
+/**
+ * The application around the server, as far as the doctor examines it; the host kit's `Application` is one. An application
+ * without the kit gives its store and its schema: the checks of what it leaves out are skipped.
+ */
+export interface ExaminedApplication {
+  /** The store that the server was made with. Without `transaction` the doctor does not see that the disk of SQLite is full. */
+  readonly database: Pick<Database, 'dialect' | 'execute' | 'schema'> &
+    Partial<Pick<Database, 'transaction'>>;
+  /**
+   * The pool of that store: connections at most, and seconds that one is used at most. Left out, or null, when that is not known, or
+   * when there is none.
+   */
+  readonly pool?: { readonly size: number; readonly lifetime: number } | null;
+  /** Every step of the schema; `migrationStatus` of portico/host reads it from a store. */
+  migrations(): Promise<readonly MigrationState[]>;
+  /** Whether a route of this name exists. */
+  hasRoute?(name: string): boolean;
+  /** Answers a request as the application would. */
+  fetch?(request: Request): Promise<Response>;
+  /** The validated configuration; the doctor reads `csrf_exempt_routes`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** The views of the application; `problems` names those that cannot be compiled. */
+  readonly views?: {
+    problems(): Promise<
+      readonly { readonly file: string; readonly line: number | null; readonly reason: string }[]
+    >;
+  };
+}
+
+/** What the examinations are given. */
+export interface Subject {
+  readonly application: ExaminedApplication;
+  readonly server: AuthorizationServer;
+}

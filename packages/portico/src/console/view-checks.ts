@@ -1,0 +1,143 @@
+import { ENGLISH_WORDS } from '../words/words.ts';
+import type { AuthorizationServer } from '../authorization-server.ts';
+import type { ApplicationsView } from '../authorization/applications-page.ts';
+import type { ConsentView } from '../authorization/consent-page.ts';
+import type { Unverified } from '../clients/who-asks.ts';
+import type { OAuthServerConfig } from '../config.ts';
+import { randomToken } from '../crypto.ts';
+import { AUTHORIZE_PATH, browserPaths } from '../endpoints/paths.ts';
+import { failing, ok, warning, type Finding } from './checks.ts';
+import type { Subject } from './subject.ts';
+
+/** Renders the pages with made-up data: a host's own view may be broken, or lack what an answer needs. */
+export async function examineViews({ application, server }: Subject): Promise<Finding> {
+  const [requestId, csrfToken] = [randomToken(), randomToken()];
+  const page = { ...ENGLISH_WORDS, serverName: server.config.name, nonce: randomToken() };
+  const person = { name: 'Ada Lovelace', email: 'ada@example.com' };
+  const scopes = [{ name: 'openid', label: 'Confirm who you are', description: null }];
+  const groups = [{ group: 'identity' as const, title: 'Who you are', scopes }];
+  const { authorize, applications, home } = browserPaths(server);
+  const since = { iso: '2026-01-01T00:00:00.000Z', text: 'January 1, 2026' };
+  const consentData: Omit<ConsentView, 'serverName'> = {
+    clientName: 'An application',
+    unverified: null,
+    site: null,
+    logo: null,
+    namedLikeServer: false,
+    person,
+    scopes,
+    newScopes: scopes,
+    grantedScopes: [],
+    newGroups: groups,
+    grantedGroups: [],
+    lasts: { renews: true, time: '30 days' },
+    applicationsPath: applications,
+    redirectHost: 'client.example',
+    requestId,
+    csrfToken,
+    action: authorize,
+  };
+  const applicationsData: Omit<ApplicationsView, 'serverName'> = {
+    person,
+    applications: [
+      {
+        clientId: 'id',
+        name: 'An application',
+        unverified: null,
+        site: null,
+        logo: null,
+        since,
+        lastActive: since,
+        answersTo: [{ kind: 'site', text: 'client.example' }],
+        scopes,
+        groups,
+        csrfToken,
+      },
+    ],
+    removed: true,
+    removedAll: false,
+    action: applications,
+    removeAllPath: `${applications}?remove=all`,
+    confirming: false,
+    csrfToken,
+    home,
+  };
+  const pages: Readonly<Record<string, object>> = {
+    'oauth/consent': consentData,
+    'oauth/error': { title: 'A title', message: 'A text', status: 400 },
+    'oauth/applications': applicationsData,
+  };
+  let consent = '';
+  /** The views by what is wrong with them: several may share a broken layout. */
+  const broken = new Map<string, string[]>();
+  for (const [view, data] of Object.entries(pages)) {
+    try {
+      const html = await server.host.render(view, { ...page, ...data });
+      if (view === 'oauth/consent') consent = html;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      broken.set(message, [...(broken.get(message) ?? []), view]);
+    }
+  }
+  if (broken.size > 0) {
+    return failing(
+      [...broken].map(([message, views]) => `${views.join(', ')} cannot be shown: ${message}`).join('; '),
+      "mend it there, or take Portico's own view over again; then start the application anew",
+    );
+  }
+  const lacking = [
+    ...(consent.includes(requestId) ? [] : ['request_id']),
+    ...(consent.includes(csrfToken) ? [] : ['csrf_token']),
+    ...(consent.includes('decision') ? [] : ['decision']),
+  ];
+  if (lacking.length > 0) {
+    return failing(
+      `the form of oauth/consent lacks ${lacking.join(', ')}, so no answer can be taken`,
+      "take these fields over from Portico's own view",
+    );
+  }
+  if (takesUnverified(server.config) && !(await saysWhoAsks(server, { ...page, ...consentData }))) {
+    return failing(
+      'oauth/consent does not show who asks when no operator has registered the client',
+      "show unverified.asks there, as Portico's own view does, or clientName, which says it in one line",
+    );
+  }
+  if (server.basePath !== '' && consent.includes(`action="${AUTHORIZE_PATH}"`)) {
+    return failing(
+      `the form of oauth/consent is sent to ${AUTHORIZE_PATH}, which is not ${authorize}`,
+      "write the view's action there, as Portico's own view does",
+    );
+  }
+  const others = (await application.views?.problems()) ?? [];
+  if (others.length > 0) {
+    return warning(
+      `cannot be compiled: ${others.map(({ file, line, reason }) => `${file}:${line ?? '?'}: ${reason}`).join('; ')}`,
+      'mend it there, then start the application anew; the pages of the authorization server can be shown',
+    );
+  }
+  return ok('consent, error and applications were rendered with made-up data');
+}
+
+function takesUnverified({
+  client_id_metadata_documents: documents = false,
+  registration = 'off',
+}: OAuthServerConfig): boolean {
+  return documents !== false || registration !== 'off';
+}
+
+/** Whether the host of a client that no operator registered can be read on the page. */
+async function saysWhoAsks({ host }: AuthorizationServer, data: object): Promise<boolean> {
+  const asks = 'somebody.example';
+  const unverified: Unverified = {
+    asks,
+    isHost: true,
+    calledName: null,
+    answersTo: { kind: 'computer', text: 'a program on this computer' },
+  };
+  const html = await host.render('oauth/consent', {
+    ...data,
+    clientName: `${asks} (not verified)`,
+    unverified,
+  });
+  return html.replaceAll('<wbr>', '').includes(asks);
+}

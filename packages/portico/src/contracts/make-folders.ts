@@ -1,0 +1,26 @@
+import { mkdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { hasCode } from '../../../sql/src/errors.ts';
+
+/**
+ * Makes a folder, and those around it that are missing. `recursive` of Node's own never ends below /proc, where a folder
+ * is missing and cannot be made; this throws there.
+ */
+export function makeFolders(folder: string, mode?: number): void {
+  try {
+    make(folder, mode);
+  } catch (error) {
+    const around = path.dirname(folder);
+    if (!hasCode(error, 'ENOENT') || around === folder) throw error;
+    makeFolders(around, mode);
+    make(folder, mode);
+  }
+}
+
+function make(folder: string, mode: number | undefined): void {
+  try {
+    mkdirSync(folder, mode);
+  } catch (error) {
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+  }
+}

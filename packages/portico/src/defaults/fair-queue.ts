@@ -1,0 +1,77 @@
+import { OverloadedError } from '../../../sql/src/errors.ts';
+
+/** The sizes of a queue. */
+export interface QueueSizes {
+  /** How many run at once. */
+  readonly atOnce: number;
+  /** How many may wait, in all. */
+  readonly mostWaiting: number;
+  /** How many may wait of one network. */
+  readonly mostOfOne: number;
+}
+
+interface Turn {
+  readonly begin: () => void;
+  readonly refuse: (error: OverloadedError) => void;
+}
+
+/**
+ * A queue in which networks take turns. Each network that has something waiting is served once before any is served again, so a flood from
+ * one network waits behind itself. When the queue is full, the network with most places loses its last one to a network with fewer.
+ */
+export class FairQueue {
+  readonly #sizes: QueueSizes;
+  /** By network, in the order of their turns. */
+  readonly #waiting = new Map<string | null, Turn[]>();
+  #waitingInAll = 0;
+  #inFlight = 0;
+
+  constructor(sizes: QueueSizes) {
+    this.#sizes = sizes;
+  }
+
+  /** Runs the work when its turn comes; rejects with an OverloadedError when too much waits. */
+  async run<T>(network: string | null, work: () => Promise<T>): Promise<T> {
+    if (this.#inFlight < this.#sizes.atOnce) this.#inFlight += 1;
+    else await this.#waitForTurn(network);
+    try {
+      return await work();
+    } finally {
+      this.#next();
+    }
+  }
+
+  #waitForTurn(network: string | null): Promise<void> {
+    const own = this.#waiting.get(network) ?? [];
+    if (own.length >= this.#sizes.mostOfOne) throw new OverloadedError();
+    if (this.#waitingInAll >= this.#sizes.mostWaiting) this.#makeRoomFor(own.length);
+    return new Promise((begin, refuse) => {
+      own.push({ begin, refuse });
+      this.#waiting.set(network, own);
+      this.#waitingInAll += 1;
+    });
+  }
+
+  /** Refuses the last one of the largest share, if that is larger than the newcomer's would be. */
+  #makeRoomFor(share: number): void {
+    let largest: Turn[] = [];
+    for (const turns of this.#waiting.values()) if (turns.length > largest.length) largest = turns;
+    if (largest.length <= share + 1) throw new OverloadedError();
+    largest.pop()?.refuse(new OverloadedError());
+    this.#waitingInAll -= 1;
+  }
+
+  #next(): void {
+    const [first] = this.#waiting;
+    if (first === undefined) {
+      this.#inFlight -= 1;
+      return;
+    }
+    const [network, turns] = first;
+    const turn = turns.shift();
+    this.#waiting.delete(network);
+    if (turns.length > 0) this.#waiting.set(network, turns);
+    this.#waitingInAll -= 1;
+    turn?.begin();
+  }
+}

@@ -1,0 +1,180 @@
+import { closeSync, writeSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { jsonText } from '../contracts/json.ts';
+import type { Log, LogContext } from '../contracts/log.ts';
+import { openToAppend } from '../../../sql/src/owned-files.ts';
+
+/** Where the log is written, and how much. */
+export interface LogOptions {
+  /**
+   * Where the log is written: an absolute path, or `stdout` or `stderr` of this process. A file, and its folder, are made
+   * for the account of the process alone; by root in a folder of somebody else, for whoever that belongs to.
+   */
+  readonly file: string;
+  /** The lowest level that is written: `debug`, `info` (the default), `warning` or `error`. */
+  readonly level?: string;
+}
+
+/** A log that can be closed; everything logged before is on the disk afterwards. */
+export interface ClosableLog extends Log {
+  /** Writes out what was logged and closes the file; what is logged afterwards is dropped. */
+  close(): Promise<void>;
+}
+
+const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
+
+/** Values under these names are never written, in upper or lower case, however deep they are. */
+const SECRET_KEYS: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'password',
+  'secret',
+  'client_secret',
+  'client_assertion',
+  'code',
+  'code_verifier',
+  'access_token',
+  'refresh_token',
+  'id_token',
+  'id_token_hint',
+  'registration_access_token',
+  'token',
+]);
+const REDACTED = '[redacted]';
+
+const isSecret = (key: string) => SECRET_KEYS.has(key.toLowerCase());
+
+/** One JSON object a line, `{placeholders}` of the message filled from the context. The file is opened at once. */
+export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
+  const descriptor = STREAMS[file] ?? openToAppend(file);
+  const writeLine = lineWriter(descriptor);
+  const lowest = Object.entries(LEVELS).find(([name]) => name === level)?.[1] ?? LEVELS.info;
+  let closed = false;
+  const write =
+    (severity: keyof typeof LEVELS) =>
+    (message: string, context: LogContext = {}) => {
+      // After closing, the descriptor's number may belong to another file.
+      if (closed || LEVELS[severity] < lowest) return;
+      const shown = withoutSecrets(context);
+      const { exception: _, ...fields } = shown;
+      const own = { level: severity, time: new Date().toISOString() };
+      writeLine(asJson({ ...own, pid: process.pid, ...fields, ...own, message: expand(message, shown) }));
+    };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warning: write('warning'),
+    error: write('error'),
+    async close() {
+      if (closed) return;
+      closed = true;
+      if (STREAMS[file] === undefined) closeSync(descriptor);
+    },
+  };
+}
+
+/** Never closed: others write there too. */
+const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
+
+/** How long a reader of standard output may keep the application waiting for one line, in milliseconds. */
+const LONGEST_WAIT = 1000;
+
+/**
+ * Each line is written before the call returns, so that nothing is lost when the process ends. A line that cannot be written,
+ * as on a full disk, is lost: a log must not end the application.
+ */
+function lineWriter(descriptor: number): (line: string) => void {
+  let brokeOff = false;
+  return (line) => {
+    const bytes = Buffer.from(`${brokeOff ? '\n' : ''}${line}\n`);
+    const until = performance.now() + LONGEST_WAIT;
+    let written = 0;
+    while (written < bytes.length) {
+      try {
+        written += writeSync(descriptor, bytes, written);
+      } catch (error) {
+        const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+        if (!isFull || performance.now() > until) break;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+      }
+    }
+    brokeOff = written < bytes.length && (written > 0 || brokeOff);
+  };
+}
+
+/** Field by field: one that cannot be shown, or that has a `toJSON`, changes nothing of the others. */
+function asJson(fields: LogContext): string {
+  const members = Object.entries(fields).flatMap(([key, value]) => {
+    const text = valueAsJson(key, value);
+    return text === undefined ? [] : [`${jsonText(key)}:${text}`];
+  });
+  return `{${members.join()}}`;
+}
+
+/** An error has no members for JSON; `err` is the name that frameworks and applications give the field of one. */
+function errorFields(error: Error): LogContext {
+  const shown: LogContext = { type: error.constructor.name, message: error.message, stack: asText(error) };
+  return { ...shown, ...Object.fromEntries(Object.entries(error)) };
+}
+
+/** A value that JSON cannot represent is written as text. Undefined for one that JSON leaves out, such as a function. */
+function valueAsJson(key: string, value: unknown): string | undefined {
+  try {
+    const isError = key === 'err' && value instanceof Error;
+    const shown = isError ? errorFields(value) : value;
+    return jsonText(shown, function (this: unknown, name, inner: unknown) {
+      // An error's own code says what went wrong, such as ECONNREFUSED.
+      const isErrorCode = name === 'code' && (this === shown ? isError : this instanceof Error);
+      if (isSecret(name) && !isErrorCode) return REDACTED;
+      return typeof inner === 'bigint' ? String(inner) : inner;
+    });
+  } catch {
+    return jsonText(asText(value));
+  }
+}
+
+function withoutSecrets(context: LogContext): LogContext {
+  return Object.fromEntries(
+    Object.entries(context).map(([key, value]) => [key, isSecret(key) ? REDACTED : value]),
+  );
+}
+
+/** As deep as a value is shown as text: objects that are no more than their members, and lists. */
+const TEXT_DEPTH = 4;
+
+function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
+  if (typeof value !== 'object' || value === null || depth < 0) return value;
+  if (Array.isArray(value)) return value.map((inner) => withoutInnerSecrets(inner, depth - 1));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return value;
+  const shown = Object.entries(withoutSecrets(value as LogContext));
+  return Object.fromEntries(shown.map(([key, inner]) => [key, withoutInnerSecrets(inner, depth - 1)]));
+}
+
+function expand(message: string, context: LogContext): string {
+  return message.replace(/\{(\w+)\}/g, (placeholder, key: string) =>
+    Object.hasOwn(context, key) ? asText(context[key]) : placeholder,
+  );
+}
+
+/** An error with its stack and its causes; anything else in short. Never throws: a log must not end the application. */
+function asText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  try {
+    return value instanceof Error
+      ? describeError(value)
+      : inspect(withoutInnerSecrets(value), { depth: TEXT_DEPTH, breakLength: Infinity });
+  } catch {
+    return '[cannot be shown]';
+  }
+}
+
+/** With its stack, and the same of its causes. */
+export function describeError(error: Error, depth = 0): string {
+  const text = error.stack ?? `${error.name}: ${error.message}`;
+  if (error.cause === undefined || depth >= 5) return text;
+  const cause = error.cause instanceof Error ? describeError(error.cause, depth + 1) : inspect(error.cause);
+  return `${text}\ncaused by ${cause}`;
+}

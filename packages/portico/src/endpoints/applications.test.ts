@@ -1,0 +1,285 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { UserInterface } from '../contracts/person.ts';
+import { Speaking } from '../words/speaking.ts';
+import { page } from '../words/words.ts';
+import type { AuditEvent } from '../auditing/audit.ts';
+import type { ApplicationsView } from '../authorization/applications-page.ts';
+import { keyedHash } from '../crypto.ts';
+import { AuthorizationPageError } from '../errors.ts';
+import type { Authorization } from '../store/grant.ts';
+import { createScopeCatalog, speakingOf } from '../tokens/scopes.ts';
+import { createApplicationsEndpoints, type ApplicationsEndpointsOptions } from './applications.ts';
+import type { AuthorizationRecords } from '../store/sql/authorizations.ts';
+
+const NOW = 1_800_000_000_000;
+const ISSUER = 'https://portal.example/below';
+const PAGE = '/below/oauth/applications';
+const AT = `https://portal.example${PAGE}`;
+const ADA = { provider: 'accounts', id: 'ada' };
+const LOGGED_OUT = 'nobody';
+const SCOPES = { 'notes:read': 'Read notes', 'notes:write': 'Write notes' };
+
+let speaking: Speaking;
+beforeAll(() => {
+  speaking = new Speaking(speakingOf({ languages: ['en', 'de'], scopes: SCOPES }));
+});
+
+/** What a person has allowed a client. */
+const allowed = (id: string, clientId: string, changes: Partial<Authorization> = {}): Authorization =>
+  ({
+    family: { id, clientId, scopes: ['notes:read', 'notes:write'] },
+    clientName: `The ${clientId}`,
+    clientScopes: ['notes:read', 'notes:write'],
+    clientRegisteredBy: 'operator',
+    clientRedirectUris: ['https://client.example/callback'],
+    clientLook: { logoHash: 'hash' },
+    redeemed: true,
+    usedAt: NOW,
+    createdAt: NOW,
+    ...changes,
+  }) as Authorization;
+
+/** The pages of people whose browsers say who is signed in, and by which secret; `store` is what lives. */
+function start(changes: Partial<ApplicationsEndpointsOptions> = {}) {
+  const events: AuditEvent[] = [];
+  const asked: unknown[] = [];
+  const state = {
+    living: [allowed('1', 'notebook'), allowed('2', 'robot'), allowed('3', 'notebook')],
+    endedBefore: '',
+  };
+  const views: unknown[] = [];
+  const endpoints = createApplicationsEndpoints({
+    store: {
+      async listAuthorizations(person, now) {
+        asked.push(['listed', person.id, now]);
+        return state.living;
+      },
+      async revokeFamily(id, now) {
+        asked.push(['revoked', id, now]);
+        return id !== state.endedBefore;
+      },
+      confirmRevoked: async (person, clientId) => void asked.push(['confirmed', person.id, clientId]),
+      confirmRevokedOfPerson: async (person) => void asked.push(['confirmed', person.id]),
+    } satisfies Partial<AuthorizationRecords> as unknown as AuthorizationRecords,
+    accounts: {
+      async visitor(request) {
+        const [id = LOGGED_OUT, browserSecret = ''] = (request.headers.get('cookie') ?? LOGGED_OUT).split(
+          '@',
+        );
+        if (id === LOGGED_OUT) return null;
+        const [provider = '', number = id] = id.split('/');
+        const reference = id.includes('/') ? { provider, id: number } : { provider: 'accounts', id };
+        const profile = { name: `The person ${id}` };
+        const user: UserInterface = { reference, isActive: () => true, getProfile: () => profile };
+        return { user, browserSecret, request };
+      },
+    },
+    host: {
+      holdsPermission: async (_, permission) => permission !== 'notes:write',
+      loginUrl: (returnTo) => `/login?back=${encodeURIComponent(returnTo)}`,
+      async render(view, data) {
+        views.push(view);
+        return JSON.stringify(data);
+      },
+    },
+    scopes: createScopeCatalog(SCOPES),
+    audit: async (event) => void events.push(event),
+    clock: () => NOW,
+    issuer: ISSUER,
+    paths: { applications: PAGE, home: '/below/' },
+    serverName: 'Portal',
+    speaking,
+    logoPath: '/below/oauth/logo',
+    ...changes,
+  });
+  const list = (who: string, query = '', headers: Readonly<Record<string, string>> = {}) =>
+    endpoints.list(new Request(`${AT}${query}`, { headers: { cookie: who, ...headers } }));
+  return {
+    endpoints,
+    events,
+    asked,
+    state,
+    views,
+    list,
+    shown: async (who: string, query = '') =>
+      JSON.parse(String((await list(who, query)).body)) as ApplicationsView,
+    remove: (who: string, form: Readonly<Record<string, string>>, query = '') => {
+      const headers = { cookie: who };
+      const body = new URLSearchParams(form);
+      return endpoints.remove(new Request(`${AT}${query}`, { method: 'POST', headers, body }));
+    },
+  };
+}
+
+const ADAS = 'ada@secret';
+const locationOf = ({ headers }: { readonly headers: Readonly<Record<string, string>> }) =>
+  headers['Location'];
+
+describe('the page of applications', () => {
+  test('is made of what lives, once for each application, with what it may do now', async () => {
+    const { list, shown, asked, views } = start();
+    const reply = await list(ADAS);
+    expect([reply.status, views]).toEqual([200, ['oauth/applications']]);
+    expect(reply.headers['Content-Security-Policy']).toMatch(/form-action 'self' https:$/);
+    expect(reply.headers['Content-Language']).toBe('en');
+    expect(asked).toEqual([['listed', 'ada', NOW]]);
+    const view = await shown(ADAS);
+    expect(view).toMatchObject({
+      serverName: 'Portal',
+      person: { name: 'The person ada' },
+      removed: false,
+      removedAll: false,
+      action: PAGE,
+      removeAllPath: `${PAGE}?remove=all`,
+      confirming: false,
+      csrfToken: expect.stringMatching(/^[\w-]{43}$/) as string,
+      home: '/below/',
+    });
+    expect(view.applications).toMatchObject([
+      { clientId: 'notebook', name: 'The notebook', scopes: [{ name: 'notes:read' }] },
+      { clientId: 'robot', name: 'The robot', scopes: [{ name: 'notes:read' }] },
+    ]);
+    expect(view.applications[0]?.logo).toContain('/below/oauth/logo');
+    expect((await start({ logoPath: null }).shown(ADAS)).applications[0]?.logo).toBeNull();
+  });
+
+  test('has a token for each form, which is that of this application, person and browser alone', async () => {
+    const { shown } = start();
+    const of = async (who: string) => {
+      const { applications, csrfToken } = await shown(who);
+      return [csrfToken, ...applications.map((each) => each.csrfToken)];
+    };
+    const whose = [ADAS, 'ada@another', 'grace@secret', 'elsewhere/ada@secret'];
+    const tokens = (await Promise.all(whose.map(of))).flat();
+    expect(new Set(tokens).size).toBe(3 * whose.length);
+    // A page of another process, also of the version before, is answered here.
+    const label = 'oauth/applications';
+    expect(await of(ADAS)).toEqual([
+      keyedHash('secret', `${label}/all`, 'accounts', 'ada'),
+      keyedHash('secret', label, 'notebook', 'accounts', 'ada'),
+      keyedHash('secret', label, 'robot', 'accounts', 'ada'),
+    ]);
+  });
+
+  test.each<[string, Partial<ApplicationsView>]>([
+    ['?removed=1', { removed: true, removedAll: false, confirming: false }],
+    ['?removed=all', { removed: true, removedAll: true, confirming: false }],
+    ['?remove=all', { removed: false, removedAll: false, confirming: true }],
+    ['?remove=notebook', { removed: false, removedAll: false, confirming: false }],
+  ])('says with %s what was removed, or asks whether all is to be', async (query, said) => {
+    expect(await start().shown(ADAS, query)).toMatchObject(said);
+  });
+
+  test('asks nothing where nothing lives', async () => {
+    const { shown, state } = start();
+    state.living = [];
+    expect(await shown(ADAS, '?remove=all')).toMatchObject({ applications: [], confirming: false });
+  });
+
+  test('keeps the wish for a language', async () => {
+    const { list, shown } = start();
+    expect((await list(ADAS, '?ui_locales=de')).headers['Content-Language']).toBe('de');
+    const { action, removeAllPath } = await shown(ADAS, '?ui_locales=de');
+    expect([action, removeAllPath]).toEqual([`${PAGE}?ui_locales=de`, `${PAGE}?remove=all&ui_locales=de`]);
+  });
+
+  test('leads whoever is not signed in to sign in, and back, with the wish for a language', async () => {
+    const { list, remove, asked } = start();
+    const there = await list(LOGGED_OUT);
+    expect([there.status, locationOf(there)]).toEqual([302, `/login?back=${encodeURIComponent(PAGE)}`]);
+    const wishing = await list(LOGGED_OUT, '?ui_locales=de');
+    const back = encodeURIComponent(`${PAGE}?ui_locales=de`);
+    expect(locationOf(wishing)).toBe(`/login?back=${back}&ui_locales=de`);
+    const removing = await remove(LOGGED_OUT, { client_id: 'notebook' });
+    expect([removing.status, locationOf(removing)]).toEqual([303, `/login?back=${encodeURIComponent(PAGE)}`]);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('a removal', () => {
+  const about = (authorization: string, clientId: string) => ({
+    type: 'family_revoked',
+    authorization,
+    clientId,
+    person: ADA,
+    reason: 'person',
+  });
+
+  /** The form of one application, or of all. */
+  async function formOf(shown: ReturnType<typeof start>['shown'], clientId: string | null) {
+    const { applications, csrfToken } = await shown(ADAS);
+    if (clientId === null) return { remove: 'all', csrf_token: csrfToken };
+    const { csrfToken: own = '' } = applications.find((each) => each.clientId === clientId) ?? {};
+    return { client_id: clientId, csrf_token: own };
+  }
+
+  test('of one application ends all that lives of it, and tells the audit', async () => {
+    const { shown, remove, asked, events } = start();
+    const form = await formOf(shown, 'notebook');
+    asked.length = 0;
+    const reply = await remove(ADAS, form, '?ui_locales=de');
+    expect([reply.status, locationOf(reply)]).toEqual([303, `${PAGE}?removed=1&ui_locales=de`]);
+    expect(asked).toEqual([
+      ['listed', 'ada', NOW],
+      ['revoked', '1', NOW],
+      ['revoked', '3', NOW],
+    ]);
+    expect(events).toEqual([about('1', 'notebook'), about('3', 'notebook')]);
+  });
+
+  test('of all ends all, and tells of nothing that had ended meanwhile', async () => {
+    const { shown, remove, asked, events, state } = start();
+    state.endedBefore = '2';
+    const form = await formOf(shown, null);
+    asked.length = 0;
+    expect(locationOf(await remove(ADAS, form))).toBe(`${PAGE}?removed=all`);
+    expect(asked.map((each) => (each as readonly unknown[])[1])).toEqual(['ada', '1', '2', '3']);
+    expect(events).toEqual([about('1', 'notebook'), about('3', 'notebook')]);
+  });
+
+  test('that finds nothing is answered once it is for good that nothing lives', async () => {
+    const { shown, remove, asked, events, state } = start();
+    const [one, all] = [await formOf(shown, 'notebook'), await formOf(shown, null)];
+    state.living = [allowed('2', 'robot')];
+    asked.length = 0;
+    await remove(ADAS, one);
+    expect(asked).toEqual([
+      ['listed', 'ada', NOW],
+      ['confirmed', 'ada', 'notebook'],
+    ]);
+    state.living = [];
+    asked.length = 0;
+    await remove(ADAS, all);
+    expect(asked).toEqual([
+      ['listed', 'ada', NOW],
+      ['confirmed', 'ada'],
+    ]);
+    expect(events).toEqual([]);
+  });
+
+  test('is done for no token but that of its form', async () => {
+    const { shown, remove, asked, events } = start();
+    const [one, all] = [await formOf(shown, 'notebook'), await formOf(shown, null)];
+    asked.length = 0;
+    for (const [who, form] of [
+      [ADAS, { client_id: 'notebook' }],
+      [ADAS, { client_id: 'notebook', csrf_token: 'made-up' }],
+      [ADAS, { ...one, client_id: 'robot' }],
+      [ADAS, { csrf_token: one.csrf_token }],
+      [ADAS, { remove: 'all', csrf_token: one.csrf_token }],
+      [ADAS, { client_id: 'notebook', csrf_token: all.csrf_token }],
+      [ADAS, { client_id: 'notebook', remove: 'all', csrf_token: all.csrf_token }],
+      [ADAS, { remove: 'everything', csrf_token: all.csrf_token }],
+      ['ada@another', one],
+      ['grace@secret', all],
+    ] as const) {
+      const refused = remove(who, form);
+      await expect(refused).rejects.toBeInstanceOf(AuthorizationPageError);
+      await expect(refused).rejects.toMatchObject({
+        text: page('error.removal_not_accepted'),
+        detail: 'the csrf_token is not the one of this application and browser session',
+      });
+    }
+    expect([asked, events]).toEqual([[], []]);
+  });
+});

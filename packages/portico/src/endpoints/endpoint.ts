@@ -1,0 +1,168 @@
+import type { Database } from '../../../sql/src/contract.ts';
+import type { BindingOffer } from '../http/challenges.ts';
+import { prefersPage } from '../http/accept.ts';
+import { runInContext } from '../http/context.ts';
+import type { RunFrom } from '../auditing/origin.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { preflight, readableHeaders } from '../replies/cross-origin.ts';
+import type { CompleteHost } from '../host.ts';
+import type { Measuring } from '../measuring/measuring.ts';
+import { logRefusal, notedClient } from '../refusals.ts';
+import { toResponse, type Reply } from '../replies/responses.ts';
+import type { Failures } from '../replies/failures.ts';
+import {
+  ADMINISTRATION_TABLE,
+  ENDPOINT_TABLE,
+  mountedAt,
+  RESOURCE_METADATA,
+  type AdministrationPageName,
+  type EndpointDescription,
+  type EndpointName,
+} from './table.ts';
+import type { Mounting } from './paths.ts';
+
+/** An endpoint of the server: mounted by its path, named for `csrf_exempt_routes`. */
+export interface Endpoint {
+  /** Such as `oauth_server_token`. */
+  readonly name: string;
+  /** The methods that it answers; HEAD goes to the one with GET. */
+  readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
+  /** Set when it answers each of them with 405: they are not offered, and no `Allow` names them. */
+  readonly refusesMethods?: true;
+  /** The path of a request for it, as it arrives: such as `/oauth/token`, with `base_path` before it unless a proxy takes that away. */
+  readonly path: string;
+  /** Never rejects: what goes wrong is answered. Every member of the host contract is given `context`. */
+  readonly handle: (request: Request, context?: unknown) => Promise<Response>;
+}
+
+/** Answers a request, or throws the error that refuses it. */
+export type Handler = (request: Request) => Promise<Reply>;
+
+/** An endpoint of a feature. */
+export interface OwnEndpoint {
+  readonly description: EndpointDescription;
+  readonly handler: Handler;
+}
+
+export interface EndpointsOptions {
+  /** Null for an endpoint that is not offered. */
+  readonly handlers: Readonly<Record<EndpointName, Handler | null>>;
+  /** Those of features. */
+  readonly own: readonly OwnEndpoint[];
+  readonly mounting: Mounting;
+  readonly failures: Failures;
+  readonly host: Pick<CompleteHost, 'log' | 'clientAddress' | 'commit'>;
+  readonly database: Pick<Database, 'readTogether'>;
+  /** What of bound tokens pages of other origins may send and read; null where there are none. */
+  readonly binding: BindingOffer | null;
+  /** Wrapped around what answers, so that what is recorded names the request; null where nothing is. */
+  readonly runFrom: RunFrom | null;
+  /** Null where nothing is measured. */
+  readonly measuring: Measuring | null;
+  /** Where the metadata of the resource is, and what answers there; null unless it is published. */
+  readonly resourceMetadata: { readonly path: string; readonly handler: Handler } | null;
+  /** Answers a request for an administrator's page; null when there are none. */
+  readonly administration: ((name: AdministrationPageName, request: Request) => Promise<Reply>) | null;
+}
+
+/** Every endpoint of the tables, with its handler, and the metadata of the resource. */
+export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] {
+  const { handlers, own, mounting, resourceMetadata, administration, ...parts } = options;
+  const endpoints = ENDPOINT_TABLE.flatMap((each) => {
+    const handler = handlers[each.name];
+    if (handler === null) return [];
+    return mountedAt(each, mounting).map((description) => createEndpoint({ ...parts, description, handler }));
+  });
+  for (const { description: each, handler } of own) {
+    const described = mountedAt(each, mounting);
+    endpoints.push(...described.map((description) => createEndpoint({ ...parts, description, handler })));
+  }
+  if (administration !== null) {
+    for (const each of ADMINISTRATION_TABLE) {
+      const handler: Handler = (request) => administration(each.name, request);
+      const described = mountedAt({ ...each, forPeople: true }, mounting);
+      endpoints.push(...described.map((description) => createEndpoint({ ...parts, description, handler })));
+    }
+  }
+  if (resourceMetadata === null) return endpoints;
+  const { path, handler } = resourceMetadata;
+  return [...endpoints, createEndpoint({ ...parts, description: { ...RESOURCE_METADATA, path }, handler })];
+}
+
+function createEndpoint({
+  description,
+  handler,
+  failures,
+  host,
+  database,
+  binding,
+  runFrom,
+  measuring,
+}: Omit<EndpointsOptions, 'handlers' | 'own' | 'mounting' | 'resourceMetadata' | 'administration'> & {
+  readonly description: EndpointDescription;
+  readonly handler: Handler;
+}): Endpoint {
+  const { name, path, methods, anyOrigin = false, forPeople = false, onlyReads = false } = description;
+  // Applications send no session along, so there is none to keep.
+  const commit = forPeople ? host.commit : null;
+  const readable = readableHeaders(binding);
+  const handle: Handler = onlyReads ? (request) => database.readTogether(() => handler(request)) : handler;
+
+  function failure(error: unknown, request: Request, requestId: string): Promise<Reply> {
+    const asPage = forPeople && prefersPage(request.headers.get('accept'));
+    return failures.reply(error, { endpoint: name, requestId, asPage, request });
+  }
+
+  async function answer(request: Request): Promise<Response> {
+    const requestId = requestIdOf(request);
+    if (anyOrigin && request.method === 'OPTIONS') {
+      return toResponse(preflight(request, methods, binding), requestId);
+    }
+    let replied: Reply;
+    try {
+      replied = await handle(request);
+    } catch (error) {
+      replied = await failure(error, request, requestId);
+    }
+    const { refused: error } = replied;
+    if (error !== undefined) {
+      logRefusal(host, { endpoint: name, request, error, clientId: notedClient(request) });
+      measuring?.refused(name, error);
+    }
+    const read = anyOrigin ? { ...replied, headers: { ...replied.headers, ...readable } } : replied;
+    const response = toResponse(read, requestId);
+    return commit === null ? response : committed(commit, request, response, requestId);
+  }
+
+  /** Where what the answer rests on cannot be kept, such as that somebody was signed out, it is not given. */
+  async function committed(
+    keep: NonNullable<typeof commit>,
+    request: Request,
+    response: Response,
+    requestId: string,
+  ): Promise<Response> {
+    try {
+      await keep(request, response);
+      return response;
+    } catch (error) {
+      return toResponse(await failure(error, request, requestId), requestId);
+    }
+  }
+
+  const task = { kind: 'endpoint', name, route: path } as const;
+  const measured: (request: Request) => Promise<Response> =
+    measuring === null ? answer : (request) => measuring.endpoint(task, request, () => answer(request));
+  return {
+    name,
+    path,
+    methods: anyOrigin ? [...methods, 'OPTIONS'] : methods,
+    handle: (request, context) => {
+      const work = () => measured(request);
+      return runInContext(
+        context,
+        requestIdOf(request),
+        runFrom === null ? work : () => runFrom(() => request, context, work),
+      );
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { requestIdOf } from '../http/request-id.ts';
+import type { Health } from '../health/health.ts';
+import type { HealthPaths } from '../health/paths.ts';
+import { jsonReply, toResponse, type Reply } from '../replies/responses.ts';
+import type { Endpoint } from './endpoint.ts';
+
+const NO_STORE = { 'Cache-Control': 'no-store' } as const;
+
+/** What probes ask, on these paths; they read no session and no cookie. */
+export function createHealthEndpoints(
+  { readiness }: Pick<Health, 'readiness'>,
+  paths: HealthPaths,
+): readonly Endpoint[] {
+  /** The process answers: nothing is asked. */
+  const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);
+  /** 200 while requests should be sent here, and 503 with the parts that fail. */
+  async function ready(): Promise<Reply> {
+    const found = await readiness();
+    return jsonReply(found, found.status === 'ready' ? 200 : 503, NO_STORE);
+  }
+  return [
+    ...endpoint('oauth_server_live', paths.live, live),
+    ...endpoint('oauth_server_ready', paths.ready, ready),
+  ];
+}
+
+function endpoint(name: string, path: string | null, reply: () => Promise<Reply>): readonly Endpoint[] {
+  if (path === null) return [];
+  const handle = async (request: Request) => toResponse(await reply(), requestIdOf(request));
+  return [{ name, path, methods: ['GET'], handle }];
+}

@@ -1,0 +1,306 @@
+import { describe, expect, test } from 'vitest';
+import type { LogContext } from '../contracts/log.ts';
+import { currentContext, currentRequestId } from '../http/context.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { dpopOffer } from '../http/dpop.ts';
+import { currentOrigin, runFrom } from '../auditing/origin.ts';
+import type { BearerError } from '../errors.ts';
+import { createFailures } from '../replies/failures.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
+import { createTokenLookUp, token } from '../tokens/token-accessor.ts';
+import type { UsableToken } from '../tokens/bearer.ts';
+import { createProtectedRoutes, type ProtectedRoutesOptions } from './protected-routes.ts';
+
+const METADATA = 'https://portal.example/.well-known/oauth-protected-resource';
+const DPOP = dpopOffer({ required: false, algorithms: ['ES256'] });
+const SENT = { 'X-Request-Id': 'the-request' };
+
+/** What is read of a token, by its value: `usable` has a scope that its person holds, and one that the person does not. */
+const TOKENS = {
+  usable: {
+    clientId: 'notebook',
+    user: null,
+    subject: null,
+    scopes: ['notes:read', 'notes:write'],
+    thumbprint: null,
+  },
+  bound: {
+    clientId: 'notebook',
+    user: null,
+    subject: null,
+    scopes: ['notes:write'],
+    thumbprint: 'of its key',
+  },
+} as unknown as Readonly<Record<string, UsableToken>>;
+
+/** Routes of a server whose tokens are these, and what is said of them. */
+function start(changes: Partial<ProtectedRoutesOptions> = {}) {
+  const lines: (readonly [string, LogContext])[] = [];
+  const measured: unknown[] = [];
+  const seen: unknown[] = [];
+  const state = { problem: null as Error | null, together: 0, made: 0 };
+  const log = {
+    debug() {},
+    info: (text: string, context: LogContext = {}) =>
+      void lines.push([text, { ...context, during: [currentContext(), currentRequestId()] }]),
+    warning() {},
+    error: (text: string, context: LogContext = {}) => void lines.push([text, context]),
+  };
+  const bearerTokens = {
+    fromHeader: async (authorization: string | null, asked: (() => Request) | undefined) => {
+      seen.push([asked?.().url ?? null, currentContext(), currentRequestId()]);
+      if (state.problem !== null) throw state.problem;
+      if (authorization === null) return { code: 'missing_token', detail: 'there is no header' } as const;
+      const found = TOKENS[authorization];
+      return (
+        found ?? ({ code: 'invalid_token', detail: 'nobody has it', proof: { answer: 'next' } } as const)
+      );
+    },
+    honouredScopes: async ({ scopes: has }: UsableToken) => has.filter((name) => name === 'notes:read'),
+  };
+  const scopes = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });
+  const database = {
+    isUnavailable: () => false,
+    readTogether: async <T>(work: () => Promise<T>) => {
+      state.together += 1;
+      return work();
+    },
+  };
+  const host = { log, clientAddress: () => '192.0.2.1', render: () => Promise.reject(new Error('a page')) };
+  const failures = createFailures({
+    host,
+    database,
+    pendingSteps: async () => [],
+    serverName: 'Portal',
+    speaking: {} as never,
+    showsDetails: false,
+  });
+  const measuring = {
+    refused: (endpoint: string, error: BearerError) => void measured.push([endpoint, error.code]),
+    answered: (endpoint: string, status: number) => void measured.push([endpoint, status]),
+  } as unknown as ProtectedRoutesOptions['measuring'];
+  const routes = createProtectedRoutes({
+    lookUp: createTokenLookUp({ bearerTokens: bearerTokens as never, scopes }),
+    database,
+    failures,
+    host,
+    metadataUrl: null,
+    binding: null,
+    runFrom: null,
+    measuring,
+    ...changes,
+  });
+  const requestWith = (authorization: string | null) => {
+    const headers = new Headers(SENT);
+    if (authorization !== null) headers.set('Authorization', authorization);
+    return new Request('https://portal.example/notes', { headers });
+  };
+  return {
+    lines,
+    measured,
+    seen,
+    state,
+    routes,
+    requestWith,
+    /** The answer to a request with this header, where the handler asks this of its token. */
+    ask: (authorization: string | null, work: () => void, context?: unknown) =>
+      routes.withToken(
+        requestWith(authorization),
+        async () => {
+          work();
+          return new Response('done');
+        },
+        context,
+      ),
+    /** What the handler's question throws, where no request is known. */
+    refusalOf: async (authorization: string | null, work: () => void): Promise<BearerError> => {
+      const found = await routes.lookUpToken(authorization);
+      if ('failure' in found) throw new Error('the look-up failed');
+      try {
+        found.run(work);
+      } catch (error) {
+        return error as BearerError;
+      }
+      throw new Error('nothing was refused');
+    },
+  };
+}
+
+const challengeOf = (response: Response) => response.headers.get('www-authenticate');
+
+describe('a handler with its token', () => {
+  test('is run, and what it answers is the answer; the token is read at once, for this request', async () => {
+    const { ask, seen, state, lines, measured } = start();
+    const context = { of: 'a framework' };
+    const response = await ask('usable', () => token().requireScope('notes:read'), context);
+    expect([response.status, await response.text()]).toEqual([200, 'done']);
+    expect(seen).toEqual([['https://portal.example/notes', context, 'the-request']]);
+    expect(state.together).toBe(1);
+    expect([lines, measured]).toEqual([[], []]);
+  });
+
+  test('is run where nobody says for which request', async () => {
+    const { routes, seen } = start();
+    const found = await routes.lookUpToken('usable');
+    expect('run' in found && found.run(() => token().clientId())).toBe('notebook');
+    expect(seen).toEqual([[null, undefined, null]]);
+  });
+
+  test('names the request in what is recorded meanwhile, where one is known', async () => {
+    const { routes, requestWith } = start({ runFrom });
+    const origin = () => currentOrigin(() => `${String(currentContext())} of ${token().clientId()}`);
+    const request = requestWith('usable');
+    const found = await routes.lookUpToken('usable', () => request, 'context');
+    expect('run' in found && found.run(origin)).toEqual({
+      address: 'context of notebook',
+      requestId: 'the-request',
+    });
+    const unknown = await routes.lookUpToken('usable');
+    expect('run' in unknown && unknown.run(origin)).toEqual({ address: null, requestId: null });
+    const { routes: plain } = start();
+    const unrecorded = await plain.lookUpToken('usable', () => request);
+    expect('run' in unrecorded && unrecorded.run(origin)).toEqual({ address: null, requestId: null });
+  });
+
+  test('throws its own errors on', async () => {
+    const { ask, lines } = start();
+    const broken = ask('usable', () => {
+      throw new Error('its own');
+    });
+    await expect(broken).rejects.toThrow('its own');
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('a refusal', () => {
+  test('is answered, logged once with who asked and from where, and measured once', async () => {
+    const { ask, lines, measured } = start();
+    const response = await ask(
+      'usable',
+      () => {
+        expect(() => token().requireScope('notes:write')).toThrow('does not reach');
+        token().requireScope('notes:write');
+      },
+      'context',
+    );
+    expect([response.status, response.headers.get('x-request-id')]).toEqual([403, 'the-request']);
+    expect(challengeOf(response)).toBe(
+      'Bearer realm="oauth", error="insufficient_scope", error_description="The access token does not reach this resource.", scope="notes:write"',
+    );
+    expect(lines).toEqual([
+      [
+        '{endpoint} refused: {error} ({detail})',
+        {
+          endpoint: 'token()',
+          requestId: 'the-request',
+          error: 'insufficient_scope',
+          detail: 'the person holds no permission for the scope notes:write',
+          clientId: 'notebook',
+          address: '192.0.2.1',
+          during: ['context', 'the-request'],
+        },
+      ],
+    ]);
+    expect(measured).toEqual([['token()', 'insufficient_scope']]);
+  });
+
+  test('where no request is known names none', async () => {
+    const { refusalOf, lines } = start();
+    const error = await refusalOf(null, () => token().requireUsable());
+    expect(error).toMatchObject({ code: 'missing_token', scope: null, requestId: null, binding: null });
+    expect(lines).toMatchObject([
+      ['{endpoint} refused: {error} ({detail})', { requestId: null, address: null }],
+    ]);
+  });
+
+  test('is of one request: another one is logged again', async () => {
+    const { ask, lines } = start();
+    for (let count = 0; count < 2; count += 1) await ask(null, () => token().requireUsable());
+    expect(lines).toHaveLength(2);
+  });
+
+  test('is not measured where nothing is', async () => {
+    const { ask, lines, state } = start({ measuring: null });
+    expect((await ask(null, () => token().requireUsable())).status).toBe(401);
+    state.problem = new Error('out of order');
+    expect((await ask(null, () => token().requireUsable())).status).toBe(500);
+    expect(lines).toHaveLength(2);
+  });
+
+  test.each([
+    ['without a token', null, 'missing_token', null],
+    ['of a token that is none', 'invented', 'invalid_token', null],
+    ['of one that does not reach', 'usable', 'insufficient_scope', 'notes:write'],
+  ])('%s names the scope only where that helps', async (_, authorization, code, scope) => {
+    const { refusalOf } = start();
+    const error = await refusalOf(authorization, () => token().requireScope('notes:write'));
+    expect([error.code, error.scope, error.resourceMetadata]).toEqual([code, scope, null]);
+  });
+
+  test.each([
+    ['without a token', null, 'missing_token'],
+    ['of a token that is none', 'invented', 'invalid_token'],
+    ['of a scope that no other token of this person would have', 'usable', 'access_denied'],
+  ])(
+    '%s says how to get a token, and for which scope, where challenges do',
+    async (_, authorization, code) => {
+      const { refusalOf } = start({ metadataUrl: METADATA });
+      const error = await refusalOf(authorization, () => token().requireScope('notes:write'));
+      expect([error.code, error.scope, error.resourceMetadata]).toEqual([code, 'notes:write', METADATA]);
+    },
+  );
+
+  test('of a scope that the token has not asks for it, also where challenges say how', async () => {
+    const { refusalOf } = start({ metadataUrl: METADATA });
+    const lacking = await refusalOf('bound', () => token().requireScope('notes:read'));
+    expect(lacking).toMatchObject({ code: 'insufficient_scope', scope: 'notes:read' });
+  });
+
+  test('speaks of bound tokens where that is switched on, and of the nonce that is asked for', async () => {
+    const { refusalOf } = start({ binding: DPOP });
+    const of = async (authorization: string | null) =>
+      (await refusalOf(authorization, () => token().requireScope('notes:read'))).binding;
+    expect(await of(null)).toEqual({ ...DPOP, presented: false, answer: null });
+    expect(await of('invented')).toEqual({ ...DPOP, presented: true, answer: 'next' });
+    expect(await of('bound')).toEqual({ ...DPOP, presented: true, answer: null });
+  });
+});
+
+describe('a look-up that fails', () => {
+  const problem = new Error('out of order');
+
+  test('runs no handler; the answer names the request, and so does the log', async () => {
+    const { ask, state, lines, measured } = start();
+    state.problem = problem;
+    const response = await ask('usable', () => {
+      throw new Error('the handler was run');
+    });
+    expect([response.status, response.headers.get('x-request-id')]).toEqual([500, 'the-request']);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(lines).toEqual([
+      [
+        '{endpoint} failed: {exception}',
+        { endpoint: 'token()', requestId: 'the-request', exception: problem },
+      ],
+    ]);
+    expect(measured).toEqual([['token()', 500]]);
+  });
+
+  test('names no request that nobody knows', async () => {
+    const { routes, state, lines } = start();
+    state.problem = problem;
+    const found = await routes.lookUpToken('usable');
+    expect('failure' in found && found.failure.headers.has('x-request-id')).toBe(false);
+    expect(lines).toMatchObject([['{endpoint} failed: {exception}', { requestId: null }]]);
+  });
+
+  test('does not ask for the request again where its id is known', async () => {
+    const { routes, requestWith, lines } = start();
+    const request = requestWith(null);
+    const found = await routes.lookUpToken(null, () => request);
+    expect(() => 'run' in found && found.run(() => token().requireUsable())).toThrow('needs an access token');
+    expect(lines).toMatchObject([
+      ['{endpoint} refused: {error} ({detail})', { requestId: requestIdOf(request) }],
+    ]);
+  });
+});

@@ -1,0 +1,134 @@
+import { parseBearer } from '../http/bearer.ts';
+import { readText, type BodyFailure } from '../http/body.ts';
+import { mediaTypeOf } from '../http/media-types.ts';
+import { authenticationMetadata } from '../clients/client-metadata.ts';
+import type { ClientDemand } from '../clients/demands.ts';
+import { BearerError, BodyTooLargeError, OAuthError } from '../errors.ts';
+import { callerAddress, type CompleteHost } from '../host.ts';
+import { queryParameters } from '../parameters.ts';
+import { quoted } from '../quoting.ts';
+import { noteClient } from '../refusals.ts';
+import type { SentMetadata } from '../registering/asked-metadata.ts';
+import type { Registrations } from '../registering/registrations.ts';
+import { jsonReply, type Reply } from '../replies/responses.ts';
+import type { Client } from '../store/client.ts';
+import type { Pruning } from '../store/pruning.ts';
+import type { Handler } from './endpoint.ts';
+import { REGISTER_PATH } from './paths.ts';
+
+export interface RegisterEndpointOptions {
+  readonly registrations: Registrations;
+  readonly host: Pick<CompleteHost, 'clientAddress'>;
+  readonly pruning: Pick<Pruning, 'tick'>;
+  /** What clients may demand. */
+  readonly demands: readonly ClientDemand[];
+  readonly issuer: string;
+}
+
+/** The largest body that is read, in bytes. */
+const BODY_LIMIT = 64 * 1024;
+
+/**
+ * POST /oauth/register (RFC 7591), and GET, PUT and DELETE of the registration with its access token (RFC 7592): its URI is the same
+ * with the client id in the query.
+ */
+export function createRegisterEndpoint(options: RegisterEndpointOptions): Handler {
+  const { registrations, host, pruning, demands, issuer } = options;
+
+  async function register(request: Request): Promise<Reply> {
+    const token = bearerToken(request);
+    const sent = await readMetadata(request);
+    const { client, secret, registrationAccessToken } = await registrations.register(
+      sent,
+      token,
+      callerAddress(host, request),
+    );
+    await pruning.tick();
+    const credentials = secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
+    return jsonReply({ ...information(client, registrationAccessToken), ...credentials }, 201, NEVER_STORED);
+  }
+
+  async function manage(request: Request): Promise<Reply> {
+    const token = bearerToken(request);
+    if (token === null) {
+      throw new BearerError('missing_token', null, { detail: 'no registration access token was sent' });
+    }
+    const client = await registrations.find(queryParameters(request).get('client_id') ?? '', token);
+    noteClient(request, client.id);
+    if (request.method === 'DELETE') {
+      await registrations.end(client);
+      return { status: 204, headers: NEVER_STORED, body: null };
+    }
+    const current =
+      request.method === 'PUT'
+        ? await registrations.replace(
+            client,
+            token,
+            await readMetadata(request),
+            callerAddress(host, request),
+          )
+        : client;
+    return jsonReply(information(current, token), 200, NEVER_STORED);
+  }
+
+  /** RFC 7591 section 3.2.1, RFC 7592 section 3: all that is registered, also what was asked for in another way. */
+  function information(client: Client, token: string): Readonly<Record<string, unknown>> {
+    return {
+      client_id: client.id,
+      client_id_issued_at: Math.floor(client.createdAt / 1000),
+      registration_access_token: token,
+      registration_client_uri: `${issuer}${REGISTER_PATH}?client_id=${client.id}`,
+      client_name: client.name,
+      application_type: client.applicationType,
+      redirect_uris: client.redirectUris,
+      grant_types: client.grants,
+      response_types: client.grants.includes('authorization_code') ? ['code'] : [],
+      ...authenticationMetadata(client, demands),
+      scope: client.scopes.join(' '),
+      id_token_signed_response_alg: client.idTokenSignedResponseAlg,
+    };
+  }
+
+  return (request) => (request.method === 'POST' ? register(request) : manage(request));
+}
+
+const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
+
+/** Null without one. */
+function bearerToken(request: Request): string | null {
+  const credentials = parseBearer(request.headers.get('authorization'));
+  if (credentials === null) return null;
+  if (credentials.token === null)
+    throw new BearerError('invalid_request', null, { detail: 'no token follows the scheme Bearer' });
+  return credentials.token;
+}
+
+async function readMetadata(request: Request): Promise<SentMetadata> {
+  const type = request.headers.get('content-type');
+  if (mediaTypeOf(type) !== 'application/json') {
+    throw new OAuthError(
+      'invalid_request',
+      'The body must be application/json.',
+      type === null ? 'it has no Content-Type' : `its Content-Type is ${quoted(type)}`,
+    );
+  }
+  const value = parseJson(await readText(request, BODY_LIMIT, refuseBody));
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as SentMetadata;
+  throw new OAuthError('invalid_request', 'The body must be a JSON object.');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new OAuthError('invalid_request', 'The body is not JSON.');
+  }
+}
+
+function refuseBody(failure: BodyFailure): never {
+  if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');
+  throw new OAuthError(
+    'invalid_request',
+    failure === 'broke off' ? 'The body broke off.' : 'The body is not UTF-8.',
+  );
+}

@@ -1,0 +1,146 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  type KeyObject,
+} from 'node:crypto';
+import { equalInConstantTime } from '../http/constant-time.ts';
+import { randomToken } from '../crypto.ts';
+import type { CompleteHost } from '../host.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { SigningKey } from '../keys/signing-key.ts';
+
+/**
+ * The doctor's way to learn what a serving process sees of a request that came through its proxies. The doctor sends a
+ * question in this header of a request for a public document, and the process returns the answer, encrypted, in the same
+ * header of the response. The keys for both are derived from a signing key, so only processes that share the key directory
+ * can ask or read. Everybody else gets the plain document, and a recorded answer reveals nothing.
+ */
+export const ROUND_TRIP_HEADER = 'Portico-Doctor';
+
+/** The request as it reached the serving process. Header values are as they arrived, null when absent. */
+export interface SeenRequest {
+  readonly host: string | null;
+  readonly forwardedHost: string | null;
+  readonly forwardedProto: string | null;
+  readonly forwardedFor: string | null;
+  /** Where the application says that the request comes from. */
+  readonly address: string | null;
+}
+
+/** A question, which is accepted for five minutes, and the way to decrypt its answer. */
+export interface RoundTripQuestion {
+  readonly header: string;
+  /** The content of the answer; null for an answer to another question. */
+  readonly open: (answer: string) => SeenRequest | null;
+}
+
+/** How far a question's time may be off, in milliseconds: clocks of two machines differ. */
+const CLOCK_TOLERANCE = 300_000;
+/** Longer header values are cut, so that the answer fits into a header. */
+const LONGEST_VALUE = 1000;
+const QUESTION = /^(\d{1,15})\.([\w-]{43})\.([\w-]{43})\.([^.]{1,200})$/;
+
+interface Keys {
+  /** Authenticates questions. */
+  readonly question: Buffer;
+  /** Encrypts answers. */
+  readonly answer: Buffer;
+}
+
+const derived = new WeakMap<KeyObject, Keys>();
+
+/** HKDF (RFC 5869) makes them independent of the key's signatures. */
+function deriveKeys(privateKey: KeyObject): Keys {
+  let keys = derived.get(privateKey);
+  if (keys === undefined) {
+    const secret = privateKey.export({ type: 'pkcs8', format: 'der' });
+    const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'portico: the round trip of the doctor', 64));
+    keys = { question: bytes.subarray(0, 32), answer: bytes.subarray(32) };
+    derived.set(privateKey, keys);
+  }
+  return keys;
+}
+
+function authenticate({ question }: Keys, issuer: string, time: string, nonce: string): string {
+  return createHmac('sha256', question)
+    .update(JSON.stringify([issuer, time, nonce]))
+    .digest('base64url');
+}
+
+/** A key whose private part both ends have: of a KeySigner neither has it. */
+export type SigningKeyFile = SigningKey & { readonly privateKey: KeyObject };
+
+export function isFile(key: SigningKey): key is SigningKeyFile {
+  return key.privateKey !== null;
+}
+
+/** A question to a server of this issuer that has the key. `now` is milliseconds since 1970. */
+export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): RoundTripQuestion {
+  const keys = deriveKeys(key.privateKey);
+  const [time, nonce] = [String(now), randomToken()];
+  return {
+    header: [time, nonce, authenticate(keys, issuer, time, nonce), encodeURIComponent(key.kid)].join('.'),
+    open(answer) {
+      const sealed = Buffer.from(answer, 'base64url');
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', keys.answer, sealed.subarray(0, 12), {
+          authTagLength: 16,
+        })
+          .setAAD(Buffer.from(nonce))
+          .setAuthTag(sealed.subarray(12, 28));
+        const text = Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString();
+        return JSON.parse(text) as SeenRequest;
+      } catch {
+        return null;
+      }
+    },
+  };
+}
+
+/** What the serving process needs for an answer. */
+export interface RoundTripOptions {
+  readonly issuer: string;
+  readonly keys: Pick<KeyRing, 'published'>;
+  readonly host: Pick<CompleteHost, 'clientAddress'>;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** The encrypted answer to a request with a valid question; null for every other request. */
+export async function answerRoundTrip(
+  { issuer, keys: ring, host, clock }: RoundTripOptions,
+  request: Request,
+): Promise<string | null> {
+  const asked = request.headers.get(ROUND_TRIP_HEADER);
+  if (asked === null) return null;
+  const [, time = '', nonce = '', proof = '', kid = ''] = QUESTION.exec(asked) ?? [];
+  if (Math.abs(clock() - Number(time)) > CLOCK_TOLERANCE) return null;
+  // An unreadable key directory must not fail this request, which needs no key.
+  const known = await ring.published().catch((): readonly SigningKey[] => []);
+  const key = known.filter(isFile).find((each) => encodeURIComponent(each.kid) === kid);
+  if (key === undefined) return null;
+  const keys = deriveKeys(key.privateKey);
+  if (!equalInConstantTime(proof, authenticate(keys, issuer, time, nonce))) return null;
+  return seal(keys, nonce, describeRequest(host, request));
+}
+
+function describeRequest(host: Pick<CompleteHost, 'clientAddress'>, request: Request): SeenRequest {
+  const value = (name: string) => request.headers.get(name)?.slice(0, LONGEST_VALUE) ?? null;
+  return {
+    host: value('host'),
+    forwardedHost: value('x-forwarded-host'),
+    forwardedProto: value('x-forwarded-proto'),
+    forwardedFor: value('x-forwarded-for'),
+    address: host.clientAddress(request),
+  };
+}
+
+function seal({ answer }: Keys, nonce: string, content: SeenRequest): string {
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', answer, iv).setAAD(Buffer.from(nonce));
+  const text = Buffer.concat([cipher.update(JSON.stringify(content)), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64url');
+}

@@ -1,0 +1,68 @@
+import type { BearerTokens, NoToken, UsableToken } from '../tokens/bearer.ts';
+import type { Claims } from '../tokens/claims.ts';
+import { bindingRefusal, type BindingOffer } from '../http/challenges.ts';
+import { BearerError, OAuthError } from '../errors.ts';
+import { formParameters, isForm } from '../parameters.ts';
+import { noteClient } from '../refusals.ts';
+import { jsonReply } from '../replies/responses.ts';
+import type { Handler } from './endpoint.ts';
+
+export interface UserinfoOptions {
+  readonly bearerTokens: BearerTokens;
+  readonly claims: Claims;
+  /** What is said of bound tokens; null where there are none. */
+  readonly binding: BindingOffer | null;
+}
+
+/** GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release about its person. */
+export function createUserinfoEndpoint({ bearerTokens, claims, binding: offer }: UserinfoOptions): Handler {
+  /**
+   * From the header or from a form body (RFC 6750 sections 2.1 and 2.2), never from both. The body is read before anything is
+   * asked of the store: a caller may be slow.
+   */
+  async function sentToken(request: Request): Promise<UsableToken | NoToken> {
+    const authorization = request.headers.get('authorization');
+    const value = request.method === 'POST' && isForm(request) ? await tokenInForm(request) : undefined;
+    if (value === undefined) return bearerTokens.fromHeader(authorization, () => request);
+    if (authorization !== null) {
+      const detail = 'a token in the form beside an Authorization header';
+      throw new BearerError('invalid_request', null, { detail, binding: bindingRefusal(offer, undefined) });
+    }
+    return bearerTokens.lookUp(value, 'Bearer');
+  }
+
+  return async (request) => {
+    const token = await sentToken(request);
+    if ('code' in token) {
+      const { code, detail, message, of, proof } = token;
+      const { clientId = null, authorization = null } = of ?? {};
+      if (clientId !== null) noteClient(request, clientId);
+      const binding = bindingRefusal(offer, proof);
+      throw new BearerError(code, null, {
+        ...(message === undefined ? {} : { message }),
+        detail,
+        binding,
+        authorization,
+      });
+    }
+    const { clientId, authorization } = token;
+    noteClient(request, clientId);
+    if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
+      const detail = token.user === null ? 'the token stands for no person' : 'the token has no scope openid';
+      const proof = token.thumbprint === null ? undefined : { answer: null };
+      const about = { detail, binding: bindingRefusal(offer, proof), authorization };
+      throw new BearerError('insufficient_scope', 'openid', about);
+    }
+    const scopes = await bearerTokens.honouredScopes(token);
+    return jsonReply({ ...(await claims(token.user, scopes)), sub: token.subject });
+  };
+}
+
+async function tokenInForm(request: Request): Promise<string | undefined> {
+  try {
+    return (await formParameters(request)).get('access_token');
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    throw new BearerError('invalid_request', null, { detail: error.detail ?? error.message });
+  }
+}

@@ -1,0 +1,96 @@
+import type { z } from 'zod';
+import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
+import type { RequestChecks } from './authorization/request.ts';
+import type { SentParameters } from './authorization/waiting-requests.ts';
+import type { ClientDocuments } from './client-documents/client-documents.ts';
+import type { AuthenticateClient } from './clients/authentication.ts';
+import type { Clients, FindClient } from './clients/clients.ts';
+import type { Handler } from './endpoints/endpoint.ts';
+import type { EndpointDescription } from './endpoints/table.ts';
+import type { Parameters } from './parameters.ts';
+import type { ConfigurationProblem } from '../../sql/src/errors.ts';
+import type { DemandDescription } from './clients/demands.ts';
+import type { OAuthServerConfig } from './config.ts';
+import type { IssuanceCheck } from './grants/issuing.ts';
+import type { Server } from './server.ts';
+import type { KeyBinding } from './tokens/key-binding.ts';
+
+/** Keys of the configuration, each with its schema. */
+export type ConfigShape = Readonly<Record<string, z.ZodType>>;
+
+/** The values of these keys, once they are validated. */
+export type ConfigOf<Shape extends ConfigShape> = {
+  readonly [Key in keyof Shape]?: z.output<Shape[Key]> | undefined;
+};
+
+/**
+ * What a feature of the server is, whatever a server is configured to do. `Config` is the section `oauth_server` with its keys, as each function
+ * is given it.
+ */
+export interface Feature<Config = OAuthServerConfig> {
+  /** Names it in problems: lower snake case. */
+  readonly name: string;
+  /** Its keys under `oauth_server`. */
+  readonly config?: ConfigShape;
+  /** Its keys of a scope that is configured as an object. */
+  readonly scopeConfig?: ConfigShape;
+  /** What is wrong between keys that are each valid by themselves. */
+  problems?(config: Config): readonly ConfigurationProblem[];
+  /** Error codes that it answers with, beside those of the core. */
+  readonly errorCodes?: readonly string[];
+  /** The schemes of `Authorization` that its tokens come in. */
+  tokenSchemes?(config: Config): readonly string[];
+  /** What clients may demand of it. */
+  readonly clientDemands?: readonly OfferedDemand<Config>[];
+  /** Its URLs, wherever it is switched on. */
+  readonly endpoints?: readonly EndpointDescription[];
+  /** Adds it to a server. Called once for each, also where its keys leave it off. */
+  start?(server: Server, config: Config): Contribution;
+}
+
+/** A demand, and whether a server meets it. */
+export interface OfferedDemand<Config = OAuthServerConfig> extends DemandDescription {
+  /** Whether it is met as the server is configured. */
+  meets(config: Config): boolean;
+}
+
+/** What a feature adds to one server. */
+export interface Contribution {
+  /** Members of the metadata (RFC 8414 section 2). */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Binds tokens to a key of their client; at most one feature does. */
+  readonly binding?: KeyBinding;
+  /** Keeps authorization requests that clients send directly; at most one feature does. */
+  readonly directRequests?: DirectRequests;
+  /** Refuses an authorization request that comes by a browser alone. */
+  readonly indirectRefusal?: IndirectRefusal;
+  /** Answers requests for its endpoints, by their names; one that it leaves out is not offered. */
+  readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
+  /** Refuses to issue a token. */
+  readonly issuanceCheck?: IssuanceCheck;
+  /** Whether it takes anything that is good once, such as what somebody signed. */
+  readonly usesOnce?: boolean;
+}
+
+/** What endpoints of features are made of: the parts of a server that are made once every feature has started. */
+export interface Parts {
+  /** The registered applications. */
+  readonly clients: Pick<Clients, 'find'>;
+  /** Clients whose id is the URL of their metadata. */
+  readonly documents: ClientDocuments;
+  /** The checks of an authorization request. */
+  readonly checks: RequestChecks;
+  /** How tokens are bound to a key; null where they are bound to nothing. */
+  readonly binding: KeyBinding | null;
+  /** Proves the clients that this finds, at the endpoints of these paths: an assertion may name the server by either. */
+  authenticating(findClient: FindClient, ...paths: readonly string[]): AuthenticateClient;
+  /** What is kept of an authorization request until somebody is asked. */
+  readonly keptOf: (parameters: Parameters) => SentParameters;
+}
+
+/** A feature, each function of which is given the section `oauth_server` with the keys of its `config`. */
+export function defineFeature<Shape extends ConfigShape>(
+  feature: Feature<OAuthServerConfig & ConfigOf<Shape>> & { readonly config?: Shape },
+): Feature {
+  return feature;
+}

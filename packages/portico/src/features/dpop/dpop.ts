@@ -1,0 +1,84 @@
+import { JwsError } from '../../jws/compact.ts';
+import { checkDpopProof, type DpopProof } from '../../jws/dpop-proof.ts';
+import type { SingleUses } from '../../store/single-uses.ts';
+import { DpopError } from './errors.ts';
+import type { DpopNonces } from './nonces.ts';
+
+/** Proofs that whoever sends a request has a key (RFC 9449), at the endpoints of the server and at what tokens are for. */
+export interface Dpop {
+  /**
+   * Checks the proof of a request, and its nonce where one is needed; writes nothing. Null for a request without one. Throws a
+   * DpopError. Nobody may act on it before it was claimed.
+   */
+  check(request: ProofRequest, accessToken: string | null): Promise<DpopProof | null>;
+  /**
+   * Takes the proof for good: throws a DpopError when it was used before, in any process.
+   */
+  claim(proof: DpopProof): Promise<void>;
+  /** What the header field `DPoP-Nonce` of an answer is to say; null where no proof needs a nonce. */
+  nonce(): Promise<string | null>;
+}
+
+/** What a proof is for. */
+export interface ProofRequest {
+  /** The header field `DPoP`; several are one, with commas. Null without it. */
+  readonly proof: string | null;
+  readonly method: string;
+  /** As the outside writes it, in front of every proxy. */
+  readonly url: string;
+}
+
+/** The proof of a request for one of the server's own URLs. */
+export function proofOf({ headers, method }: Request, url: string): ProofRequest {
+  return { proof: headers.get('dpop'), method, url };
+}
+
+export interface DpopOptions {
+  readonly singleUses: SingleUses;
+  /** Null where `oauth_server:dpop_nonces` is off. */
+  readonly nonces: DpopNonces | null;
+  /** What alone may sign a proof; null for whatever is verified here. */
+  readonly algorithms: readonly string[] | null;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+export function createDpop({ singleUses, nonces, algorithms, clock }: DpopOptions): Dpop {
+  async function check({ proof: text, method, url }: ProofRequest, accessToken: string | null) {
+    if (text === null) return null;
+    const proof = checked(() => checkDpopProof(text, { method, url, accessToken, now: clock() }));
+    if (algorithms !== null) requireAlgorithm(proof, algorithms);
+    if (nonces === null) return proof;
+    const { nonce } = proof;
+    if (nonce !== null && (await nonces.isGood(nonce))) return proof;
+    const detail =
+      nonce === null ? 'the proof has no nonce' : 'the nonce of the proof is old, or of another server';
+    throw new DpopError('use_dpop_nonce', detail, await nonces.current());
+  }
+
+  async function claim({ thumbprint, jti, expiresAt }: DpopProof): Promise<void> {
+    if (await singleUses.claim('proof', [thumbprint, jti], expiresAt)) return;
+    throw new DpopError('invalid_dpop_proof', 'of the proof: it was used before');
+  }
+
+  return { check, claim, nonce: async () => nonces?.current() ?? null };
+}
+
+/** Throws a DpopError for a proof that something else signed, such as one that a profile does not allow. */
+export function requireAlgorithm({ algorithm }: DpopProof, allowed: readonly string[]): void {
+  if (allowed.includes(algorithm)) return;
+  throw new DpopError(
+    'invalid_dpop_proof',
+    `of the proof: its alg is ${algorithm}, which the profile does not allow`,
+  );
+}
+
+function checked(check: () => DpopProof): DpopProof {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof JwsError)
+      throw new DpopError('invalid_dpop_proof', `of the proof: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import { DPOP_SCHEME } from '../../http/dpop.ts';
+import { defineFeature } from '../../feature.ts';
+import { createDpopBinding, proofAlgorithms } from './binding.ts';
+import { dpopScopeShape, dpopShape } from './config.ts';
+import { boundScopes, createRequireBinding, dpopProblems } from './demands.ts';
+
+/** Access tokens that are bound to a key of their client by DPoP (RFC 9449). */
+export const dpop = defineFeature({
+  name: 'dpop',
+  config: dpopShape,
+  scopeConfig: dpopScopeShape,
+  problems: dpopProblems,
+  errorCodes: ['invalid_dpop_proof', 'use_dpop_nonce'],
+  tokenSchemes: ({ dpop: mode = 'off' }) => (mode === 'off' ? [] : [DPOP_SCHEME]),
+  clientDemands: [
+    {
+      metadata: 'dpop_bound_access_tokens',
+      field: 'dpopBoundAccessTokens',
+      meets: ({ dpop: mode = 'off' }) => mode !== 'off',
+      key: 'dpop',
+      unmet: 'oauth_server:dpop is off; set it to accept first',
+      effect: 'nobody gets the bound tokens that these demand',
+      isStrict: true,
+      option: {
+        flag: '--dpop',
+        says: 'its tokens have to be bound to a key that it proves with every request (RFC 9449); oauth_server:dpop has to accept that',
+      },
+      shown: {
+        what: 'tokens',
+        as: 'bound to its key (DPoP)',
+        inFull: 'bound to its key (DPoP, RFC 9449)',
+      },
+    },
+  ],
+  start(server, config) {
+    const { dpop: mode = 'off' } = config;
+    const issuanceCheck = createRequireBinding(mode, boundScopes(config.scopes));
+    if (mode === 'off') return { issuanceCheck };
+    return {
+      issuanceCheck,
+      binding: createDpopBinding(server, config),
+      metadata: { dpop_signing_alg_values_supported: proofAlgorithms(server.profiles.algorithms) },
+      usesOnce: true,
+    };
+  },
+});

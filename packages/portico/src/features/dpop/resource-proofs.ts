@@ -1,0 +1,101 @@
+import { Note } from '../../http/note.ts';
+import { requestLineOf, sourceOf } from '../../http/request-line.ts';
+import { isLiteralTarget } from '../../http/request-target.ts';
+import type { Profiles } from '../../profiles/profiles.ts';
+import type { BoundToken, ProofRefusal } from '../../tokens/key-binding.ts';
+import type { Dpop } from './dpop.ts';
+import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
+
+export interface ResourceProofsOptions {
+  readonly origin: string;
+  readonly basePath: string;
+  /** What is left of `basePath` in a request that arrives. */
+  readonly mountPath: string;
+  readonly dpop: Pick<Dpop, 'check' | 'claim'>;
+  readonly profiles: Pick<Profiles, 'algorithmsOfProfile'>;
+}
+
+/** The proof that was claimed with a request, and by which server: it may be looked up there more than once. */
+const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
+
+/** Checks what comes with a bound access token: the proof of its key, for this very request (RFC 9449 section 7). */
+export class ResourceProofs {
+  readonly #options: ResourceProofsOptions;
+  /** What a proxy takes away before the path. */
+  readonly #removed: string;
+
+  constructor(options: ResourceProofsOptions) {
+    this.#options = options;
+    const { basePath, mountPath } = options;
+    this.#removed = basePath.slice(0, basePath.length - mountPath.length);
+  }
+
+  /**
+   * Null when the request proves the key, and it is the first request with this proof; otherwise the refusal. `asked` gives the request.
+   */
+  async refusal(
+    asked: (() => Request) | undefined,
+    token: string,
+    found: BoundToken,
+  ): Promise<ProofRefusal | null> {
+    const request = asked?.();
+    if (request === undefined)
+      return refusedProof('lookUpToken() was given no request, which the proof is for');
+    try {
+      return await this.#judge(request, token, found);
+    } catch (error) {
+      if (!(error instanceof DpopError)) throw error;
+      return refusedAs(error.code, error.detail, error.nonce);
+    }
+  }
+
+  /** The proof is claimed last: whoever has another key uses up nothing. */
+  async #judge(
+    request: Request,
+    token: string,
+    { thumbprint, clientProfile }: BoundToken,
+  ): Promise<ProofRefusal | null> {
+    const { dpop, profiles } = this.#options;
+    const { method, target } = requestLineOf(request);
+    const url = this.#publicUrl(target);
+    if (url === null) return refusedProof('the path of the request is not written as in URLs');
+    const text = request.headers.get('dpop');
+    const proof = await dpop.check({ proof: text, method, url }, token);
+    if (proof === null || text === null) return refusedProof('there is no DPoP header');
+    if (proof.thumbprint !== thumbprint) return OTHER_KEY;
+    const allowed = profiles.algorithmsOfProfile(clientProfile);
+    if (allowed !== null && !allowed.includes(proof.algorithm))
+      return refusedProof(`of the proof: its alg is ${proof.algorithm}, which the profile does not allow`);
+    const source = sourceOf(request);
+    const before = claimed.of(source);
+    if (before?.by === this && before.text === text) return null;
+    await dpop.claim(proof);
+    claimed.set(source, { by: this, text });
+    return null;
+  }
+
+  /**
+   * Where the outside sent the request, whatever its `Host` says. Null for a target that parsers of URLs write anew, as no proof names it: a
+   * router may see another path in it.
+   */
+  #publicUrl(target: string): string | null {
+    const query = target.indexOf('?');
+    const path = query < 0 ? target : target.slice(0, query);
+    const { origin } = this.#options;
+    return path.startsWith('/') && isLiteralTarget(path) ? `${origin}${this.#removed}${path}` : null;
+  }
+}
+
+const OTHER_KEY: ProofRefusal = {
+  code: 'invalid_token',
+  detail: 'the token is bound to another key than that of the proof',
+  answer: null,
+};
+
+function refusedProof(detail: string): ProofRefusal {
+  return refusedAs('invalid_dpop_proof', detail, null);
+}
+
+function refusedAs(code: DpopErrorCode, detail: string, answer: string | null): ProofRefusal {
+  return { code, message: RESOURCE_MESSAGES[code], detail, answer };
+}

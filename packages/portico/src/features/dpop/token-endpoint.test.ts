@@ -1,0 +1,134 @@
+import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  bodyOf,
+  ending,
+  offered,
+  startTokenEndpoint,
+  URL_OF_IT,
+  type Started as StartedWithout,
+} from '../../../../../test/support/token-endpoint.ts';
+import { PROFILED_ALGORITHMS } from '../../profiles/fapi2.ts';
+import type { Server } from '../../server.ts';
+import type { SingleUses } from '../../store/single-uses.ts';
+import { bindingBy } from './binding.ts';
+import { createDpop } from './dpop.ts';
+
+const NOW = 1_800_000_000_000;
+const THUMBPRINT = expect.stringMatching(/^[\w-]{43}$/) as string;
+
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const pairs = {
+  ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  RS256: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+};
+
+function proof(alg: keyof typeof pairs = 'ES256'): string {
+  const { privateKey, publicKey } = pairs[alg];
+  const jwk = publicKey.export({ format: 'jwk' });
+  const claims = { jti: randomUUID(), htm: 'POST', htu: URL_OF_IT, iat: NOW / 1000, nonce: 'this one' };
+  const signed = `${encoded({ typ: 'dpop+jwt', alg, jwk })}.${encoded(claims)}`;
+  const key = alg === 'ES256' ? ({ key: privateKey, dsaEncoding: 'ieee-p1363' } as const) : privateKey;
+  return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
+}
+
+interface Started extends StartedWithout {
+  readonly dpop?: 'off' | 'on' | 'with nonces';
+  /** Whether the profile holds the client. */
+  readonly governs?: boolean;
+}
+
+/** How tokens are bound there, with a step for each proof that is claimed and each nonce that is given out. */
+function dpopBinding(steps: unknown[], { dpop, governs }: Pick<Started, 'dpop' | 'governs'>) {
+  const uses = new Set<string>();
+  const singleUses = {
+    async claim(...use: unknown[]) {
+      steps.push('proof claimed');
+      const isNew = !uses.has(JSON.stringify(use));
+      uses.add(JSON.stringify(use));
+      return isNew;
+    },
+  } satisfies Partial<SingleUses> as unknown as SingleUses;
+  const nonces = {
+    async current() {
+      steps.push('nonce');
+      return 'the next one';
+    },
+    isGood: async (nonce: string) => nonce === 'this one',
+  };
+  const made = createDpop({
+    singleUses,
+    nonces: dpop === 'with nonces' ? nonces : null,
+    algorithms: null,
+    clock: () => NOW,
+  });
+  const profiles = { algorithms: null, algorithmsOf: () => (governs === true ? PROFILED_ALGORITHMS : null) };
+  const server = { profiles, config: { scopes: {} }, basePath: '', mountPath: '' } as unknown as Server;
+  return bindingBy(made, server, {});
+}
+
+function start({ dpop = 'off', governs = false, ...started }: Started = {}) {
+  const { steps, state, ask } = startTokenEndpoint(started, (taken) =>
+    dpop === 'off' ? null : dpopBinding(taken, { dpop, governs }),
+  );
+  return {
+    steps,
+    state,
+    ask: (proved: string | null = null, form?: Readonly<Record<string, string>>) =>
+      ask(form, proved === null ? {} : { DPoP: proved }),
+  };
+}
+
+describe('a proof at the token endpoint', () => {
+  test('is not looked at where DPoP is off', async () => {
+    const { ask, steps } = start();
+    expect((await ask('no proof at all')).status).toBe(200);
+    expect(steps).toEqual(['authenticated', ...offered(null), ...ending]);
+  });
+
+  test('is not needed where it is on', async () => {
+    const { ask, steps } = start({ dpop: 'with nonces' });
+    expect((await ask()).headers).not.toHaveProperty('DPoP-Nonce');
+    expect(steps).toEqual(['authenticated', ...offered(null), ...ending]);
+  });
+
+  test('is handed to the grant, which claims it once however often it asks', async () => {
+    const { ask, steps } = start({ dpop: 'on' });
+    const text = proof();
+    expect((await ask(text)).headers).not.toHaveProperty('DPoP-Nonce');
+    expect(steps).toEqual(['authenticated', ...offered(THUMBPRINT), 'proof claimed', ...ending]);
+    steps.length = 0;
+    await expect(ask(text)).rejects.toMatchObject({ code: 'invalid_dpop_proof' });
+    expect(steps).toEqual(['authenticated', ...offered(THUMBPRINT), 'proof claimed']);
+  });
+
+  test('that is none is refused before the client is authenticated', async () => {
+    const { ask, steps } = start({ dpop: 'on' });
+    await expect(ask('no proof at all')).rejects.toMatchObject({ code: 'invalid_dpop_proof' });
+    expect(steps).toEqual([]);
+  });
+
+  test('is answered with the next nonce, which is there before anything is issued', async () => {
+    const { ask, steps } = start({ dpop: 'with nonces' });
+    expect((await ask(proof())).headers).toMatchObject({ 'DPoP-Nonce': 'the next one' });
+    expect(steps).toEqual(['authenticated', 'nonce', ...offered(THUMBPRINT), 'proof claimed', ...ending]);
+  });
+
+  test('is claimed before what was kept is given to whoever sends it', async () => {
+    const { ask, steps } = start({ dpop: 'on', kept: 'spent' });
+    const text = proof();
+    expect(bodyOf(await ask(text))).toMatchObject({ access_token: 'kept' });
+    expect(steps).toEqual(['authenticated', offered(THUMBPRINT)[0], 'proof claimed', ...ending]);
+    await expect(ask(text)).rejects.toMatchObject({ code: 'invalid_dpop_proof' });
+  });
+
+  test('of a client of the profile is signed as the profile allows, of any other as the server does', async () => {
+    expect((await start({ dpop: 'on' }).ask(proof('RS256'))).status).toBe(200);
+    const { ask, steps } = start({ dpop: 'on', governs: true });
+    expect((await ask(proof('ES256'))).status).toBe(200);
+    expect((await ask()).status).toBe(200);
+    steps.length = 0;
+    await expect(ask(proof('RS256'))).rejects.toMatchObject({ code: 'invalid_dpop_proof' });
+    expect(steps).toEqual(['authenticated']);
+  });
+});

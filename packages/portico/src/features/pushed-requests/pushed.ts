@@ -1,0 +1,99 @@
+import { networkOf } from '../../http/addresses.ts';
+import { keyedHash, randomToken, tokenHash } from '../../crypto.ts';
+import { NotNowError } from '../../errors.ts';
+import { callerAddress, type CompleteHost } from '../../host.ts';
+import type { Pruning } from '../../store/pruning.ts';
+import type { Client } from '../../store/client.ts';
+import type { WaitingRequestRecords } from '../../store/sql/waiting-requests.ts';
+import { notUsable, type DirectRequests } from '../../authorization/direct-requests.ts';
+import { ROW_BYTES, WAITING_BUDGET, type SentParameters } from '../../authorization/waiting-requests.ts';
+
+/**
+ * Authorization requests that their client pushed (RFC 9126), until a browser comes with their `request_uri` (decision 44). What a
+ * `request_uri` and a client give together is the id of the request from then on: it finds what was pushed, the browser's cookie while
+ * somebody signs in, and the question that was put to a person. So whoever comes first with it is put the question, and nobody is after that.
+ */
+export interface PushedRequests extends DirectRequests {
+  /** Keeps what this client has pushed for the moment that it is used in; its `request_uri`. Throws a NotNowError without room. */
+  keep(request: Request, client: Client, sent: SentParameters): Promise<PushedRequest>;
+}
+
+export interface PushedRequest {
+  readonly requestUri: string;
+  /** In seconds. */
+  readonly expiresIn: number;
+}
+
+export interface PushedRequestsOptions {
+  readonly store: WaitingRequestRecords;
+  readonly host: Pick<CompleteHost, 'clientAddress'>;
+  readonly pruning: Pick<Pruning, 'tick'>;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+const PREFIX = 'urn:ietf:params:oauth:request_uri:';
+const SECRET = /^[\w-]{43}$/;
+/** In seconds: a browser is sent on at once. */
+const LIFETIME = 60;
+
+export function createPushedRequests({ store, host, pruning, clock }: PushedRequestsOptions): PushedRequests {
+  return {
+    async keep(request, client, sent) {
+      const secret = randomToken();
+      const parameters = JSON.stringify(sent);
+      const now = clock();
+      const kept = await store.keepWaitingRequest(
+        {
+          secretHash: tokenHash(requestIdOf(secret, client.id)),
+          network: networkOf(callerAddress(host, request)) ?? '',
+          parameters,
+          bytes: Buffer.byteLength(parameters) + ROW_BYTES,
+          expiresAt: now + LIFETIME * 1000,
+        },
+        mayBeAnybody(client) ? WAITING_BUDGET : null,
+        now,
+      );
+      if (!kept) throw noRoom();
+      await pruning.tick();
+      return { requestUri: PREFIX + secret, expiresIn: LIFETIME };
+    },
+
+    idOf(parameters) {
+      const [requestUri = '', ...others] = parameters.all('request_uri').filter((value) => value !== '');
+      if (!requestUri.startsWith(PREFIX)) return null;
+      if (others.length > 0 || parameters.has('request') || parameters.isRepeated('client_id')) {
+        throw notUsable('it came with another one, with a request, or with more than one client_id');
+      }
+      const clientId = parameters.get('client_id') ?? '';
+      const secret = requestUri.slice(PREFIX.length);
+      if (!SECRET.test(secret)) throw notUsable('this server makes no such request_uri');
+      return requestIdOf(secret, clientId);
+    },
+
+    async find(requestId) {
+      const parameters = await store.findWaitingRequest(tokenHash(requestId), clock());
+      return parameters === null ? null : (JSON.parse(parameters) as SentParameters);
+    },
+
+    end: (requestId) => store.endWaitingRequest(tokenHash(requestId)),
+  };
+}
+
+/** Of this client alone: with another one's id there is no request. */
+function requestIdOf(secret: string, clientId: string): string {
+  return keyedHash(secret, 'a pushed request of', clientId);
+}
+
+/** What an operator's client that proves itself pushes is no stranger's, and is not counted. */
+function mayBeAnybody({ public: isPublic, registeredBy }: Client): boolean {
+  return isPublic || registeredBy !== 'operator';
+}
+
+function noRoom(): NotNowError {
+  return new NotNowError('Too many pushed requests are waiting; try again later.', {
+    tooMuch: true,
+    detail: 'the budget for requests of nobody who is known is used up',
+    retryAfter: LIFETIME,
+  });
+}

@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import { equalInConstantTime } from '../http/constant-time.ts';
+
+const CODE_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+const CODE_VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
+
+/** Whether this can be an S256 code challenge: the base64url of 32 bytes (RFC 7636 section 4.2). */
+export function isCodeChallenge(value: string): boolean {
+  return CODE_CHALLENGE.test(value);
+}
+
+/** Whether the verifier belongs to the S256 challenge (RFC 7636 section 4.6); an ill-formed one belongs to none. */
+export function verifiesChallenge(verifier: string, challenge: string): boolean {
+  if (!CODE_VERIFIER.test(verifier)) return false;
+  return equalInConstantTime(createHash('sha256').update(verifier).digest('base64url'), challenge);
+}

@@ -1,0 +1,27 @@
+import path from 'node:path';
+import { ConfigurationError } from '../../sql/src/errors.ts';
+import { brandingProblems, createBranding, type Branding } from './defaults/branding/branding.ts';
+import type { OAuthServerConfig } from './config.ts';
+import type { CompleteHost } from './host.ts';
+
+/**
+ * The look that `oauth_server:branding` gives the pages. A file has to be absolute, as `key_path` has: nobody says here which folder is the
+ * application's. Throws a ConfigurationError.
+ */
+export function brandingWithoutKit({ branding }: OAuthServerConfig, basePath: string): Branding | null {
+  const relative = (['logo', 'logo_dark'] as const).flatMap((name) => {
+    const given = branding?.[name];
+    const isRelative = typeof given === 'string' && !path.isAbsolute(given);
+    return isRelative ? [{ key: `oauth_server:branding:${name}`, message: 'must be an absolute path' }] : [];
+  });
+  const problems = relative.length > 0 ? relative : brandingProblems(branding, '/', 'oauth_server:branding');
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return createBranding(branding, { directory: '/', basePath });
+}
+
+/** Every page is given the branding, whoever renders it. */
+export function branded(host: CompleteHost, branding: Branding | null): CompleteHost {
+  if (branding === null) return host;
+  const { view } = branding;
+  return { ...host, render: (name, data) => host.render(name, { branding: view, ...data }) };
+}

@@ -1,0 +1,21 @@
+import { createArgon2id } from './defaults/argon2id.ts';
+import { openLog } from './defaults/log.ts';
+import { builtInFolder, createViews, SHARED_VIEWS } from './defaults/views.ts';
+import type { HostDefaults } from './complete-host.ts';
+
+/** The folder of the server's own views. */
+export function builtInViews(): string {
+  return builtInFolder('oauth-server', 'views');
+}
+
+/** For a server without the kit: its own views, a log on standard output, and hashes one at a time. */
+export const OWN_DEFAULTS: HostDefaults = {
+  log: () => openLog({ file: 'stdout' }),
+  passwordHasher: () => createArgon2id({ atOnce: 1 }),
+  renderer() {
+    const views = createViews([builtInViews(), SHARED_VIEWS]);
+    return (view, data) => views.render(view, data);
+  },
+  clientAddress: () => null,
+  audit: async () => {},
+};

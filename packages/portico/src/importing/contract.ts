@@ -1,0 +1,88 @@
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import type { Acting, Audit } from '../auditing/audit.ts';
+import type { ClientDemand } from '../clients/demands.ts';
+import type { CheckNewClient } from '../clients/checking.ts';
+import type { CompleteHost } from '../host.ts';
+import type { Store } from '../store/store.ts';
+
+/** Takes over what another server knew. Both look at every record before anything is written, and may be done again. */
+export interface Importing {
+  /**
+   * Registers clients under the ids that they have, each described by the field names of RFC 7591 section 2 and `client_secret_hash`. When
+   * one of them is refused nothing is written; else all of them are registered in one transaction. One that is there already, and is the
+   * same, stays. Throws a RegistrationError when there are too many, or somebody registers one of the ids meanwhile.
+   */
+  clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
+  /**
+   * Says what applications know people by (`sub`): records `{ provider, id, sub }`. Nobody who has a subject is given another one, and no
+   * subject is given to a second person. When a record is refused nothing is written. Throws a RegistrationError when there are too many.
+   */
+  subjects(records: readonly unknown[], options?: ImportOptions): Promise<SubjectImport>;
+}
+
+/** How an import is done. */
+export interface ImportOptions extends Acting {
+  /** Whether it only says what it would do; false unless given. */
+  readonly dryRun?: boolean;
+  /** Told how many records have been looked at so far. */
+  readonly report?: (records: number) => void;
+}
+
+/** How clients are imported. */
+export interface ClientImportOptions extends ImportOptions {
+  /** Whether a client without `client_secret` and `client_secret_hash`, which needs a secret, is given a new one; false unless given. */
+  readonly newSecrets?: boolean;
+}
+
+/** What became of a record, or would. */
+export interface ImportedRecord {
+  /** Its place, counted from 1. */
+  readonly record: number;
+  /** `unchanged`: it was there already, and is the same. */
+  readonly outcome: 'imported' | 'unchanged' | 'refused';
+  /** Why it was refused; null otherwise. */
+  readonly problem: string | null;
+}
+
+/** What became of a client. */
+export interface ImportedClient extends ImportedRecord {
+  /** Null where the record names none that could be one. */
+  readonly clientId: string | null;
+  /** What is another here than the record says, or left out: a sentence each. */
+  readonly changes: readonly string[];
+  /** A new secret, which is shown once and kept as a hash; null for a client that keeps its own, and for one that has none. */
+  readonly secret: string | null;
+}
+
+/** What became of the clients. */
+export interface ClientImport {
+  /** Whether anything was written. */
+  readonly written: boolean;
+  /** In the order of the records. */
+  readonly clients: readonly ImportedClient[];
+}
+
+/** What became of the subjects. */
+export interface SubjectImport {
+  /** Whether anything was written. */
+  readonly written: boolean;
+  /** In the order of the records. */
+  readonly subjects: readonly ImportedRecord[];
+}
+
+export interface ImportingParts {
+  readonly store: Store;
+  readonly checkNew: CheckNewClient;
+  /** What clients may demand. */
+  readonly demands: readonly ClientDemand[];
+  readonly host: Pick<CompleteHost, 'passwordHasher' | 'loadAccount'>;
+  /** The host's hasher, which knows imported hashes, too. */
+  readonly secretHasher: PasswordHasher;
+  /** `oauth_server:imported_pbkdf2_iterations`. */
+  readonly iterations: number;
+  /** Not null for an id that is the URL of a document. */
+  readonly blockable: (clientId: string) => unknown;
+  readonly audit: Audit;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}

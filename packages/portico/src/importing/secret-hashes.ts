@@ -1,0 +1,110 @@
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import { isOfNothing, isWrapped, wrapHash, type ForeignHash } from '../clients/imported-secrets.ts';
+import { isBlank } from '../clients/secrets.ts';
+import { randomToken } from '../crypto.ts';
+import { RegistrationError } from '../errors.ts';
+
+/** What a record says of a client's secret, as it will be kept, and whether that is what is kept already. */
+export interface ImportedSecret {
+  /** Works slowly. */
+  readonly hash: () => Promise<string>;
+  readonly isKept: (kept: string) => Promise<boolean>;
+  /** Whether an empty secret is the right one, which everybody knows. */
+  readonly isOfNothing: () => Promise<boolean>;
+}
+
+/** Shorter ones can be guessed. */
+const SHORTEST = 16;
+/** As a secret it would open what it was made to protect, for everybody who has read it. */
+const LIKE_A_HASH =
+  /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
+const SECRET = /^[\x20-\x7E]{0,1024}$/;
+
+/** The secret itself. Throws a RegistrationError for one that is none to keep; it never names it. */
+export function plainSecret(secret: string, hasher: PasswordHasher): ImportedSecret {
+  if (!SECRET.test(secret)) {
+    throw new RegistrationError('client_secret is not up to 1024 printable characters of ASCII');
+  }
+  if (LIKE_A_HASH.test(secret)) {
+    throw new RegistrationError(
+      'client_secret has the form of a hash; with client_secret_hash in its place, the hash itself opens nothing',
+    );
+  }
+  if (secret.length < SHORTEST) {
+    throw new RegistrationError(
+      `client_secret has fewer than ${SHORTEST} characters and could be guessed; leave it out, and let --new-secrets make one`,
+    );
+  }
+  if (isBlank(secret)) throw new RegistrationError('client_secret is blank, which no secret is');
+  return {
+    hash: () => hasher.hash(secret),
+    isKept: (kept) => hasher.verify(secret, kept),
+    isOfNothing: async () => false,
+  };
+}
+
+export interface HashReader {
+  (text: string): ImportedSecret;
+}
+
+/** Reads hashes, of which those that the host's hasher made stay as they are. */
+export async function createHashReader(hasher: PasswordHasher, iterations: number): Promise<HashReader> {
+  const own = shapeOf(await hasher.hash(randomToken()));
+  return (text) => {
+    if (own !== null && shapeOf(text) === own) {
+      return {
+        hash: async () => text,
+        isKept: async (kept) => kept === text,
+        isOfNothing: () => hasher.verify('', text),
+      };
+    }
+    const foreign = readForeign(text, iterations, own);
+    return {
+      hash: () => wrapHash(foreign, hasher),
+      isKept: (kept) => isWrapped(foreign, kept, hasher),
+      isOfNothing: () => isOfNothing(foreign),
+    };
+  };
+}
+
+const SHA256 = /^sha256:(?:([0-9a-f]{64})|([\w-]{43}|[A-Za-z0-9+/]{43}=))$/;
+const DJANGO = /^pbkdf2_sha256\$([1-9]\d{0,7})\$([^$]{1,128})\$([A-Za-z0-9+/]{43}=)$/;
+
+function readForeign(text: string, iterations: number, own: string | null): ForeignHash {
+  const [, hexadecimal, base64 = ''] = SHA256.exec(text) ?? [];
+  if (hexadecimal !== undefined) return { kind: 'sha256', digest: hexadecimal };
+  if (base64 !== '') return { kind: 'sha256', digest: Buffer.from(base64, 'base64').toString('hex') };
+  const [, count, salt = '', derived = ''] = DJANGO.exec(text) ?? [];
+  if (count === undefined) {
+    throw new RegistrationError(
+      `client_secret_hash is none that can be verified here: sha256:… and pbkdf2_sha256$… can, ${ownShape(own)}. ` +
+        'Leave it out, and let --new-secrets make a new secret',
+    );
+  }
+  if (Number(count) > iterations) {
+    throw new RegistrationError(
+      `client_secret_hash takes ${count} iterations of PBKDF2; set oauth_server:imported_pbkdf2_iterations to that or more first`,
+    );
+  }
+  const digest = Buffer.from(derived, 'base64').toString('hex');
+  return { kind: 'pbkdf2_sha256', digest, iterations: Number(count), salt: Buffer.from(salt, 'utf8') };
+}
+
+function ownShape(own: string | null): string {
+  return own === null
+    ? 'and none of the host’s own'
+    : `and those of the host's password hasher, at its own cost (${own.replace(/\$[^$]*$/, '$')}…)`;
+}
+
+/**
+ * What a hash and those that the same hasher makes at the same cost have in common: all but the salt and the value of the PHC string
+ * format, or of a hash of bcrypt (`$2b$12$…`); with their lengths. Null for another form.
+ */
+export function shapeOf(hash: string): string | null {
+  if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) return `${hash.slice(0, 7)}53`;
+  const parts = hash.split('$');
+  if (parts[0] !== '' || parts.length < 5 || !/^[\x21-\x7E]{1,512}$/.test(hash)) return null;
+  const values = parts.slice(-2);
+  if (values.some((value) => !/^[A-Za-z0-9+/.]{11,}$/.test(value))) return null;
+  return [...parts.slice(0, -2), values.map(({ length }) => length).join('-')].join('$');
+}

@@ -1,0 +1,115 @@
+import type { PersonReference } from '../contracts/person.ts';
+import { requirePerson } from '../access/people.ts';
+import { actedBy } from '../auditing/audit.ts';
+import { AccessError, RegistrationError } from '../errors.ts';
+import { quotedList, quotedPublic } from '../quoting.ts';
+import type { ImportedRecord, ImportingParts, ImportOptions, SubjectImport } from './contract.ts';
+
+const MOST = 100_000;
+
+/** OpenID Connect Core section 2: at most 255 characters of ASCII. Those that can be seen, so that no two look alike. */
+const SUBJECT = /^[\x21-\x7E]{1,255}$/;
+
+interface SubjectRecord {
+  readonly person: PersonReference;
+  readonly subject: string;
+}
+
+type Judged = Omit<ImportedRecord, 'record'> & { readonly accepted: SubjectRecord | null };
+
+export async function importSubjects(
+  parts: ImportingParts,
+  records: readonly unknown[],
+  { dryRun = false, report = () => {}, by }: ImportOptions,
+): Promise<SubjectImport> {
+  if (records.length > MOST) {
+    throw new RegistrationError(
+      `There are ${records.length} subjects; ${MOST} are imported at once, so make several files`,
+    );
+  }
+  const judge = createJudge(parts);
+  const judged: Judged[] = [];
+  for (const record of records) {
+    judged.push(await judge(record));
+    report(judged.length);
+  }
+  const isRefused = judged.some(({ outcome }) => outcome === 'refused');
+  const accepted = judged.some((each) => each.accepted !== null);
+  const written = !dryRun && !isRefused && accepted;
+  const results = written ? await write(parts, judged, report) : judged;
+  if (written) {
+    const subjects = results.filter(({ outcome }) => outcome === 'imported').length;
+    await parts.audit({ type: 'subjects_imported', subjects, ...actedBy(by === undefined ? {} : { by }) });
+  }
+  return {
+    written,
+    subjects: results.map(({ outcome, problem }, at) => ({ record: at + 1, outcome, problem })),
+  };
+}
+
+/** One by one: whoever signs in meanwhile keeps the subject that they were given, and done again the import says so. */
+async function write(
+  { store }: ImportingParts,
+  judged: readonly Judged[],
+  report: (records: number) => void,
+): Promise<readonly Judged[]> {
+  const written: Judged[] = [];
+  for (const each of judged) {
+    const { accepted } = each;
+    const isLost =
+      accepted !== null && !(await store.subjects.insertSubject(accepted.person, accepted.subject));
+    written.push(
+      isLost ? refused('the person or the subject was taken meanwhile; this record was passed over') : each,
+    );
+    report(written.length);
+  }
+  return written;
+}
+
+function createJudge({ store, host }: ImportingParts) {
+  const people = new Set<string>();
+  const subjects = new Set<string>();
+  return async (record: unknown): Promise<Judged> => {
+    try {
+      const accepted = readSubjectRecord(record);
+      const { person, subject } = accepted;
+      const key = JSON.stringify([person.provider, person.id]);
+      if (people.has(key)) return refused('an earlier record has the same person');
+      if (subjects.has(subject)) return refused('an earlier record has the same sub');
+      people.add(key);
+      subjects.add(subject);
+      const own = await store.subjects.findSubject(person);
+      if (own === subject) return { outcome: 'unchanged', problem: null, accepted: null };
+      if (own !== null)
+        return refused('applications here know the person by another sub already, which stays');
+      if ((await store.subjects.findPersonOfSubject(subject)) !== null)
+        return refused('the sub is that of another person here');
+      if ((await host.loadAccount(person)) === null)
+        return refused('the application has no account of this person');
+      return { outcome: 'imported', problem: null, accepted };
+    } catch (error) {
+      if (error instanceof AccessError || error instanceof RegistrationError) return refused(error.message);
+      throw error;
+    }
+  };
+}
+
+function refused(problem: string): Judged {
+  return { outcome: 'refused', problem, accepted: null };
+}
+
+function readSubjectRecord(record: unknown): SubjectRecord {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) {
+    throw new RegistrationError('it is no JSON object');
+  }
+  const { provider, id, sub, ...others } = record as Readonly<Record<string, unknown>>;
+  const unknown = Object.keys(others);
+  if (unknown.length > 0) throw new RegistrationError(`${quotedList(unknown)} is not known here`);
+  for (const [name, value] of Object.entries({ provider, id, sub })) {
+    if (typeof value !== 'string') throw new RegistrationError(`${quotedPublic(name)} is no text`);
+  }
+  if (!SUBJECT.test(String(sub))) {
+    throw new RegistrationError('sub is not 1 to 255 printable characters of ASCII without spaces');
+  }
+  return { person: requirePerson({ provider: String(provider), id: String(id) }), subject: String(sub) };
+}

@@ -1,0 +1,44 @@
+import type { JWK } from 'jose';
+import { OutOfRangeError } from '../../../sql/src/errors.ts';
+import type { SigningAlgorithm } from '../store/client.ts';
+
+/** Of what has not been asked for otherwise: the one that every OpenID Connect client must know. */
+export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
+
+/** The keys of an algorithm (RFC 7518 section 6, RFC 8037 section 2). */
+export interface KeyForm {
+  readonly kind: string;
+  readonly type: Pick<JWK, 'kty' | 'crv'>;
+  /** The public members beside those. */
+  readonly members: readonly (keyof JWK)[];
+  /** Of the name of its file, before `.json`. */
+  readonly mark: string;
+}
+
+export const FORMS: Readonly<Record<SigningAlgorithm, KeyForm>> = {
+  RS256: { kind: 'RSA', type: { kty: 'RSA' }, members: ['n', 'e'], mark: '' },
+  ES256: { kind: 'P-256', type: { kty: 'EC', crv: 'P-256' }, members: ['x', 'y'], mark: '.ES256' },
+  EdDSA: { kind: 'Ed25519', type: { kty: 'OKP', crv: 'Ed25519' }, members: ['x'], mark: '.EdDSA' },
+};
+
+export const SIGNING_ALGORITHMS = Object.keys(FORMS) as readonly SigningAlgorithm[];
+
+/** What is hashed before it is signed; Ed25519 hashes by itself. */
+export const DIGESTS: Readonly<Record<SigningAlgorithm, string | null>> = {
+  RS256: 'sha256',
+  ES256: 'sha256',
+  EdDSA: null,
+};
+
+/** Throws a RangeError for anything but an algorithm that keys are for. */
+export function requireAlgorithm(algorithm: SigningAlgorithm): void {
+  if (SIGNING_ALGORITHMS.includes(algorithm)) return;
+  throw new OutOfRangeError(`A signing key is for one of ${SIGNING_ALGORITHMS.join(', ')}`);
+}
+
+/** What the log and refusals say of a key that is not there, and the command that makes one. */
+export function missingKey(algorithm: SigningAlgorithm): { readonly key: string; readonly command: string } {
+  return algorithm === DEFAULT_ALGORITHM
+    ? { key: 'no signing key', command: 'oauth:server:setup' }
+    : { key: `no signing key for ${algorithm}`, command: `oauth:keys:generate --alg ${algorithm}` };
+}

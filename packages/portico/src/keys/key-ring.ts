@@ -1,0 +1,282 @@
+import { setTimeout } from 'node:timers/promises';
+import { OutOfRangeError } from '../../../sql/src/errors.ts';
+import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
+import type { Log } from '../contracts/log.ts';
+import type { Acting, Audit } from '../auditing/audit.ts';
+import type { SigningAlgorithm } from '../store/client.ts';
+import { DEFAULT_ALGORITHM, requireAlgorithm, SIGNING_ALGORITHMS } from './algorithms.ts';
+import {
+  algorithmOf,
+  draftOf,
+  fileName,
+  keyFiles,
+  newestFirst,
+  newKey,
+  type NewKey,
+  readKey,
+  removeFile,
+  isStagedFile,
+} from './key-files.ts';
+import { describeKeys, type KeyDescription } from './key-states.ts';
+import { notWritten } from './not-written.ts';
+import type { KeyRotation, RotationOptions } from './rotation.ts';
+import {
+  KeyRotationError,
+  KeysLostError,
+  signingKeyOf,
+  signsFromNow,
+  type SigningKey,
+} from './signing-key.ts';
+import { RELOAD_AFTER } from './times.ts';
+
+/**
+ * The keys of one directory, which several processes may share, and the KeySigners of the server. A key is a file that is never changed:
+ * the newest one of each algorithm signs, all are published. So a key generated anywhere signs everywhere, without a restart.
+ * A KeySigner goes before the files of its algorithm.
+ */
+export interface KeyRing {
+  /**
+   * The key that signs with the algorithm (RS256 unless given) now, or null when there is none. Another process's new key is
+   * seen within a second. Like `all` and `published`, it throws a KeysLostError when this process knew keys and the directory
+   * shows none any more. It and `published` throw one also where there never was a key, and the store has authorizations that need one.
+   */
+  active(algorithm?: SigningAlgorithm): Promise<SigningKey | null>;
+  /** All keys, those that sign latest first, as the directory holds them at this moment. */
+  all(): Promise<readonly SigningKey[]>;
+  /**
+   * The same for the key set, which many ask for: as of ten milliseconds ago at most, and the same array until they change.
+   * Whatever has signed is among them.
+   */
+  published(): Promise<readonly SigningKey[]>;
+  /** All keys, each with what it does now and when it may go. */
+  list(): Promise<readonly KeyDescription[]>;
+  /**
+   * Adds a key for the algorithm (RS256 unless given), which signs from now on. Only this and `rotate` ever make one. Throws a
+   * RangeError for another algorithm, and a KeyRotationError where a KeySigner signs with it, and where the directory cannot be written.
+   */
+  generate(algorithm?: SigningAlgorithm, acting?: Acting): Promise<SigningKey>;
+  /**
+   * Replaces keys: the next one of each algorithm that has a key is published now, and signs when no cache can lack it any more. Removes
+   * those that no living ID token needs. To be called on a schedule: while a key waits for its time, there is no other one made. Throws a
+   * RangeError for options that are none, and a KeyRotationError when nothing can be done; then nothing was changed.
+   */
+  rotate(options?: RotationOptions): Promise<KeyRotation>;
+  /**
+   * Removes the retired keys that stopped signing at least so many seconds ago, never an algorithm's active one; returns their kids.
+   * Throws a RangeError for an age below an ID token's lifetime, since a token could outlive the key that proves it, and
+   * for one above a century; and a KeyRotationError where the directory cannot be written.
+   */
+  prune(olderThan: number, acting?: Acting): Promise<readonly string[]>;
+}
+
+/** How old a listing may be that the key set is made from, in milliseconds: one for each request would double its cost. */
+const LOOK_HOLDS = 10;
+/** For how long it holds that the store has no authorization that needs a key, or has one, in milliseconds. */
+const NEED_HOLDS = 60_000;
+/** For how long after a change the directory is listed at each request, in milliseconds: changes seldom come alone. */
+const RECENT_CHANGE = 1000;
+
+export interface KeyRingOptions {
+  /** The key directory, absolute. */
+  readonly directory: string;
+  /** Those that are no files; the latest to sign first. */
+  readonly signers: readonly SigningKey[];
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Seconds. */
+  readonly idTokenLifetime: number;
+  readonly audit: Audit;
+  readonly log: Log;
+  /** Whether the store has authorizations for which there was a key. It is asked only while there is no key, once a minute at most. */
+  readonly isNeeded: () => Promise<boolean>;
+}
+
+/** What the last listing of the directory found. */
+interface KnownKeys {
+  readonly keys: readonly SigningKey[];
+  /** The names of their files. */
+  readonly names: string;
+  /** Whether each file could be read; one that could not is tried again. */
+  readonly complete: boolean;
+}
+
+export function createKeyRing(options: KeyRingOptions): KeyRing {
+  const { directory, signers, clock, idTokenLifetime, audit, log, isNeeded } = options;
+  const loaded = new Map<string, Promise<SigningKey>>();
+  let known: KnownKeys | null = null;
+  /** Of the files that there ever were here. */
+  const hadKeys = new Set<SigningAlgorithm>();
+  // Durations are measured with `performance.now()`, which is never set back.
+  let looking: Promise<readonly SigningKey[]> | null = null;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let changedAt = Number.NEGATIVE_INFINITY;
+  let need: { readonly asked: Promise<boolean>; readonly at: number } | null = null;
+
+  function look(): Promise<readonly SigningKey[]> {
+    lookedAt = performance.now();
+    const keys = readAll();
+    looking = keys;
+    // A look that failed is not used again.
+    keys.catch(() => {
+      if (looking === keys) looking = null;
+    });
+    return keys;
+  }
+
+  /** The last look, if it began less than so many milliseconds ago; else a new one. */
+  function lookWithin(milliseconds: number): Promise<readonly SigningKey[]> {
+    return looking !== null && performance.now() - lookedAt < milliseconds ? looking : look();
+  }
+
+  async function readAll(): Promise<readonly SigningKey[]> {
+    const files = await keyFiles(directory).catch(lost);
+    if (files.length === 0 && isMissed()) return lost();
+    for (const name of files) hadKeys.add(algorithmOf(name));
+    const names = files.sort(newestFirst).join();
+    if (known?.names === names && known.complete) return known.keys;
+    const keys = await load(files);
+    if (known?.names !== names) changedAt = performance.now();
+    known = { keys: inOrder(keys), names, complete: keys.length === files.length };
+    return known.keys;
+  }
+
+  /** The keys that are served: without any where there were some, they are lost. */
+  async function requireNeeded(keys: readonly SigningKey[]): Promise<readonly SigningKey[]> {
+    return keys.length === 0 && (await askForNeed()) ? lost() : keys;
+  }
+
+  function askForNeed(): Promise<boolean> {
+    const age = need === null ? Number.NaN : clock() - need.at;
+    if (need !== null && age >= 0 && age < NEED_HOLDS) return need.asked;
+    const asked = isNeeded();
+    need = { asked, at: clock() };
+    // A question that failed is asked again.
+    asked.catch(() => {
+      if (need?.asked === asked) need = null;
+    });
+    return asked;
+  }
+
+  /** Whether something cannot be signed any more once the files are gone. */
+  function isMissed(): boolean {
+    return [...hadKeys].some((each) => !signers.some(({ algorithm }) => algorithm === each));
+  }
+
+  function lost(cause?: unknown): never {
+    known = null;
+    throw new KeysLostError(`The signing keys that were in ${directory} are gone, or cannot be read`, cause);
+  }
+
+  /** While a staged key is given its lasting name it has two. */
+  function inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
+    const files = keys
+      .filter((key) => !key.isStaged || !keys.some((each) => !each.isStaged && each.kid === key.kid))
+      .toSorted((one, other) => other.signsFrom - one.signsFrom);
+    return signers.length === 0 ? files : [...signers, ...files];
+  }
+
+  async function load(files: readonly string[]): Promise<readonly SigningKey[]> {
+    for (const name of loaded.keys()) if (!files.includes(name)) loaded.delete(name);
+    const newest = new Set(
+      SIGNING_ALGORITHMS.map((each) => files.find((name) => algorithmOf(name) === each)),
+    );
+    const keys = await Promise.all(
+      files.map((name) => (newest.has(name) ? loadOnce(name) : loadOther(name))),
+    );
+    return keys.filter((key) => key !== null);
+  }
+
+  /** The newest key of an algorithm must be readable. Another one that cannot be read is left out. */
+  function loadOther(name: string): Promise<SigningKey | null> {
+    const key = loadOnce(name);
+    const what = isStagedFile(name) ? 'A staged' : 'A retired';
+    return key.catch((exception: unknown) => {
+      log.error(`${what} signing key is left out: {exception}`, { exception });
+      return null;
+    });
+  }
+
+  function loadOnce(name: string): Promise<SigningKey> {
+    let key = loaded.get(name);
+    if (key === undefined) {
+      key = readKey(directory, name);
+      key.catch(() => loaded.delete(name));
+      loaded.set(name, key);
+    }
+    return key;
+  }
+
+  async function place(made: NewKey, name: string): Promise<void> {
+    const draft = await draftOf(directory, made);
+    try {
+      await draft.place(name);
+    } finally {
+      await draft.discard();
+    }
+  }
+
+  const removed = (key: SigningKey, acting: Acting) =>
+    audit({ type: 'signing_key_removed', kid: key.kid, algorithm: key.algorithm, ...acting });
+
+  return {
+    all: look,
+    published: async () =>
+      requireNeeded(await lookWithin(performance.now() - changedAt < RECENT_CHANGE ? 0 : LOOK_HOLDS)),
+    async active(algorithm = DEFAULT_ALGORITHM) {
+      const key = signingKeyOf(await requireNeeded(await lookWithin(RELOAD_AFTER)), algorithm, clock());
+      // A new key signs only once no process publishes a listing from before it was there.
+      if (performance.now() - changedAt < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
+      return key;
+    },
+    list: async () => describeKeys(await look(), { directory, idTokenLifetime, now: clock() }),
+    async generate(algorithm = DEFAULT_ALGORITHM, acting = {}) {
+      requireAlgorithm(algorithm);
+      if (signers.some((each) => each.algorithm === algorithm)) {
+        throw new KeyRotationError(`A KeySigner signs with ${algorithm}: a file would not`);
+      }
+      const made = await newKey(algorithm);
+      const signsFrom = signsFromNow(await look(), clock());
+      const name = fileName({ ...made, signsFrom });
+      await place(made, name).catch((error: unknown) => {
+        throw notWritten(directory, error, 'no key was made');
+      });
+      const key = await loadOnce(name);
+      await look();
+      await audit({ type: 'signing_key_created', kid: key.kid, algorithm, ...acting });
+      return key;
+    },
+    async rotate(rotation = {}) {
+      const { rotateKeys } = await import('./rotation.ts');
+      return rotateKeys({ directory, clock, idTokenLifetime, audit, look }, rotation);
+    },
+    async prune(olderThan, acting = {}) {
+      if (!Number.isInteger(olderThan) || olderThan < idTokenLifetime) {
+        throw new OutOfRangeError(
+          `The age must be at least oauth_server:id_token_ttl, ${idTokenLifetime} seconds`,
+        );
+      }
+      if (olderThan > LONGEST_LIFETIME) {
+        throw new OutOfRangeError(`The age must be at most ${LONGEST_LIFETIME} seconds, a century`);
+      }
+      const keys = await look();
+      // A key stopped signing when the next one of its algorithm began to, and in other processes at their next look.
+      const removable = keys.filter((key, index) => {
+        if (key.file === null) return false;
+        const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
+        // A KeySigner need not say since when it signs.
+        if (next === undefined || (next.file === null && next.signsFrom === 0)) return false;
+        return next.signsFrom + RELOAD_AFTER + olderThan * 1000 <= clock();
+      });
+      // By the name that it was read from: what a file says of itself names no file. Another process may be at it too.
+      await Promise.all(
+        removable.map(async (key) => {
+          if (key.file !== null && (await removeFile(directory, key.file))) await removed(key, acting);
+        }),
+      ).catch((error: unknown) => {
+        throw notWritten(directory, error, 'what nobody needs any more is still there');
+      });
+      await look();
+      return removable.map(({ kid }) => kid);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { codeOf } from '../../../sql/src/errors.ts';
+import { NotGivenError } from '../../../sql/src/owned-files.ts';
+import { KeyRotationError } from './signing-key.ts';
+
+/** What the file system says, with what to do; `effect` is what did not happen. What no file system says stays as it is. */
+export function notWritten(directory: string, cause: unknown, effect: string): unknown {
+  if (cause instanceof NotGivenError) {
+    const why = codeOf(cause.cause);
+    return new KeyRotationError(
+      `The key directory ${directory} belongs to uid ${cause.uid}, and a key that root makes cannot be given to that user${why === null ? '' : ` (${why})`}: ${effect}; run the command as that user`,
+      { cause },
+    );
+  }
+  const code = codeOf(cause);
+  if (code === null) return cause;
+  return new KeyRotationError(
+    `The key directory ${directory} cannot be written (${code}${WHAT_IT_MEANS[code] ?? ''}): ${effect}`,
+    { cause },
+  );
+}
+
+const WHAT_IT_MEANS: Readonly<Record<string, string>> = {
+  ENOSPC: ': the disk is full',
+  EFBIG: ': the file may not grow',
+  EDQUOT: ': the quota is used up',
+  EROFS: ': it is mounted to be read only',
+  EACCES: ': this user may not',
+  EPERM: ': this user may not, or its file system has no hard links',
+  ENOTSUP: ': its file system has no hard links',
+  EOPNOTSUPP: ': its file system has no hard links',
+};

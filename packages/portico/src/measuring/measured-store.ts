@@ -1,0 +1,57 @@
+import type { SqlDialect } from '../../../sql/src/contract.ts';
+import type { ExpiredRecords } from '../store/sql/expired.ts';
+import type { Store } from '../store/store.ts';
+import type { Measuring } from './measuring.ts';
+
+type Operation = (...given: readonly unknown[]) => Promise<unknown>;
+
+/** The store, each of whose operations is measured under the name of its method. */
+export function measuredStore(store: Store, measuring: Measuring, dialect: SqlDialect): Store {
+  const records = Object.entries(store).map(([name, record]) => [
+    name,
+    measuredRecord(record as object, measuring, dialect),
+  ]);
+  return Object.fromEntries(records) as Store;
+}
+
+/** A method that calls another of its record is one operation. Telemetry keeps what belongs to a task, so each is made once. */
+function measuredRecord(record: object, measuring: Measuring, dialect: SqlDialect): object {
+  const made = new Map<string, Operation>();
+  return new Proxy(record, {
+    get(_, name: string) {
+      const operation = made.get(name) ?? measuredOperation(record, name, measuring, dialect);
+      made.set(name, operation);
+      return operation;
+    },
+  });
+}
+
+function measuredOperation(
+  record: object,
+  name: string,
+  measuring: Measuring,
+  dialect: SqlDialect,
+): Operation {
+  const operation = Reflect.get(record, name) as Operation;
+  const task = { kind: 'store', name, dialect } as const;
+  const removed = REMOVED[name];
+  return async (...parameters) => {
+    const result = await measuring.store(task, () => operation.apply(record, [...parameters]));
+    if (removed === undefined) return result;
+    for (const [rows, count] of Object.entries(removed(result))) measuring.removed(rows, count);
+    return result;
+  };
+}
+
+type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecords[Name]>>;
+
+/** How many rows of each kind an operation that prunes has removed. */
+const REMOVED: Readonly<Record<string, (result: unknown) => Readonly<Record<string, number>>>> = {
+  prune(result) {
+    const { families: authorizations, consentRequests: consent_requests } = result as Pruned<'prune'>;
+    return { authorizations, consent_requests };
+  },
+  pruneAccessTokens: (result) => ({ access_tokens: (result as Pruned<'pruneAccessTokens'>).removed }),
+  pruneRegistrations: (result) => ({ clients: (result as Pruned<'pruneRegistrations'>).clients }),
+  pruneSingleUses: (result) => ({ single_uses: result as Pruned<'pruneSingleUses'> }),
+};

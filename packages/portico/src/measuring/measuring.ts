@@ -1,0 +1,156 @@
+import type { Log } from '../contracts/log.ts';
+import type {
+  MeasuredEndpoint,
+  MeasuredGrant,
+  MeasuredStoreOperation,
+  MeasuredTask,
+  Measurement,
+  ObservedServer,
+  Telemetry,
+  TokenKind,
+} from '../contracts/telemetry.ts';
+import { throttleLog } from '../http/throttle-log.ts';
+import { reasonOf } from './reasons.ts';
+
+/**
+ * What the server calls in the place of a Telemetry: the one place that holds up what that throws, rejects with or never ends. Null
+ * where nothing is measured.
+ */
+export interface Measuring {
+  /** Runs the work of an endpoint, and measures it; resolves or rejects as the work does. */
+  endpoint(task: MeasuredEndpoint, request: Request, work: () => Promise<Response>): Promise<Response>;
+  /** The same for a grant. */
+  grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T>;
+  /** The same for an operation of the store. */
+  store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T>;
+  /** As `Telemetry.answered`; of an endpoint it is told already. */
+  answered(endpoint: string, status: number): void;
+  /** As `Telemetry.tokenIssued`. */
+  tokenIssued(grantType: string, kind: TokenKind): void;
+  /** As `Telemetry.replayed`. */
+  replayed(what: 'code' | 'refresh_token'): void;
+  /** As `Telemetry.removed`; nothing for 0 rows. */
+  removed(rows: string, count: number): void;
+  /** As `Telemetry.observe`. */
+  observe(server: ObservedServer): void;
+  /** As `Telemetry.refused`, with the error's own code as the reason. */
+  refused(endpoint: string, error: Error): void;
+  /** The same with a status as the reason, where there is no error. */
+  refusedWith(endpoint: string, status: number): void;
+}
+
+export interface MeasuringOptions {
+  readonly telemetry: Telemetry;
+  readonly isUnavailable: (error: unknown) => boolean;
+  /** Asked for once there is something to say. */
+  readonly log: () => Log;
+  /** The error codes of the server's features. */
+  readonly errorCodes: readonly string[];
+}
+
+export function createMeasuring(options: MeasuringOptions): Measuring {
+  const { telemetry, isUnavailable, log } = options;
+  const errorCodes = new Set(options.errorCodes);
+  let latest: unknown;
+  const logFailures = throttleLog((times) =>
+    log().warning('The telemetry failed, and nothing else did: {exception} ({times})', {
+      exception: latest,
+      times,
+    }),
+  );
+
+  function failed(exception: unknown): void {
+    latest = exception;
+    logFailures();
+  }
+
+  /** What it says is not waited for; a promise that nobody handles would end the process. */
+  function tell(call: () => unknown): void {
+    try {
+      const returned = call();
+      if (returned instanceof Promise) returned.catch(failed);
+    } catch (exception) {
+      failed(exception);
+    }
+  }
+
+  function begin(task: MeasuredTask, request: Request | null): Measurement | null {
+    let measurement: Measurement | null = null;
+    tell(() => {
+      const begun: unknown = telemetry.begin(task, request);
+      if (isMeasurement(begun)) measurement = begun;
+      return begun;
+    });
+    return measurement;
+  }
+
+  async function run<T>(
+    task: MeasuredTask,
+    request: Request | null,
+    work: () => Promise<T>,
+    statusOf: (result: T) => number,
+  ): Promise<T> {
+    const measurement = begin(task, request);
+    if (measurement === null) return work();
+    // Once, whatever the telemetry makes of it.
+    let begun: Promise<T> | null = null;
+    const once = () => (begun ??= started(work));
+    tell(() => {
+      const returned: unknown = measurement.run(once);
+      return returned === begun ? null : ignoringRejection(returned);
+    });
+    try {
+      const result = await once();
+      tell(() => {
+        const status = statusOf(result);
+        return measurement.end(status < 500 ? null : String(status), status);
+      });
+      return result;
+    } catch (error) {
+      tell(() => measurement.end(reasonOf(error, isUnavailable, errorCodes), 0));
+      throw error;
+    }
+  }
+
+  return {
+    async endpoint(task, request, work) {
+      const response = await run(task, request, work, ({ status }) => status);
+      tell(() => telemetry.answered(task.name, response.status));
+      return response;
+    },
+    grant: (task, work) => run(task, null, work, noStatus),
+    store: (task, work) => run(task, null, work, noStatus),
+    answered: (endpoint, status) => tell(() => telemetry.answered(endpoint, status)),
+    tokenIssued: (grantType, kind) => tell(() => telemetry.tokenIssued(grantType, kind)),
+    replayed: (what) => tell(() => telemetry.replayed(what)),
+    removed(rows, count) {
+      if (count > 0) tell(() => telemetry.removed(rows, count));
+    },
+    observe: (server) => tell(() => telemetry.observe(server)),
+    refused: (endpoint, error) =>
+      tell(() => telemetry.refused(endpoint, reasonOf(error, isUnavailable, errorCodes))),
+    refusedWith: (endpoint, status) => tell(() => telemetry.refused(endpoint, String(status))),
+  };
+}
+
+/** What an application gave may not be what its types say. */
+function isMeasurement(given: unknown): given is Measurement {
+  return typeof given === 'object' && given !== null && 'run' in given && 'end' in given;
+}
+
+const noStatus = () => 0;
+
+/** What it throws it rejects with, as if it were an async function. */
+function started<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+/** It may reject as the work does, which whoever asked for the work hears of. */
+function ignoringRejection(returned: unknown): null {
+  if (returned instanceof Promise) returned.catch(() => {});
+  return null;
+}

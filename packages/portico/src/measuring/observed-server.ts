@@ -1,0 +1,46 @@
+import type { DatabaseConnections, ObservedServer } from '../contracts/telemetry.ts';
+import type { Database } from '../../../sql/src/contract.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import { countRows } from '../store/sql/counting.ts';
+
+/** What the kit's stores know beside the contract. */
+interface Figures {
+  readonly retries?: { readonly statements: number; readonly transactions: number };
+  connections?(): DatabaseConnections | null;
+}
+
+export interface ObservedServerOptions {
+  readonly database: Database;
+  readonly keys: Pick<KeyRing, 'published' | 'active'>;
+  readonly clock: () => number;
+}
+
+/** The state of a server, for whoever measures it. Asks nothing by itself. */
+export function observedServer({ database, keys, clock }: ObservedServerOptions): ObservedServer {
+  const figures: Database & Figures = database;
+  return {
+    retries: () => figures.retries ?? null,
+    connections: () => figures.connections?.() ?? null,
+    async signingKeys() {
+      const now = clock();
+      const algorithms = new Set((await keys.published()).map(({ algorithm }) => algorithm));
+      const signing = await Promise.all([...algorithms].map((algorithm) => keys.active(algorithm)));
+      return signing.flatMap((key) =>
+        // Of one whose age nobody knows there is none.
+        key === null || key.createdAt <= 0
+          ? []
+          : [{ algorithm: key.algorithm, age: Math.max(0, now - key.createdAt) / 1000 }],
+      );
+    },
+    authorizations: (after, limit) =>
+      countRows(
+        database,
+        ['oauth_families', 'id'],
+        ['revoked_at IS NULL AND expires_at > ?', [clock()]],
+        after,
+        limit,
+      ),
+    clients: (after, limit) =>
+      countRows(database, ['oauth_clients', 'client_id'], ['revoked_at IS NULL', []], after, limit),
+  };
+}

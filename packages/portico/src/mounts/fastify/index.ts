@@ -1,0 +1,99 @@
+/** Portico in a Fastify 5 application. */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
+import { answerTo, headersOnly, incomingOf, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
+import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
+import { authorizationOf } from '../../http/bearer.ts';
+import { Note } from '../../http/note.ts';
+import { answer } from './answer.ts';
+
+export type { Mountable } from '../fetch/dispatch.ts';
+
+const requests = new Note<FastifyRequest>('fastify request');
+
+/**
+ * The endpoints as a plugin: `await fastify.register(portico(server, mcp))`, behind the session's plugins. Without a prefix:
+ * `base_path` is what stands before their paths, and some documents are in front of it.
+ */
+export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
+  const mounted = new MountedEndpoints([server, ...more]);
+  const paths = new Set([server, ...more].flatMap(({ endpoints }) => endpoints.map(({ path }) => path)));
+  return async (fastify: FastifyInstance): Promise<void> => {
+    if (fastify.prefix !== '') {
+      throw new Error(
+        `portico() is registered below the prefix ${fastify.prefix}, where its endpoints are not: register it without one, ` +
+          'and set base_path to what is to stand before their paths',
+      );
+    }
+    // The endpoints read their bodies themselves, and have limits of their own: these parsers are of this plugin alone.
+    fastify.removeAllContentTypeParsers();
+    fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
+    for (const url of paths) {
+      const route: RouteOptions = {
+        url,
+        method: fastify.supportedMethods,
+        async handler(request, reply) {
+          const { raw, originalUrl: target } = request;
+          const endpoint = mounted.dispatch(request.method, target);
+          if (endpoint === null) return reply.callNotFound();
+          requests.set(raw, request);
+          const asked = { incoming: raw, outgoing: reply.raw, target, parsed: request.body ?? undefined };
+          const response =
+            'refuse' in endpoint
+              ? endpoint.refuse(requestIdOfIncoming(raw))
+              : await endpoint.handle(requestFrom(asked, server.origin), request);
+          return answer(answerTo(raw, response), reply);
+        },
+      };
+      try {
+        fastify.route(route);
+      } catch (error) {
+        // With ignoreTrailingSlash a path with a slash behind it is the one without, which is there already.
+        if (!url.endsWith('/') || (error as FastifyError).code !== 'FST_ERR_DUPLICATED_ROUTE') throw error;
+      }
+    }
+  };
+}
+
+/** Gives the handlers behind it `token()`: `fastify.addHook('onRequest', bearer(server))`. It refuses nothing by itself. */
+export function bearer(server: AuthorizationServer) {
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    const lookUp = async () => {
+      try {
+        const asked = () => {
+          requests.set(request.raw, request);
+          return headersOnly(request.raw, server.origin, request.originalUrl);
+        };
+        const { headers, raw } = request;
+        const authorization = authorizationOf({ headers, rawHeaders: raw.rawHeaders });
+        const found = await server.lookUpToken(authorization, asked, request);
+        if ('failure' in found) answer(found.failure, reply);
+        else found.run(done);
+      } catch (error) {
+        if (!reply.sent) reply.send(error);
+      }
+    };
+    void lookUp();
+  };
+}
+
+/** Answers what `token()` refuses with 401 or 403: in the application's error handler, or as it. */
+export function bearerErrors(
+  error: FastifyError | Error,
+  _: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  // Behind the first bytes of an answer Fastify would write this one, too: what it is thrown, it ends.
+  if (error instanceof BearerError && !reply.raw.headersSent)
+    return answer(bearerErrorResponse(error), reply);
+  throw error;
+}
+
+/** Fastify's request behind one that the host contract is given: for `request.session`. Throws for another. */
+export function fastifyRequest(request: Request): FastifyRequest {
+  const incoming = incomingOf(request);
+  const found = incoming === null ? undefined : requests.of(incoming);
+  if (found === undefined)
+    throw new Error('The request did not come through portico(server) of portico/fastify');
+  return found;
+}

@@ -1,0 +1,73 @@
+import type { AuthorizationServer, Endpoint } from '../../index.ts';
+
+type Log = AuthorizationServer['host']['log'];
+
+/** What can be mounted: an AuthorizationServer, an McpServer. */
+export interface Mountable {
+  /** Each with its path and methods. */
+  readonly endpoints: readonly Endpoint[];
+  /** Where it is told that this seems to be mounted in the wrong place. */
+  readonly host?: { readonly log: Log };
+}
+
+/** A path whose endpoints have another method. */
+export interface WrongMethod {
+  /** 405, with the methods of the path in `Allow` (RFC 9110 section 15.5.6), and a line in the log. */
+  readonly refuse: (requestId: string) => Response;
+}
+
+/** The endpoint that a request is for, or what refuses its method; null for a path that is no endpoint's. */
+export type Dispatched = Endpoint | WrongMethod | null;
+
+/**
+ * Finds endpoints by the request's target as it was sent. Only a path that is literally an endpoint's matches, so that
+ * whatever the host has put before that path has seen the request.
+ */
+export class MountedEndpoints {
+  readonly #endpoints: readonly Endpoint[];
+  readonly #log: Log | undefined;
+  /** Whether the place is known to be right, or was told to be wrong. */
+  #isPlaced: boolean;
+
+  constructor(mounted: readonly Mountable[]) {
+    this.#endpoints = mounted.flatMap((each) => each.endpoints);
+    this.#log = mounted.find(({ host }) => host !== undefined)?.host?.log;
+    this.#isPlaced = this.#log === undefined;
+  }
+
+  dispatch(method: string, target: string): Dispatched {
+    const [path = ''] = target.split('?', 1);
+    const onPath = this.#endpoints.filter((endpoint) => endpoint.path === path);
+    if (onPath.length === 0) {
+      this.#warnOfPlace(path);
+      return null;
+    }
+    this.#isPlaced = true;
+    const asked = method === 'HEAD' ? 'GET' : method;
+    const found = onPath.find(({ methods }) => methods.some((each) => each === asked));
+    return found ?? { refuse: (requestId) => this.#refuse(onPath, requestId) };
+  }
+
+  /** Once. */
+  #warnOfPlace(path: string): void {
+    if (this.#isPlaced) return;
+    const meant = this.#endpoints.find((endpoint) => path.endsWith(endpoint.path));
+    if (meant === undefined) return;
+    this.#isPlaced = true;
+    this.#log?.warning(
+      'A request ends as {path} does, and is for no endpoint. If portico() is mounted below a prefix, mount it at the root: ' +
+        'base_path is what is to stand before its paths',
+      { path: meant.path },
+    );
+  }
+
+  #refuse(onPath: readonly Endpoint[], requestId: string): Response {
+    const [{ name: endpoint } = { name: null }] = onPath;
+    const detail = 'the path has no such method';
+    const refused = { endpoint, requestId, error: 405, detail, clientId: null, address: null };
+    this.#log?.info('{endpoint} refused: {error} ({detail})', refused);
+    const offered = onPath.filter(({ refusesMethods }) => refusesMethods !== true);
+    const Allow = offered.flatMap(({ methods }) => methods).join(', ');
+    return Response.json({ error: 'invalid_request' }, { status: 405, headers: { Allow } });
+  }
+}

@@ -1,0 +1,131 @@
+/** Portico in a Hono application, on any runtime. */
+import type { Context, ErrorHandler, MiddlewareHandler } from 'hono';
+import { createHandler, type Mountable } from '../fetch/index.ts';
+import { isAdded } from '../../http/added-headers.ts';
+import { BodyTakenError } from '../../http/body.ts';
+import { OF_THE_BODY } from '../../http/replaced-body.ts';
+import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
+
+export type { Mountable } from '../fetch/index.ts';
+
+/**
+ * The endpoints as middleware: `app.use(portico(server, mcp))`, at the root of the application, behind its session and
+ * before its own CSRF check, which would refuse what other applications send. The members of the host are given Hono's
+ * context; cookies that are set on it, before, by and after an endpoint, are sent beside those of the endpoint.
+ */
+export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): MiddlewareHandler {
+  const handle = createHandler(server, ...more);
+  return async (c, next) => {
+    const response = await handle(requestOf(c), c);
+    if (response === null) await next();
+    else answer(c, response);
+  };
+}
+
+/**
+ * On a refusal, the body of the response that an error handler took, as Hono's own does. The symbol is a registered one: when this module is
+ * loaded twice, both copies know it.
+ */
+const TAKEN = Symbol.for('portico.hono.response_taken');
+
+/** Whether this response has that body: not another one, and not one that a middleware has compressed. */
+function hasTakenBody(
+  response: Response,
+  error: BearerError & { readonly [TAKEN]?: Response['body'] },
+): boolean {
+  return response.body !== null && response.body === error[TAKEN];
+}
+
+/** Hono asks an error for its response; it writes one that has none to the console, with its stack. */
+Object.defineProperty(BearerError.prototype, 'getResponse', {
+  // This module may be loaded again, as in development.
+  configurable: true,
+  value(this: BearerError & { [TAKEN]?: Response['body'] }) {
+    const response = bearerErrorResponse(this);
+    this[TAKEN] = response.body;
+    return response;
+  },
+});
+
+/**
+ * Gives the handlers behind it `token()`, and answers what that refuses with 401 or 403: `app.use('/api/*', bearer(server))`.
+ * Hono asks the application's `onError` first: one that answers a BearerError with its status is left its answer; it may throw.
+ */
+export function bearer(server: AuthorizationServer): MiddlewareHandler {
+  return async (c, next) => {
+    const found = await server.lookUpToken(c.req.header('Authorization') ?? null, () => c.req.raw, c);
+    if ('failure' in found) return answer(c, found.failure);
+    await found.run(next).catch((error: unknown) => {
+      if (!(c.error instanceof BearerError)) throw error;
+    });
+    if (!(c.error instanceof BearerError)) return;
+    const refusal = bearerErrorResponse(c.error);
+    if (!c.finalized || c.res.status !== refusal.status) return answer(c, refusal);
+    // An error handler keeps what was set for the body that it replaces.
+    const stale = hasTakenBody(c.res, c.error) ? OF_THE_BODY.filter((name) => name !== 'content-type') : [];
+    for (const name of ['content-length', ...stale]) c.header(name, undefined);
+  };
+}
+
+/**
+ * An error handler that answers what `token()` refuses and gives all else to the application's own, which then never sees
+ * a refusal: `app.onError(bearerErrors((error, c) => …))`. Without one it throws all else again, as a part of an application
+ * that leaves errors to the whole.
+ */
+export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
+  return (error, c) => {
+    const refusal = error instanceof BearerError ? bearerErrorResponse(error) : null;
+    if (refusal !== null) return addedTo(c, refusal);
+    if (otherwise === undefined) throw error;
+    return otherwise(error, c);
+  };
+}
+
+/** Hono itself lets one of two values of a field win. */
+function addedTo(c: Context, refusal: Response): Response {
+  for (const name of OF_THE_BODY) c.header(name, undefined);
+  const headers = new Headers(refusal.headers);
+  for (const [name, value] of refusal.headers) {
+    if (!isAdded(name, refusal)) continue;
+    c.header(name, value, { append: true });
+    headers.delete(name);
+  }
+  return c.newResponse(refusal.body, new Response(null, { status: refusal.status, headers }));
+}
+
+/** Answers with the headers of the context, too: Hono itself drops its cookies, or those of the response. */
+function answer(c: Context, response: Response): void {
+  const headers = new Headers(c.res.headers);
+  for (const name of OF_THE_BODY) headers.delete(name);
+  for (const [name, value] of response.headers) {
+    if (name === 'set-cookie' || isAdded(name, response)) headers.append(name, value);
+    else headers.set(name, value);
+  }
+  c.res = undefined;
+  c.res = new Response(response.body, { status: response.status, headers });
+}
+
+/** The request, with its body although somebody before us has read it. */
+function requestOf({ req }: Context): Request {
+  const { raw } = req;
+  if (!raw.bodyUsed) return raw;
+  const { url, method, headers, signal } = raw;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      controller.enqueue(await bytesOf(req));
+      controller.close();
+    },
+  });
+  const init = { method, headers, signal, body, duplex: 'half' };
+  return new Request(url, init);
+}
+
+/** The bytes as they were sent, except of a form that only Hono's formData() has read. */
+async function bytesOf(req: Context['req']): Promise<Uint8Array> {
+  const [kept] = Object.keys(req.bodyCache);
+  if (kept === undefined) throw new BodyTakenError('c.req.raw', 'c.req');
+  if (kept !== 'formData') return new Uint8Array(await req.arrayBuffer());
+  const form = new URLSearchParams();
+  for (const [name, value] of await req.formData()) if (typeof value === 'string') form.append(name, value);
+  return new TextEncoder().encode(form.toString());
+}

@@ -1,0 +1,96 @@
+/** Portico in a Nest application, on Express or Fastify. */
+import {
+  Dependencies,
+  type DynamicModule,
+  type FactoryProvider,
+  type ModuleMetadata,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { APP_FILTER, HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import type { Express } from 'express';
+import type { FastifyInstance } from 'fastify';
+import { portico as expressPortico } from '../express/index.ts';
+import { portico as fastifyPortico } from '../fastify/index.ts';
+import type { Mountable } from '../fetch/index.ts';
+import type { AuthorizationServer } from '../../index.ts';
+import { AUTHORIZATION_SERVER, PorticoFilter } from './protection.ts';
+
+export type { Mountable } from '../fetch/index.ts';
+export {
+  AUTHORIZATION_SERVER,
+  CurrentToken,
+  PorticoFilter,
+  PorticoGuard,
+  PorticoInterceptor,
+  RequireScope,
+} from './protection.ts';
+
+/** What the module is given. */
+export interface PorticoOptions {
+  /** The server; providers inject it as `AUTHORIZATION_SERVER`. */
+  readonly server: AuthorizationServer;
+  /** What is mounted beside it, such as an McpServer. */
+  readonly more?: readonly Mountable[];
+  /** Called when the application shuts down, to close what the factory has opened. */
+  readonly close?: () => Promise<void>;
+}
+
+/** What `forRootAsync` is given: a factory, into which the application's own providers are injected. */
+export interface PorticoAsyncOptions
+  extends Pick<ModuleMetadata, 'imports'>, Pick<FactoryProvider<PorticoOptions>, 'inject' | 'useFactory'> {}
+
+const OPTIONS = Symbol('portico/nest: options');
+
+/** The endpoints at the root of the application, behind all of its middleware, and what `@RequireScope()` needs. */
+export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
+  readonly #modules: ModuleRef;
+  readonly #http: HttpAdapterHost;
+  /** Nest makes it. */
+  constructor(modules: ModuleRef, http: HttpAdapterHost) {
+    this.#modules = modules;
+    this.#http = http;
+  }
+  /** With a server that exists. */
+  static forRoot(options: PorticoOptions): DynamicModule {
+    return PorticoModule.forRootAsync({ useFactory: () => options });
+  }
+  /** With a server that is made of the application's own providers, of which none may be request-scoped. */
+  static forRootAsync({ imports = [], inject = [], useFactory }: PorticoAsyncOptions): DynamicModule {
+    return {
+      module: PorticoModule,
+      global: true,
+      imports,
+      providers: [
+        { provide: OPTIONS, inject, useFactory },
+        {
+          provide: AUTHORIZATION_SERVER,
+          inject: [OPTIONS],
+          useFactory: ({ server }: PorticoOptions) => server,
+        },
+        { provide: APP_FILTER, useClass: PorticoFilter },
+      ],
+      exports: [AUTHORIZATION_SERVER],
+    };
+  }
+  /** Nest calls it, when the middleware and the controllers are in place. */
+  async onModuleInit(): Promise<void> {
+    const { server, more = [] } = this.#options();
+    // Null in an application context without HTTP, such as that of a command.
+    const adapter = this.#http.httpAdapter as HttpAdapterHost['httpAdapter'] | null | undefined;
+    const type = adapter?.getType() ?? '';
+    if (type === 'express') adapter?.getInstance<Express>().use(expressPortico(server, ...more));
+    else if (type === 'fastify')
+      await adapter?.getInstance<FastifyInstance>().register(fastifyPortico(server, ...more));
+    else if (type !== '') throw new Error(`portico/nest knows Express and Fastify, and not '${type}'`);
+  }
+  /** Nest calls it. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.#options().close?.();
+  }
+  // Not injected: Nest never calls the hooks of a module that depends on something request-scoped. This throws then.
+  #options(): PorticoOptions {
+    return this.#modules.get<PorticoOptions>(OPTIONS);
+  }
+}
+Dependencies(ModuleRef, HttpAdapterHost)(PorticoModule);

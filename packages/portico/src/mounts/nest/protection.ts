@@ -1,0 +1,124 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  applyDecorators,
+  Catch,
+  createParamDecorator,
+  Dependencies,
+  SetMetadata,
+  UseFilters,
+  UseGuards,
+  UseInterceptors,
+  type ArgumentsHost,
+  type CallHandler,
+  type CanActivate,
+  type ExceptionFilter,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { HttpAdapterHost, Reflector } from '@nestjs/core';
+import type { FastifyReply } from 'fastify';
+import { answer } from '../fastify/answer.ts';
+import { authorizationOf } from '../../http/bearer.ts';
+import { Note } from '../../http/note.ts';
+import { headersOnly, send } from '../node/mount.ts';
+import { BearerError, bearerErrorResponse, token, type AuthorizationServer } from '../../index.ts';
+
+/** The token under which a provider injects the server: `@Inject(AUTHORIZATION_SERVER)`. */
+export const AUTHORIZATION_SERVER = Symbol('portico/nest: the authorization server');
+const SCOPES = Symbol('portico/nest: scopes');
+/** Express's request, or Fastify's. */
+type PlatformRequest = IncomingMessage | { readonly raw: IncomingMessage };
+/** Runs what can call `token()`. */
+type Run = <T>(work: () => T) => T;
+const runs = new Note<Run>('nest: runs with token()');
+
+/** A token could not be looked up: the response says why. */
+class FailedLookUp extends Error {
+  readonly response: Response;
+  constructor(response: Response) {
+    super(`The access token could not be looked up: ${response.status}`);
+    this.response = response;
+  }
+}
+
+/** Answers what `token()` refuses with 401 or 403. `PorticoModule` registers it for the whole application. */
+export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp> {
+  readonly #host: HttpAdapterHost;
+  /** Nest makes it. */
+  constructor(host: HttpAdapterHost) {
+    this.#host = host;
+  }
+  /** Nest calls it. */
+  async catch(error: BearerError | FailedLookUp, host: ArgumentsHost): Promise<void> {
+    const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
+    if (host.getType() !== 'http' || adapter.isHeadersSent(reply)) throw error;
+    const response = error instanceof BearerError ? bearerErrorResponse(error) : error.response;
+    // Express would add an ETag to what Nest replies; and both a charset, to text.
+    if (adapter.getType() === 'express') return send(response, reply as ServerResponse, false);
+    answer(response, reply as FastifyReply);
+  }
+}
+Catch(BearerError, FailedLookUp)(PorticoFilter);
+Dependencies(HttpAdapterHost)(PorticoFilter);
+
+/** Lets a request through only with a usable token that has the scopes of `@RequireScope()`. */
+export class PorticoGuard implements CanActivate {
+  readonly #server: AuthorizationServer;
+  readonly #reflector: Reflector;
+  /** Nest makes it. */
+  constructor(server: AuthorizationServer, reflector: Reflector) {
+    this.#server = server;
+    this.#reflector = reflector;
+  }
+  /** Nest calls it. */
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (context.getType() !== 'http')
+      throw new Error(`@RequireScope() protects handlers of HTTP requests, not of '${context.getType()}'`);
+    const request = context.switchToHttp().getRequest<PlatformRequest>();
+    const run = runs.of(request) ?? (await this.#lookUp(request));
+    const scopes = this.#reflector.getAllAndMerge<string[]>(SCOPES, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    run(() => {
+      // With challenges a refusal names the scope that is needed, also of a request without a usable token.
+      if (scopes.length === 0 || !this.#server.config.challenge) token().requireUsable();
+      for (const scope of scopes) token().requireScope(scope);
+    });
+    runs.set(request, run);
+    return true;
+  }
+  async #lookUp(request: PlatformRequest): Promise<Run> {
+    const incoming = 'raw' in request ? request.raw : request;
+    const asked = () => headersOnly(incoming, this.#server.origin);
+    const found = await this.#server.lookUpToken(authorizationOf(incoming), asked, request);
+    if ('failure' in found) throw new FailedLookUp(found.failure);
+    return found.run;
+  }
+}
+Dependencies(AUTHORIZATION_SERVER, Reflector)(PorticoGuard);
+
+/** Gives the handlers behind a `PorticoGuard`, and all that they call, `token()`. */
+export class PorticoInterceptor implements NestInterceptor {
+  /** Nest calls it. */
+  intercept(context: ExecutionContext, next: CallHandler) {
+    const run = runs.of(context.switchToHttp().getRequest<object>());
+    return run === undefined ? next.handle() : run(() => next.handle());
+  }
+}
+
+/**
+ * Lets a controller or a handler be called only with a usable token that has these scopes, and whose person holds the
+ * permissions behind them; without a scope, with any usable token. The answer is 401 or 403 otherwise.
+ */
+export function RequireScope(...scopes: readonly string[]): ClassDecorator & MethodDecorator {
+  return applyDecorators(
+    SetMetadata(SCOPES, scopes),
+    UseGuards(PorticoGuard),
+    UseInterceptors(PorticoInterceptor),
+    UseFilters(PorticoFilter),
+  );
+}
+
+/** The token of this request, a `TokenAccessor`, as a parameter of a handler behind `@RequireScope()`. */
+export const CurrentToken: () => ParameterDecorator = createParamDecorator(() => token());

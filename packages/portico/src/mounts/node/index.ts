@@ -1,0 +1,46 @@
+/** Portico in an application on `node:http`. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { authorizationOf } from '../../http/bearer.ts';
+import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
+import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
+import { answerDispatched, headersOnly, send } from './mount.ts';
+
+export type { Mountable } from '../fetch/dispatch.ts';
+export { incomingOf, requestFrom, send, type Incoming } from './mount.ts';
+
+/** What a host on `node:http` calls in its request listener. */
+export interface NodeMount {
+  /** Answers a request to one of the endpoints; false for any other, which is untouched then. Rejects only when sending fails. */
+  handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
+  /** Runs a handler, which can call `token()`, and answers what `token()` refuses. Rejects with what else the handler throws. */
+  withToken(incoming: IncomingMessage, outgoing: ServerResponse, handler: () => Promise<void>): Promise<void>;
+}
+
+/** Mounts the endpoints of the server, and of what else is given, such as an McpServer. */
+export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): NodeMount {
+  const mounted = new MountedEndpoints([server, ...more]);
+  return {
+    async handle(incoming, outgoing) {
+      const [method, target] = [incoming.method ?? 'GET', incoming.url ?? '/'];
+      const endpoint = mounted.dispatch(method, target);
+      if (endpoint === null) return false;
+      const asked = { incoming, outgoing, target, parsed: undefined };
+      await answerDispatched(endpoint, asked, server.origin);
+      return true;
+    },
+    async withToken(incoming, outgoing, handler) {
+      const found = await server.lookUpToken(
+        authorizationOf(incoming),
+        () => headersOnly(incoming, server.origin),
+        incoming,
+      );
+      if ('failure' in found) return send(found.failure, outgoing, false);
+      try {
+        await found.run(handler);
+      } catch (error) {
+        if (!(error instanceof BearerError) || outgoing.headersSent) throw error;
+        await send(bearerErrorResponse(error), outgoing, false);
+      }
+    },
+  };
+}

@@ -1,0 +1,239 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { finished, Readable } from 'node:stream';
+import type { ReadableStream as NodeStream } from 'node:stream/web';
+import { isAdded } from '../../http/added-headers.ts';
+import { bodyTextOf } from '../../http/body-text.ts';
+import { BodyTakenError, MOST_DISCARDED } from '../../http/body.ts';
+import { mediaTypeOf } from '../../http/media-types.ts';
+import { messages, noteRequestLine } from '../../http/request-line.ts';
+import { isLiteralTarget } from '../../http/request-target.ts';
+import { OF_THE_BODY } from '../../http/replaced-body.ts';
+import { nameRequest, requestIdFor, withRequestId } from '../../http/request-id.ts';
+import type { Dispatched } from '../fetch/dispatch.ts';
+
+/**
+ * The framework's own request behind one that an endpoint, or the host contract, is given: for `req.session` and the like.
+ * Null for a request that came another way.
+ */
+export function incomingOf(request: Request): IncomingMessage | null {
+  return messages.of(request) ?? null;
+}
+
+/** A request as Node's own objects have it. */
+export interface Incoming {
+  /** Node's request. */
+  readonly incoming: IncomingMessage;
+  /** Node's response, to which nothing has been written yet. */
+  readonly outgoing: ServerResponse;
+  /** Path and query as they were sent; begins with `/`. */
+  readonly target: string;
+  /** The body as the host's own parser has parsed it; undefined when none has read it. */
+  readonly parsed: unknown;
+}
+
+/**
+ * The request as the endpoints see it. Its origin is that of `public_url` and nothing else: what a proxy says in `X-Forwarded-…`
+ * changes nothing. A body that the host's own parser has read is serialized again. It is aborted when the caller leaves.
+ */
+export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, origin: string): Request {
+  const method = incoming.method ?? 'GET';
+  const headers = copyHeaders(incoming);
+  const left = new AbortController();
+  outgoing.once('close', () => {
+    if (outgoing.writableFinished) discard(parsed instanceof Readable ? parsed : incoming);
+    else left.abort();
+  });
+  const withBody = method !== 'GET' && method !== 'HEAD';
+  const body = withBody ? createBody(incoming, headers, parsed) : null;
+  const request = new Request(`${origin}${target}`, {
+    method,
+    headers,
+    signal: left.signal,
+    ...(body === null ? {} : { body, duplex: 'half' }),
+  });
+  // A router may go by what was sent, which the URL no longer shows.
+  if (!isLiteralTarget(target)) noteRequestLine(request, { method, target });
+  return linked(incoming, request);
+}
+
+/**
+ * A request to a handler of the host's own with its headers alone, for the log and the host contract: no path, no body. What a proof of
+ * the caller has to be for stands beside it: `target`, path and query as they were sent.
+ */
+export function headersOnly(
+  incoming: IncomingMessage,
+  origin: string,
+  target: string = targetOf(incoming),
+): Request {
+  const request = linked(incoming, new Request(origin, { headers: copyHeaders(incoming) }));
+  noteRequestLine(request, { method: incoming.method ?? 'GET', target });
+  return request;
+}
+
+/** Frameworks that shorten `url` below a prefix keep what was sent. */
+function targetOf(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
+  const { originalUrl, url = '' } = incoming;
+  return typeof originalUrl === 'string' ? originalUrl : url;
+}
+
+function linked(incoming: IncomingMessage, request: Request): Request {
+  messages.set(request, incoming);
+  return nameRequest(request, requestIdOfIncoming(incoming));
+}
+
+/** The id of the request behind one that a mount answers. */
+export function requestIdOfIncoming(incoming: IncomingMessage): string {
+  return requestIdFor(incoming, incoming.headers['x-request-id']);
+}
+
+/** The response with the id of its request. */
+export function answerTo(incoming: IncomingMessage, response: Response): Response {
+  return withRequestId(response, requestIdOfIncoming(incoming));
+}
+
+function copyHeaders(incoming: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = incoming.rawHeaders.slice(index, index + 2);
+    // HTTP/2's pseudo-headers are no headers of a Request.
+    if (!name.startsWith(':')) headers.append(name, value);
+  }
+  return headers;
+}
+
+function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown): BodyInit | null {
+  if (parsed instanceof Readable) return unread(parsed);
+  if (!incoming.readableDidRead) return unread(incoming);
+  if (parsed === undefined) return hasBody(incoming) ? taken() : null;
+  if (typeof parsed === 'string' || parsed instanceof Uint8Array) return parsed as BodyInit;
+  try {
+    if (mediaTypeOf(headers.get('content-type')) !== 'application/x-www-form-urlencoded')
+      return JSON.stringify(parsed);
+    const form = new URLSearchParams();
+    addFields(form, '', parsed);
+    return form.toString();
+  } catch {
+    // Nested too deeply to be serialized: an endpoint refuses the empty body.
+    return '';
+  }
+}
+
+/** RFC 9112 section 6.3. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Whoever reads it learns what went wrong. */
+function taken(): ReadableStream {
+  return new ReadableStream({
+    start: (controller) => controller.error(new BodyTakenError('the request', "the request's body")),
+  });
+}
+
+/**
+ * A body that nobody has read yet. Cancelling it does not close the connection: the response to a body that is too large has
+ * to reach a sender who is still sending.
+ */
+function unread(source: Readable): ReadableStream<Uint8Array> {
+  let cancelled = false;
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      source.on('data', (chunk: Uint8Array) => {
+        // Once it is discarded nobody pulls any more: pausing would stop it for good.
+        if (discarding.has(source)) return;
+        controller.enqueue(chunk);
+        if ((controller.desiredSize ?? 0) <= 0) source.pause();
+      });
+      source.pause();
+      finished(source, { writable: false }, (error) => {
+        if (cancelled) return;
+        if (error === undefined || error === null) controller.close();
+        else controller.error(error);
+      });
+    },
+    pull() {
+      source.resume();
+    },
+    cancel() {
+      cancelled = true;
+      discard(source);
+    },
+  });
+}
+
+/** Bodies that are read only to reach the next request on the connection, up to `MOST_DISCARDED` bytes. */
+const discarding = new WeakSet<Readable>();
+
+function discard(source: Readable): void {
+  if (source.readableEnded || source.destroyed || discarding.has(source)) return;
+  discarding.add(source);
+  let discarded = 0;
+  source.on('data', (chunk: Uint8Array) => {
+    discarded += chunk.byteLength;
+    if (discarded > MOST_DISCARDED) source.destroy();
+  });
+  source.resume();
+}
+
+/**
+ * Undoes the host's parsing: a list was a repeated field, an object was fields with brackets in their names, and so was a list of
+ * one, which `a[]=1` makes: that is not the field `a`.
+ */
+function addFields(form: URLSearchParams, name: string, value: unknown): void {
+  if (Array.isArray(value)) {
+    const field = value.length === 1 ? `${name}[]` : name;
+    for (const each of value as readonly unknown[]) addFields(form, field, each);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, each] of Object.entries(value))
+      addFields(form, name === '' ? key : `${name}[${key}]`, each);
+  } else if (name !== '') {
+    form.append(name, typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value));
+  }
+}
+
+/** Sends a Response; its `Set-Cookie` headers are added to those that the framework has set. */
+export async function send(response: Response, outgoing: ServerResponse, head: boolean): Promise<void> {
+  outgoing.statusCode = response.status;
+  // Node closes the connection after an answer whose Transfer-Encoding was removed, also when there was none.
+  for (const name of OF_THE_BODY) if (outgoing.hasHeader(name)) outgoing.removeHeader(name);
+  for (const [name, value] of response.headers) {
+    if (isAdded(name, response)) outgoing.appendHeader(name, value);
+    else if (name !== 'set-cookie') outgoing.setHeader(name, value);
+  }
+  const cookies = response.headers.getSetCookie();
+  if (cookies.length > 0) outgoing.appendHeader('set-cookie', cookies);
+  const text = bodyTextOf(response);
+  if (text !== null && !head) {
+    outgoing.end(text);
+    return;
+  }
+  if (response.body === null || head) {
+    outgoing.end();
+    return;
+  }
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
+    // In one piece: the framework's session is saved when the response ends.
+    outgoing.end(Buffer.from(await response.arrayBuffer()));
+    return;
+  }
+  const stream = Readable.fromWeb(response.body as unknown as NodeStream);
+  outgoing.once('close', () => stream.destroy());
+  stream.on('error', () => outgoing.destroy());
+  stream.pipe(outgoing);
+}
+
+/**
+ * Answers a request to a path of the endpoints on Node's own response; the host contract is given Node's request, as the framework
+ * has extended it. Rejects only when sending fails.
+ */
+export async function answerDispatched(
+  dispatched: NonNullable<Dispatched>,
+  asked: Incoming,
+  origin: string,
+): Promise<void> {
+  const response =
+    'refuse' in dispatched
+      ? dispatched.refuse(requestIdOfIncoming(asked.incoming))
+      : await dispatched.handle(requestFrom(asked, origin), asked.incoming);
+  await send(answerTo(asked.incoming, response), asked.outgoing, asked.incoming.method === 'HEAD');
+}

@@ -1,0 +1,63 @@
+import { BlockList } from 'node:net';
+import { canonicalAddress } from '../http/addresses.ts';
+
+/** Which addresses a request that a stranger asked for may go to: those of the public internet, and no others. */
+
+/** IANA's registry of special-purpose IPv4 addresses (RFC 6890), multicast, and what is reserved. */
+const NOT_PUBLIC_IPV4 = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.31.196.0', 24],
+  ['192.52.193.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['192.175.48.0', 24],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+  // A public address by which a cloud serves the machines in it, and only them.
+  ['168.63.129.16', 32],
+] as const;
+
+/** All that IANA has given out as global unicast; whatever lies outside is not public, translated IPv4 (64:ff9b::/96) with it. */
+const GLOBAL_UNICAST = ['2000::', 3] as const;
+
+/** What is special in there: protocols' own addresses (Teredo, ORCHID, benchmarks), 6to4, and what documentation uses. */
+const NOT_PUBLIC_IPV6 = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['2620:4f:8000::', 48],
+  ['3fff::', 20],
+] as const;
+
+const notPublic = new BlockList();
+for (const [network, prefix] of NOT_PUBLIC_IPV4) notPublic.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of NOT_PUBLIC_IPV6) notPublic.addSubnet(network, prefix, 'ipv6');
+const globalUnicast = new BlockList();
+globalUnicast.addSubnet(...GLOBAL_UNICAST, 'ipv6');
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Whether this is an address of the public internet. Of an IPv4 address that is mapped to IPv6, the IPv4 address decides. */
+export function isPublicAddress(text: string): boolean {
+  const address = canonicalAddress(text);
+  if (address === null) return false;
+  if (!address.includes(':')) return !notPublic.check(address, 'ipv4');
+  return globalUnicast.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');
+}
+
+/** Whether this is an address of this machine alone. */
+export function isLoopbackAddress(text: string): boolean {
+  const address = canonicalAddress(text);
+  return address !== null && loopback.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+}

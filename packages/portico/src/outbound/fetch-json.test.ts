@@ -1,0 +1,612 @@
+// @engines sqlite, long: nothing is kept
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createFetchJson, type FetchJson, type FetchJsonOptions } from './fetch-json.ts';
+import { resolveByDns } from './dns.ts';
+import { OutboundError } from './limits.ts';
+import { DOCUMENTS_CA, startDocumentHost, type DocumentHost } from '../../../../test/support/document-host.ts';
+import { createClock } from '../../../../test/support/clock.ts';
+
+/** A request to where a stranger said can be turned against nobody (RFC 6890, section 8.6 of the draft). */
+let host: DocumentHost;
+/** Listens where the server must never go, on the same port, and hears of every connection. */
+let forbidden: Server;
+const reached: string[] = [];
+
+beforeAll(async () => {
+  host = await startDocumentHost('127.0.0.1');
+  forbidden = createServer((socket) => {
+    reached.push(socket.remoteAddress ?? '');
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => forbidden.listen(host.port, '127.0.0.2', resolve));
+});
+afterAll(async () => {
+  await new Promise((resolve) => forbidden.close(resolve));
+  await host.close();
+});
+
+const LIMIT = 5120;
+const clock = createClock();
+
+function fetching(options: Partial<FetchJsonOptions> = {}): FetchJson {
+  return createFetchJson({
+    allowsLoopback: true,
+    anyPort: true,
+    clock: clock.now,
+    ca: DOCUMENTS_CA,
+    resolve: async () => ['127.0.0.1'],
+    ...options,
+  });
+}
+
+function ask(fetchJson: FetchJson, url: string) {
+  return fetchJson(new URL(url), { limit: LIMIT, person: 'ada', isKnown: false });
+}
+
+/** What a request to this URL is refused with; fails when it is answered. */
+async function refusal(fetchJson: FetchJson, url: string): Promise<string> {
+  const error: unknown = await ask(fetchJson, url).then(
+    ({ value }) => new Error(`It was answered: ${JSON.stringify(value)}`),
+    (rejected: unknown) => rejected,
+  );
+  expect(error).toBeInstanceOf(OutboundError);
+  return (error as OutboundError).message;
+}
+
+describe('a request goes to what was checked, and nowhere else', () => {
+  test('a document is read from the address that the host has', async () => {
+    const url = host.publish('/plain.json', { client_name: 'Assistant' });
+    const { value } = await ask(fetching(), url);
+    expect(value).toEqual({ client_id: url, client_name: 'Assistant' });
+  });
+
+  // @shows AS-21.5
+  test.each([
+    ['10.0.0.1'],
+    ['127.0.0.1'],
+    ['::1'],
+    ['0.0.0.0'],
+    ['::'],
+    ['169.254.169.254'],
+    ['::ffff:127.0.0.1'],
+    ['::ffff:7f00:1'],
+    ['64:ff9b::7f00:1'],
+    ['2002:7f00:1::'],
+    ['fd00:ec2::254'],
+    ['fe80::1%lo'],
+  ])('a host that has the address %s is not asked', async (address) => {
+    const url = host.publish('/private.json', {});
+    const before = host.connections();
+    const fetchJson = fetching({ allowsLoopback: false, resolve: async () => [address] });
+    expect(await refusal(fetchJson, url)).toContain(`${address}, which is not public`);
+    expect(host.connections()).toBe(before);
+  });
+
+  test.each(['10.0.0.1', '192.168.1.1', '169.254.169.254', '::ffff:169.254.169.254', '0.0.0.0', 'fe80::1'])(
+    'while developing only this machine is asked beside the public internet, and not %s',
+    async (address) => {
+      const fetchJson = fetching({ resolve: async () => [address] });
+      expect(await refusal(fetchJson, host.publish('/private.json', {}))).toContain('not public');
+    },
+  );
+
+  test('one address that is not public is enough, wherever it stands among others', async () => {
+    const url = host.publish('/several.json', {});
+    const before = host.connections();
+    for (const addresses of [
+      ['127.0.0.1', '169.254.169.254'],
+      ['169.254.169.254', '127.0.0.1'],
+    ]) {
+      expect(await refusal(fetching({ resolve: async () => addresses }), url)).toContain('169.254.169.254');
+    }
+    expect(host.connections()).toBe(before);
+  });
+
+  // @shows AS-21.5
+  test('a resolver that changes its answer is asked once: the connection is made to what it said then', async () => {
+    const url = host.publish('/rebinding.json', { client_name: 'Assistant' });
+    let lookUps = 0;
+    const resolve = async () => [(lookUps += 1) === 1 ? '127.0.0.1' : '127.0.0.2'];
+    expect((await ask(fetching({ resolve }), url)).value).toMatchObject({ client_name: 'Assistant' });
+    expect([lookUps, reached]).toEqual([1, []]);
+  });
+
+  test('a resolver that says something private the next time is refused then', async () => {
+    const url = host.publish('/rebinding.json', {});
+    let lookUps = 0;
+    const fetchJson = fetching({
+      resolve: async () => [(lookUps += 1) === 1 ? '127.0.0.1' : '169.254.169.254'],
+    });
+    await ask(fetchJson, url);
+    expect(await refusal(fetchJson, url)).toContain('169.254.169.254');
+  });
+
+  test('a host without an address, and one that is not known, are refused', async () => {
+    const url = host.publish('/nobody.json', {});
+    expect(await refusal(fetching({ resolve: async () => [] }), url)).toContain('no address');
+    const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
+    expect(await refusal(fetching({ resolve: () => Promise.reject(unknown) }), url)).toContain('ENOTFOUND');
+  });
+
+  // @shows AS-21.5
+  test.each([
+    'https://127.0.0.2:{port}/',
+    'https://2130706434:{port}/',
+    'https://0177.0.0.2:{port}/',
+    'https://0x7f.0.0.2:{port}/',
+    'https://127.2:{port}/',
+    'https://[::ffff:127.0.0.2]:{port}/',
+    'https://[::ffff:7f00:2]:{port}/',
+    'https://127.0.0.2.:{port}/',
+  ])('%s stands for an address, which no resolver is asked about: it is refused', async (url) => {
+    const message = await refusal(fetching(), url.replace('{port}', String(host.port)));
+    expect(message).toContain('an address instead of a host');
+    expect(reached).toEqual([]);
+  });
+
+  test.each([
+    ['http://client.example/client.json', 'not https'],
+    ['ftp://client.example/client.json', 'not https'],
+    ['file:///etc/passwd', 'not https'],
+    ['data:application/json,{}', 'not https'],
+    ['https://client.example:22/client.json', 'a port other than 443'],
+    ['https://client.example:8443/client.json', 'a port other than 443'],
+  ])('%s is refused before anything is looked up: %s', async (url, says) => {
+    let lookUps = 0;
+    const resolve = async () => [`127.0.0.${(lookUps += 1)}`];
+    expect(await refusal(fetching({ anyPort: false, resolve }), url)).toContain(says);
+    expect(lookUps).toBe(0);
+  });
+
+  // @shows AS-21.5
+  test.each([301, 302, 303, 307, 308])('a redirect (%i) is not followed', async (status) => {
+    for (const to of [
+      'http://169.254.169.254/latest/meta-data/',
+      `https://127.0.0.2:${host.port}/`,
+      '/plain.json',
+    ]) {
+      const url = host.answer('/redirect', (_, response) => {
+        response.writeHead(status, { Location: to, 'Content-Type': 'application/json' }).end('{}');
+      });
+      const asked = host.asked.length;
+      expect(await refusal(fetching(), url)).toContain(`${status}`);
+      expect(host.asked.slice(asked)).toEqual(['/redirect']);
+    }
+    expect(reached).toEqual([]);
+  });
+
+  // @shows AS-21.5
+  test('the certificate has to be for the host, and of somebody who is trusted', async () => {
+    host.publish('/plain.json', {});
+    expect(await refusal(fetching(), host.url('/plain.json', 'other.example'))).toContain('ALTNAME');
+    const untrusting = fetching({ ca: undefined });
+    expect(await refusal(untrusting, host.url('/plain.json'))).toContain('SELF_SIGNED');
+  });
+
+  test('nothing in the environment makes a certificate good', async () => {
+    const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+    try {
+      const url = host.publish('/plain.json', {});
+      expect(await refusal(fetching({ ca: undefined }), url)).toContain('SELF_SIGNED');
+    } finally {
+      if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
+    }
+  });
+});
+
+describe('of an answer little is read, and only what is wanted', () => {
+  const json = (text: string | Buffer, headers: Readonly<Record<string, string>> = {}, status = 200) =>
+    host.answer('/answer', (_, response) => {
+      response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(text);
+    });
+  const padded = (bytes: number) => JSON.stringify('a'.repeat(bytes - 2));
+
+  // @shows AS-21.6
+  test('5 KB, and not a byte more', async () => {
+    expect((await ask(fetching(), json(padded(LIMIT)))).value).toHaveLength(LIMIT - 2);
+    expect(await refusal(fetching(), json(padded(LIMIT + 1)))).toContain('longer than 5120 bytes');
+  });
+
+  test('of an answer that never ends, no more than that: then the connection is closed', async () => {
+    const closed = new Promise<void>((resolve) => {
+      host.answer('/endless', (_, response) => {
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        const more = () => void response.write('[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]'.repeat(32), more);
+        response.on('close', resolve);
+        more();
+      });
+    });
+    expect(await refusal(fetching(), host.url('/endless'))).toContain('longer than');
+    await closed;
+  });
+
+  // @shows AS-21.6
+  test.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, identity'])(
+    'nothing compressed (%s)',
+    async (encoding) => {
+      const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024, 0x20));
+      expect(await refusal(fetching(), json(bomb, { 'Content-Encoding': encoding }))).toContain('compressed');
+    },
+  );
+
+  test('bytes that are compressed without saying so are no JSON', async () => {
+    expect(await refusal(fetching(), json(gzipSync('{}')))).toMatch(/not UTF-8|no JSON/);
+  });
+
+  test('no headers without end', async () => {
+    const url = json('{}', { 'X-Padding': 'a'.repeat(9000) });
+    expect(await refusal(fetching(), url)).toContain('HPE_HEADER_OVERFLOW');
+  });
+
+  test.each([201, 202, 203, 204, 206, 304, 400, 403, 404, 410, 429, 500, 503])(
+    'no answer but 200: %i',
+    async (status) => {
+      expect(
+        await refusal(fetching(), json(status === 204 || status === 304 ? '' : '{}', {}, status)),
+      ).toContain(`${status}`);
+    },
+  );
+
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/client+json',
+  ])('JSON, as %s', async (type) => {
+    expect((await ask(fetching(), json('{"a":1}', { 'Content-Type': type }))).value).toEqual({ a: 1 });
+  });
+
+  test.each([
+    'text/html',
+    'text/plain',
+    'text/json',
+    'application/octet-stream',
+    'application/jsonp',
+    'image/svg+xml',
+    '',
+  ])('nothing that is not JSON: %j', async (type) => {
+    expect(await refusal(fetching(), json('{}', { 'Content-Type': type }))).toContain('not application/json');
+  });
+
+  test.each([
+    ['no JSON', '<!doctype html>'],
+    ['no JSON', ''],
+    ['no JSON', '{"client_id":'],
+    ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+  ])('%s is refused: %j', async (says, text) => {
+    expect(await refusal(fetching(), json(text))).toContain(says);
+  });
+
+  // @shows AS-21.6
+  test.each([
+    ['101', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
+    ['101 without a protocol', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+    [
+      '101 and an answer',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n' +
+        'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
+    ],
+    ['103 alone', 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n'],
+    ['half of a header', 'HTTP/1.1 200 OK\r\nContent-'],
+    ['nothing', ''],
+  ])('what is no answer ends the request, and holds no room: %s', async (_, text) => {
+    const fetchJson = fetching();
+    const url = host.answer('/switching', (request) => void request.socket.end(text));
+    const by = (person: string) => fetchJson(new URL(url), { limit: LIMIT, person, isKnown: false });
+    for (let number = 1; number <= 9; number += 1) {
+      await expect(by(`person ${number}`)).rejects.toThrow(/cannot be fetched|without an answer|is 101/);
+    }
+    host.publish('/plain.json', {});
+    await ask(fetchJson, host.url('/plain.json'));
+  });
+
+  test('what is sent says nothing of anybody: no cookie, no authorization, no address of ours', async () => {
+    const headers = new Promise((resolve) => {
+      host.answer('/headers', (request, response) => {
+        resolve(request.headers);
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+      });
+    });
+    await ask(fetching(), host.url('/headers'));
+    expect(await headers).toEqual({
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      connection: 'close',
+      host: `client.example:${host.port}`,
+      'user-agent': 'portico',
+    });
+  });
+});
+
+/** A name server on a loopback port: it answers as told, or, told nothing, never. */
+async function startNameServer(records: Readonly<Record<string, readonly string[]>> = {}) {
+  const socket = createSocket('udp4');
+  const questions: string[] = [];
+  let asked = () => {};
+  const first = new Promise<void>((resolve) => (asked = resolve));
+  socket.on('message', (query, { address, port }) => {
+    const labels: string[] = [];
+    let end = 12;
+    for (let length = query[end] ?? 0; length > 0; length = query[end] ?? 0) {
+      labels.push(query.toString('latin1', end + 1, end + 1 + length));
+      end += length + 1;
+    }
+    const type = query.readUInt16BE(end + 1);
+    const name = labels.join('.').toLowerCase();
+    questions.push(`${name} ${type === 28 ? 'AAAA' : 'A'}`);
+    asked();
+    const addresses = records[name];
+    if (addresses === undefined) return;
+    const found = type === 1 ? addresses : [];
+    const answers = found.map((each) =>
+      Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...each.split('.').map(Number)]),
+    );
+    const head = Buffer.from(query.subarray(0, end + 5));
+    // An answer, recursion being available, to one question, without what the query has beside it.
+    head.writeUInt16BE(0x8180, 2);
+    for (const [at, count] of [1, found.length, 0, 0].entries()) head.writeUInt16BE(count, 4 + 2 * at);
+    socket.send(Buffer.concat([head, ...answers]), port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return {
+    nameServers: [`127.0.0.1:${socket.address().port}`],
+    questions,
+    /** Until something is asked. */
+    first,
+    async [Symbol.asyncDispose]() {
+      socket.close();
+      await once(socket, 'close');
+    },
+  };
+}
+
+describe('addresses are those of the DNS', () => {
+  /** Look-ups of the system that run: each holds one of the few threads that files and the host's own look-ups need. */
+  const systemLookUps = () =>
+    process.getActiveResourcesInfo().filter((name) => name.startsWith('GetAddrInfo'));
+
+  test('the host is asked at the address that the name server says', async () => {
+    await using dns = await startNameServer({ 'client.example': ['127.0.0.1'] });
+    const url = host.publish('/plain.json', { client_name: 'Assistant' });
+    const fetchJson = fetching({ resolve: undefined, nameServers: dns.nameServers });
+    expect((await ask(fetchJson, url)).value).toMatchObject({ client_name: 'Assistant' });
+    expect(dns.questions.toSorted()).toEqual(['client.example A', 'client.example AAAA']);
+  });
+
+  // @shows AS-21.5
+  test('every one of them is checked', async () => {
+    await using dns = await startNameServer({ 'client.example': ['127.0.0.1', '10.0.0.1'] });
+    const fetchJson = fetching({ resolve: undefined, nameServers: dns.nameServers });
+    const before = host.connections();
+    expect(await refusal(fetchJson, host.publish('/plain.json', {}))).toContain('10.0.0.1');
+    expect(host.connections()).toBe(before);
+  });
+
+  test('a name without any is said, and neither the hosts file nor the search domains are asked', async () => {
+    await using dns = await startNameServer({ localhost: [] });
+    const fetchJson = fetching({ resolve: undefined, nameServers: dns.nameServers });
+    expect(await refusal(fetchJson, host.url('/plain.json', 'localhost'))).toContain('ENODATA');
+    expect(dns.questions.toSorted()).toEqual(['localhost A', 'localhost AAAA']);
+  });
+
+  // @shows AS-21.6
+  // @shows AS-21.6
+  test('a name server that says nothing holds no thread of the process', async () => {
+    await using dns = await startNameServer();
+    const controller = new AbortController();
+    const fetchJson = fetching({
+      allowsLoopback: false,
+      resolve: undefined,
+      nameServers: dns.nameServers,
+      deadline: () => controller.signal,
+    });
+    const refused = refusal(fetchJson, 'https://client.example/client.json');
+    await dns.first;
+    expect(systemLookUps()).toEqual([]);
+    controller.abort(new DOMException('The time is over', 'TimeoutError'));
+    expect(await refused).toContain('longer than five seconds');
+  });
+
+  test('a look-up ends with the request that it is for', async () => {
+    await using dns = await startNameServer();
+    const controller = new AbortController();
+    const found = resolveByDns('client.example', controller.signal, dns.nameServers).catch(String);
+    await dns.first;
+    controller.abort();
+    expect(await found).toContain('ECANCELLED');
+    await expect(resolveByDns('client.example', controller.signal, dns.nameServers)).rejects.toThrow('abort');
+  });
+
+  test('while developing the system is asked, which knows this machine by name', async () => {
+    const url = host.publish('/plain.json', {});
+    expect(
+      (await ask(fetching({ resolve: undefined }), url.replace('client.example', 'localhost'))).value,
+    ).toEqual({
+      client_id: url.replace('client.example', 'localhost'),
+    });
+  });
+});
+
+describe('a request ends after five seconds, whatever it waits for', () => {
+  /** A deadline that the test brings about. */
+  function ending(): { readonly deadline: () => AbortSignal; readonly now: () => void } {
+    const controller = new AbortController();
+    return {
+      deadline: () => controller.signal,
+      now: () => controller.abort(new DOMException('The time is over', 'TimeoutError')),
+    };
+  }
+
+  test('the resolver', async () => {
+    const { deadline, now } = ending();
+    const resolve = () => {
+      now();
+      return new Promise<never>(() => {});
+    };
+    expect(await refusal(fetching({ deadline, resolve }), host.url('/'))).toContain(
+      'longer than five seconds',
+    );
+  });
+
+  test('a listener that takes the connection and says nothing', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const { deadline, now } = ending();
+    const connected = once(silent, 'connection') as Promise<[Socket]>;
+    const refused = refusal(fetching({ deadline }), `https://client.example:${port}/`);
+    const [socket] = await connected;
+    const closed = once(socket.resume(), 'close');
+    now();
+    expect(await refused).toContain('longer than five seconds');
+    await closed;
+    await new Promise((resolve) => silent.close(resolve));
+  });
+
+  // @shows AS-21.6
+  test.each(['before its headers', 'after its headers', 'byte by byte'])(
+    'an answer that is never finished: %s',
+    async (when) => {
+      const { deadline, now } = ending();
+      const asked = new Promise<{ readonly closed: Promise<unknown> }>((resolve) => {
+        host.answer('/drip', (_, response) => {
+          if (when !== 'before its headers') response.writeHead(200, { 'Content-Type': 'application/json' });
+          if (when === 'after its headers') response.flushHeaders();
+          if (when === 'byte by byte') response.write('[');
+          resolve({ closed: once(response, 'close') });
+        });
+      });
+      const refused = refusal(fetching({ deadline }), host.url('/drip'));
+      const { closed } = await asked;
+      now();
+      expect(await refused).toContain('longer than five seconds');
+      await closed;
+    },
+  );
+
+  test('and by itself after five seconds, which nobody has to wait for here', async () => {
+    const timeouts: number[] = [];
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    AbortSignal.timeout = (milliseconds) => {
+      timeouts.push(milliseconds);
+      return timeout(milliseconds);
+    };
+    try {
+      await ask(fetching(), host.publish('/plain.json', {}));
+    } finally {
+      AbortSignal.timeout = timeout;
+    }
+    expect(timeouts).toEqual([5000]);
+  });
+});
+
+describe('so many requests go out, and no more', () => {
+  const as = (fetchJson: FetchJson, person: string, url: string, isKnown = false) =>
+    fetchJson(new URL(url), { limit: LIMIT, person, isKnown });
+
+  // @shows AS-21.6
+  test('ten within a minute for one person; then it may go on', async () => {
+    const fetchJson = fetching();
+    host.publish('/plain.json', {});
+    const at = (number: number) => host.url('/plain.json', `h${number}.client.example`);
+    for (let number = 1; number <= 10; number += 1) await ask(fetchJson, at(number));
+    const error = await ask(fetchJson, at(11)).catch((rejected: unknown) => rejected);
+    expect(error).toMatchObject({ message: expect.stringContaining('for ada within'), retryAfter: 60 });
+    // Nobody else is held up by that.
+    await expect(as(fetchJson, 'grace', at(11))).resolves.toBeDefined();
+    clock.advance(60);
+    await ask(fetchJson, at(11));
+  });
+
+  // @shows AS-21.6
+  test('five of them of one host, so that nobody keeps a host from others', async () => {
+    const fetchJson = fetching();
+    const url = host.answer('/broken', (_, response) => void response.writeHead(500).end());
+    for (let number = 1; number <= 5; number += 1) await expect(ask(fetchJson, url)).rejects.toThrow('500');
+    await expect(ask(fetchJson, `${url}?another`)).rejects.toThrow('for ada of client.example');
+    await expect(ask(fetchJson, host.url('/broken', 'vendor.example'))).rejects.toThrow('500');
+    await expect(as(fetchJson, 'grace', url)).rejects.toThrow('500');
+  });
+
+  // @shows AS-21.6
+  test('sixty within a minute of one host, whoever asks; failures count like answers', async () => {
+    const fetchJson = fetching();
+    const url = host.answer('/broken', (_, response) => void response.writeHead(500).end());
+    for (let number = 1; number <= 60; number += 1) {
+      await expect(as(fetchJson, `person ${number}`, url)).rejects.toThrow('500');
+    }
+    const before = host.asked.length;
+    await expect(as(fetchJson, 'person 61', url)).rejects.toThrow('of client.example');
+    expect(host.asked).toHaveLength(before);
+    await expect(as(fetchJson, 'person 62', host.url('/broken', 'vendor.example'))).rejects.toThrow('500');
+  });
+
+  // @shows AS-21.6
+  test('what is known is counted by its URL, and apart: nothing that is made up uses up its room', async () => {
+    const fetchJson = fetching();
+    const broken = host.answer('/broken', (_, response) => void response.writeHead(500).end());
+    const url = host.publish('/plain.json', {});
+    for (let number = 1; number <= 60; number += 1) {
+      await expect(as(fetchJson, `person ${number}`, broken)).rejects.toThrow('500');
+    }
+    await expect(as(fetchJson, 'ada', url)).rejects.toThrow('of client.example');
+    await expect(as(fetchJson, 'ada', url, true)).resolves.toBeDefined();
+    // Not by another known one of that host either.
+    for (let number = 1; number <= 60; number += 1) {
+      await expect(as(fetchJson, `person ${number}`, broken, true)).rejects.toThrow('500');
+    }
+    await expect(as(fetchJson, 'ada', broken, true)).rejects.toThrow(`of ${broken}`);
+    await expect(as(fetchJson, 'ada', url, true)).resolves.toBeDefined();
+  });
+
+  test('eight at once of one host, four for one person, and two for one person of one host', async () => {
+    const fetchJson = fetching();
+    const held: (() => void)[] = [];
+    let expected = 0;
+    let reached = () => {};
+    host.answer('/slow', (_, response) => {
+      held.push(() => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}'));
+      if (held.length === expected) reached();
+    });
+    const running: Promise<unknown>[] = [];
+    /** Two more for this person, which have arrived. */
+    async function begin(person: string, at = 'client.example'): Promise<void> {
+      expected = held.length + 2;
+      const arrived = new Promise<void>((resolve) => (reached = resolve));
+      const url = host.url('/slow', at);
+      running.push(as(fetchJson, person, url), as(fetchJson, person, url));
+      await arrived;
+    }
+    const refused = (person: string, at = 'client.example') =>
+      as(fetchJson, person, host.url('/slow', at)).catch(String);
+    await begin('ada');
+    expect(await refused('ada')).toContain('for ada of client.example');
+    await begin('ada', 'vendor.example');
+    expect(await refused('ada', 'other.example')).toContain('for ada within');
+    for (const person of ['grace', 'linus', 'edsger']) await begin(person);
+    expect(await refused('barbara')).toContain('fetched of client.example');
+    for (const finish of held) finish();
+    await Promise.all(running);
+    host.publish('/plain.json', {});
+    await ask(fetchJson, host.url('/plain.json'));
+  });
+
+  test('three hundred within a minute in all, to however many hosts; as many of what is known', async () => {
+    const resolve = () => Promise.reject(new Error('Nobody'));
+    const fetchJson = fetching({ resolve });
+    const to = (number: number, isKnown = false) =>
+      as(fetchJson, `person ${number}`, `https://h${number}.example/`, isKnown).catch(String);
+    for (let number = 1; number <= 300; number += 1) expect(await to(number)).toContain('cannot be fetched');
+    expect(await to(301)).toContain('in all');
+    expect(await to(301, true)).toContain('cannot be fetched');
+    clock.advance(60);
+    expect(await to(302)).toContain('cannot be fetched');
+  });
+});

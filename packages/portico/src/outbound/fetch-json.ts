@@ -1,0 +1,234 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import tls, { createSecureContext, type SecureContext } from 'node:tls';
+import { mediaTypeOf } from '../http/media-types.ts';
+import { portProblem } from './fetchable-urls.ts';
+import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
+import { resolveByDns, resolveBySystem } from './dns.ts';
+import { createOutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
+
+/**
+ * Fetches JSON from a URL that a stranger chose, and cannot be turned against what only this machine reaches: the name is resolved once,
+ * every address that it has must be public, and the connection is made to one of these; nothing is followed, and little is read.
+ */
+export type FetchJson = (
+  url: URL,
+  about: Omit<CountedRequest, 'url'> & {
+    /** The longest answer that is read, in bytes. */
+    readonly limit: number;
+  },
+) => Promise<FetchedJson>;
+
+/** Fetches bytes that say they are a picture, with the same guards. Rejects with an OutboundError. */
+export type FetchImage = (url: URL, about: Parameters<FetchJson>[1]) => Promise<Uint8Array>;
+
+export interface FetchedJson {
+  readonly value: unknown;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** What only code can say of these requests: for tests, and for an authority of one's own. */
+export interface OutboundOptions {
+  /** Certificates that are trusted beside those that Node trusts, as PEM. */
+  readonly ca?: string | readonly string[] | undefined;
+  /**
+   * The addresses of a host; until the signal says that nobody waits any more. The DNS is asked unless given, and while developing on a
+   * loopback `public_url` the system, which knows the hosts file as well.
+   */
+  readonly resolve?: ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
+  /** The name servers that are asked for addresses, as `address` or `address:port`; the system's unless given. */
+  readonly nameServers?: readonly string[] | undefined;
+  /** Ends one request, from its look-up to its last byte; five seconds unless given. */
+  readonly deadline?: (() => AbortSignal) | undefined;
+}
+
+export interface FetchJsonOptions extends OutboundOptions {
+  /** Whether this machine's own addresses may be asked as well: while developing. */
+  readonly allowsLoopback: boolean;
+  /** Whether any port may be asked: while developing. */
+  readonly anyPort: boolean;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** In milliseconds: the look-up, the connection, and the whole answer. */
+const PATIENCE = 5000;
+const LARGEST_HEADERS = 8192;
+
+export function createFetchJson(options: FetchJsonOptions): FetchJson {
+  return createFetch(options, 'application/json', async (response, limit) => ({
+    value: await readJson(response, limit),
+    headers: response.headers,
+  }));
+}
+
+export function createFetchImage(options: FetchJsonOptions): FetchImage {
+  return createFetch(options, 'image/png, image/jpeg, image/webp, image/gif', async (response, limit) => {
+    requirePlain(response);
+    if (!mediaTypeOf(response.headers['content-type']).startsWith('image/')) {
+      throw new OutboundError('the answer is no picture');
+    }
+    return readBytes(response, limit);
+  });
+}
+
+/** What is made of an answer, of which no more than `limit` bytes are read. */
+type ReadAnswer<T> = (response: IncomingMessage, limit: number) => Promise<T>;
+
+function createFetch<T>(
+  options: FetchJsonOptions,
+  accept: string,
+  read: ReadAnswer<T>,
+): (url: URL, about: Parameters<FetchJson>[1]) => Promise<T> {
+  const { allowsLoopback, anyPort, clock, resolve = resolving(options) } = options;
+  const { deadline = () => AbortSignal.timeout(PATIENCE) } = options;
+  const trust = options.ca === undefined ? {} : trusting(options.ca);
+  const limits = createOutboundLimits(clock);
+
+  /** Once for each request: what is connected to is what was checked. */
+  async function checkedAddresses({ hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
+    const addresses = await resolve(hostname, signal);
+    if (addresses.length === 0) throw new OutboundError('the host has no address');
+    const mayAsk = (address: string) =>
+      isPublicAddress(address) || (allowsLoopback && isLoopbackAddress(address));
+    const refused = addresses.find((address) => !mayAsk(address));
+    if (refused !== undefined)
+      throw new OutboundError(`the host has the address ${refused}, which is not public`);
+    return addresses;
+  }
+
+  async function ask(url: URL, limit: number, signal: AbortSignal): Promise<T> {
+    const addresses = await checkedAddresses(url, signal);
+    const response = await request(url, addresses, signal);
+    try {
+      return await read(response, limit);
+    } finally {
+      response.destroy();
+    }
+  }
+
+  function request(url: URL, addresses: readonly string[], signal: AbortSignal): Promise<IncomingMessage> {
+    return new Promise((fulfil, reject) => {
+      const sent = get(
+        url,
+        {
+          // A connection of its own, through no proxy, which would resolve the name again.
+          agent: false,
+          lookup: answering(addresses),
+          headers: { Accept: accept, 'Accept-Encoding': 'identity', 'User-Agent': 'portico' },
+          maxHeaderSize: LARGEST_HEADERS,
+          rejectUnauthorized: true,
+          signal,
+          ...trust,
+        },
+        fulfil,
+      );
+      sent.on('error', reject);
+      // An answer that switches protocols ends it without an error.
+      sent.on('close', () => reject(new OutboundError('the connection ended without an answer')));
+    });
+  }
+
+  return async (url, { limit, ...counted }) => {
+    requireFetchable(url, anyPort);
+    return limits.within({ ...counted, url }, async () => {
+      try {
+        const signal = deadline();
+        return await orAborted(ask(url, limit, signal), signal);
+      } catch (error) {
+        throw error instanceof OutboundError ? error : new OutboundError(failure(error));
+      }
+    });
+  };
+}
+
+function requireFetchable(url: URL, anyPort: boolean): void {
+  if (url.protocol !== 'https:') throw new OutboundError('it is not https');
+  const problem = portProblem(url, anyPort);
+  if (problem !== null) throw new OutboundError(`it ${problem}`);
+  // Node connects to an address that stands in a URL without a look-up, so it would be checked by nobody.
+  if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
+    throw new OutboundError('it names an address instead of a host');
+  }
+}
+
+function resolving({
+  allowsLoopback,
+  nameServers,
+}: FetchJsonOptions): NonNullable<OutboundOptions['resolve']> {
+  if (allowsLoopback && nameServers === undefined) return resolveBySystem;
+  return (hostname, signal) => resolveByDns(hostname, signal, nameServers);
+}
+
+/** Made once: all authorities are read for it. */
+function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
+  return { secureContext: createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }) };
+}
+
+/** The look-up that Node makes to connect: of what was checked, whatever the name is by now. */
+function answering(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  const [first = { address: '', family: 0 }] = found;
+  return (_, { all }, callback) => {
+    if (all === true) callback(null, found);
+    else callback(null, first.address, first.family);
+  };
+}
+
+/** Whatever the work does about it, nobody waits for longer. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((fulfil, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(fulfil, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+function requirePlain({ statusCode: status, headers }: IncomingMessage): void {
+  if (status !== 200) throw new OutboundError(`the answer is ${status}, not 200; nothing is followed`);
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new OutboundError('the answer is compressed, which was not asked for');
+}
+
+async function readJson(response: IncomingMessage, limit: number): Promise<unknown> {
+  requirePlain(response);
+  const type = mediaTypeOf(response.headers['content-type']);
+  if (!/^application\/(?:[a-z0-9.+_-]+\+)?json$/.test(type)) {
+    throw new OutboundError('the answer is not application/json');
+  }
+  const text = await readText(response, limit);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new OutboundError('the answer is no JSON');
+  }
+}
+
+async function readBytes(response: IncomingMessage, limit: number): Promise<Uint8Array> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > limit) throw new OutboundError(`the answer is longer than ${limit} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+async function readText(response: IncomingMessage, limit: number): Promise<string> {
+  const bytes = await readBytes(response, limit);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new OutboundError('the answer is not UTF-8');
+  }
+}
+
+/** Node's own words for what went wrong, which name no content of an answer. */
+function failure(error: unknown): string {
+  if (!(error instanceof Error)) return 'it cannot be fetched';
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'it took longer than five seconds';
+  return `it cannot be fetched: ${'code' in error ? String(error.code) : error.name}`;
+}

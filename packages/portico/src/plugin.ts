@@ -1,0 +1,206 @@
+import { isYes } from './contracts/answers.ts';
+import path from 'node:path';
+import { AUDIT, type AuditedSignIn } from './auditing/audit.ts';
+import type { Application, Auth, Plugin } from './application/contracts.ts';
+import { assembleServer } from './assembly.ts';
+import { completeHost, withReturn, type HostDefaults } from './complete-host.ts';
+import { builtInViews } from './host-defaults.ts';
+import type { KeySigner } from './keys/signers.ts';
+import type { OAuthServerConfig, OAuthServerConfigInput } from './config.ts';
+import { configurationWith } from './configuration.ts';
+import type { Feature } from './feature.ts';
+import { featuresWith } from './features.ts';
+import { examineLoginRoute } from './console/application-checks.ts';
+import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
+import { csrfExemptRoutes } from './endpoints/table.ts';
+import type { PersonReference } from './contracts/person.ts';
+import type { CompleteHost, Host } from './host.ts';
+import type { OutboundOptions } from './outbound/fetch-json.ts';
+import { createHealthEndpoints } from './endpoints/health.ts';
+import { healthPaths } from './health/paths.ts';
+import { profileProblems, withProfile } from './profiles/profiles.ts';
+import { speakingOf } from './tokens/scopes.ts';
+import { challengeProblems } from './protected-resource.ts';
+import { oauthServerMigrations } from './store/migrations/index.ts';
+
+/** The kit's event of a process that is told to stop. */
+const STOPPING = 'stopping';
+/** The kit's events of its sign-in. */
+const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
+
+/** What an application gives the plugin besides its configuration. */
+export interface OAuthServerPluginOptions<Context = unknown> {
+  /**
+   * The application that Portico runs in, instead of the kit's own accounts, sessions and sign-in; or a function of the kit's
+   * application that returns it. What it leaves out (log, views, hasher, audit) the kit's application has.
+   */
+  readonly host?: Host<Context> | ((application: Application) => Host<Context>);
+  /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
+  readonly clock?: () => number;
+  /** From 0 up to, and not including, 1; the system's random source unless a test says otherwise. */
+  readonly random?: () => number;
+  /** How documents of clients are fetched; as the system does unless given. */
+  readonly outbound?: OutboundOptions;
+  /**
+   * Features of the application's own, beside those of Portico (docs/extending.md): their keys are in the section `oauth_server`, and their
+   * endpoints among the application's routes.
+   *
+   * @example
+   * defineApplication({ config, plugins: [oauthServer({ features: [maintenance] })] });
+   */
+  readonly features?: readonly Feature[];
+  /** Signing keys that are no files, such as those of a hardware module; none unless given. */
+  readonly keySigners?: readonly KeySigner[];
+}
+
+/**
+ * The authorization server as a plugin of the host kit: the section `oauth_server` of the configuration, the endpoints
+ * (unless `oauth_server:routes` is false), `token()` in the application's own routes, the schema and the console commands.
+ */
+export function oauthServer<Context = unknown>({
+  host,
+  ...options
+}: OAuthServerPluginOptions<Context> = {}): Plugin<{ oauth_server: OAuthServerConfigInput }> {
+  const features = featuresWith(options.features);
+  return {
+    name: 'oauth_server',
+    defaults: {
+      oauth_server: {},
+      csrf_exempt_routes: csrfExemptRoutes(features),
+    },
+    configuration: { oauth_server: configurationWith(options.features ?? []) },
+    problems: (config) => [
+      ...challengeProblems(config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
+      ...profileProblems(config['oauth_server'] as OAuthServerConfig),
+    ],
+    words: (config) => speakingOf(config['oauth_server'] as OAuthServerConfig),
+    tokenSchemes(config) {
+      const section = withProfile(config['oauth_server'] as OAuthServerConfig);
+      return features.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);
+    },
+    migrations: oauthServerMigrations,
+    views: builtInViews(),
+    async waitingFor(application, request, returnTo) {
+      const server = authorizationServerOf(application);
+      return server.host.tellsWhoWaits ? server.waitingFor(request, returnTo) : null;
+    },
+    async commands(program, context) {
+      const { addServerCommands } = await import('./console/commands/index.ts');
+      addServerCommands(features)(program, context);
+    },
+    warnings(application) {
+      const found = examineLoginRoute({ application, server: authorizationServerOf(application) });
+      return found.outcome === 'failing' ? [`nobody can sign in: ${found.detail}; ${found.remedy}`] : [];
+    },
+    register(application) {
+      const server = assembleServer({
+        publicUrl: application.publicUrl,
+        basePath: application.basePath,
+        basePathStripped: application.config['base_path_stripped'] === true,
+        config: configurationWithKeyPath(application),
+        host: (browsers) =>
+          host === undefined
+            ? kitHost(application)
+            : completeHost(
+                typeof host === 'function' ? host(application) : host,
+                kitDefaults(application),
+                browsers,
+              ),
+        database: application.database,
+        migrations: () => application.migrations(),
+        branding: application.branding,
+        showsDetails: application.mode === 'dev',
+        speaking: application.speaking,
+        examined: application,
+        ...(application.telemetry === null ? {} : { telemetry: application.telemetry }),
+        ...options,
+      });
+      application.services.set(OAUTH_SERVER, server);
+      application.events.on(STOPPING, () => server.health.stop());
+      const { signIns } = server.audit;
+      if (signIns !== null)
+        for (const type of SIGN_INS)
+          application.events.on(type, (failed: AuditedSignIn) => signIns(type, failed));
+      application.middleware((request, next) => server.withToken(request, next));
+      if (!server.config.routes) return;
+      for (const { name, path, methods, handle } of server.endpoints) {
+        application.route({ name, path, methods, handler: (_, request) => handle(request) });
+      }
+      if (server.config.health !== undefined) return;
+      for (const { name, path, methods, handle } of createHealthEndpoints(
+        server.health,
+        healthPaths(true, server),
+      ))
+        application.route({ name, path, methods, yields: true, handler: (_, request) => handle(request) });
+    },
+  };
+}
+
+const DEFAULT_KEY_PATH = path.join('storage', 'oauth', 'keys');
+
+function configurationWithKeyPath(application: Application): OAuthServerConfig {
+  const config = application.config['oauth_server'] as OAuthServerConfig;
+  // The default path follows STORAGE_DIR (AS-2.8).
+  const keyPath =
+    path.normalize(config.key_path) === DEFAULT_KEY_PATH
+      ? path.join(application.storageDirectory, 'oauth', 'keys')
+      : path.resolve(application.directory, config.key_path);
+  return { ...config, key_path: keyPath };
+}
+
+function kitDefaults(application: Application): HostDefaults {
+  const { log, passwordHasher, views, events } = application;
+  return {
+    log: () => log,
+    passwordHasher: () => passwordHasher,
+    renderer: () => (view, data) => views.render(view, data),
+    clientAddress() {
+      try {
+        return application.clientAddress();
+      } catch {
+        // The kit does not serve this request.
+        return null;
+      }
+    },
+    audit: (event) => events.emit(AUDIT, event),
+  };
+}
+
+function kitHost(application: Application): CompleteHost {
+  const loginRoute = (application.config['oauth_server'] as OAuthServerConfig).login_route;
+  function loginUrl(returnTo: string): string {
+    const login = loginRoute.startsWith('/') ? loginRoute : application.path(loginRoute);
+    return withReturn(login, returnTo);
+  }
+  /** The session that each person was read from: the server loads the account of what `signedIn` returned, once. */
+  const sessions = new WeakMap<PersonReference, Auth>();
+  return {
+    async signedIn() {
+      const auth = application.auth();
+      const person = await auth.person();
+      if (person !== null) sessions.set(person, auth);
+      return person;
+    },
+    async loadAccount(person) {
+      const account = await application.accounts.find(person);
+      // As `auth().user()` does: nobody can go on in that session, nor must the next person begin in it.
+      if (account === null || !isYes(account.isActive())) await sessions.get(person)?.signOut();
+      return account;
+    },
+    holdsPermission: (person, permission) => application.accounts.holdsPermission(person, permission),
+    findPeople: application.accounts.search,
+    browserSecret: () => application.session().secret(),
+    async signOut(_, returnTo) {
+      await application.auth().signOut();
+      return loginUrl(returnTo);
+    },
+    loginUrl,
+    tellsWhoWaits: true,
+    passwordHasher: application.passwordHasher,
+    render: (view, data) => application.views.render(view, data),
+    clientAddress: () => application.clientAddress(),
+    audit: (event) => application.events.emit(AUDIT, event),
+    log: application.log,
+    commit: null,
+  };
+}

@@ -1,0 +1,227 @@
+import type { ConfigurationProblem } from '../../../sql/src/errors.ts';
+import type { Client } from '../store/client.ts';
+
+/**
+ * FAPI 2.0 Security Profile (final, February 2025): what it demands of an authorization server, in our own words, and where each demand is
+ * checked. The pages of conformance and of the profile are held to this table.
+ */
+
+/** The keys of `oauth_server` that the profile says something about. */
+export interface ProfiledSwitches {
+  readonly profile?: 'fapi2' | undefined;
+  readonly private_key_jwt?: boolean | undefined;
+  readonly dpop?: Switch | undefined;
+  readonly pushed_authorization_requests?: Switch | undefined;
+  readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
+  /** Seconds. */
+  readonly code_ttl: number;
+}
+
+type Switch = 'off' | 'accept' | 'require';
+
+/** What of a client the profile says something about. */
+export type ProfiledClient = Pick<
+  Client,
+  | 'public'
+  | 'keys'
+  | 'grants'
+  | 'scopes'
+  | 'redirectUris'
+  | 'applicationType'
+  | 'idTokenSignedResponseAlg'
+  | 'profile'
+>;
+
+export interface ProfileRule {
+  /** The section, and the number of the item in it. */
+  readonly id: string;
+  /** Reads on from "An authorization server of the profile". */
+  readonly says: string;
+  /** `always`: with every client, whatever is configured. `switch`: by a key that the profile sets. `profile`: under the profile alone. */
+  readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
+  /** What is wrong with the configuration of a server of the profile; null when nothing is. */
+  readonly server?: (switches: ProfiledSwitches) => ConfigurationProblem | null;
+  /** What has to be switched on where a client is of the profile; null when it is. */
+  readonly needs?: (switches: ProfiledSwitches) => string | null;
+  /** Why a client cannot be of it; null when nothing is against it. Looked at whenever the client is let in. */
+  readonly client?: (client: ProfiledClient) => string | null;
+  /** The same, where looking once is enough: at its registration. */
+  readonly registration?: (client: ProfiledClient) => string | null;
+}
+
+/** Seconds that a code may live. */
+export const LONGEST_CODE = 60;
+/** What signs ID tokens and assertions. RS256 is not among them; `Ed25519` is what RFC 9864 calls EdDSA with that curve. */
+export const PROFILED_ALGORITHMS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
+/** What an ID token is signed with that nobody asked for otherwise: the first that the server has a key for. */
+export const ID_TOKEN_ALGORITHMS = ['ES256', 'EdDSA'] as const;
+
+const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?:[:/?]|$)/;
+
+const problem = (key: string, message: string): ConfigurationProblem => ({
+  key: `oauth_server:${key}`,
+  message: `${message} (oauth_server:profile is fapi2)`,
+});
+
+export const FAPI2_RULES: readonly ProfileRule[] = [
+  {
+    id: '5.2.1.1',
+    says: 'is at https alone; over plain http for development on loopback, and nowhere else.',
+    met: 'always',
+  },
+  { id: '5.2.1.2', says: 'speaks TLS 1.2 or later, as BCP 195 recommends.', met: 'elsewhere' },
+  {
+    id: '5.2.3.1',
+    says: 'cannot be reached over http by a browser that was led astray (HSTS).',
+    met: 'elsewhere',
+  },
+  { id: '5.2.3.3', says: 'lets no page of another origin call the authorization endpoint.', met: 'always' },
+  { id: '5.3.2.1.1', says: 'publishes its metadata.', met: 'always' },
+  { id: '5.3.2.1.2', says: 'refuses the password grant.', met: 'always' },
+  {
+    id: '5.3.2.1.3',
+    says: 'has confidential clients alone.',
+    met: 'profile',
+    server: ({ registration }) =>
+      registration === 'open'
+        ? problem('registration', 'is open, to public clients too; set it to initial_access_token or off')
+        : null,
+    client: (client) => (client.public ? 'it is a public client' : null),
+  },
+  {
+    id: '5.3.2.1.4',
+    says: 'issues sender-constrained access tokens alone, by DPoP.',
+    met: 'switch',
+    server: ({ dpop = 'require' }) =>
+      dpop === 'require'
+        ? null
+        : problem('dpop', `is ${dpop}; set it to require, or leave it out, which is the same here`),
+    needs: ({ dpop = 'off' }) => (dpop === 'off' ? 'oauth_server:dpop' : null),
+  },
+  {
+    id: '5.3.2.1.6',
+    says: 'authenticates clients by `private_key_jwt` alone.',
+    met: 'profile',
+    server: ({ private_key_jwt: takesKeys = true }) =>
+      takesKeys ? null : problem('private_key_jwt', 'is false; set it to true, or leave it out'),
+    needs: ({ private_key_jwt: takesKeys = false }) => (takesKeys ? null : 'oauth_server:private_key_jwt'),
+    client: ({ keys }) => (keys === null ? 'it has no keys to authenticate by (private_key_jwt)' : null),
+  },
+  { id: '5.3.2.1.7', says: 'redirects to no address that a client is not registered with.', met: 'always' },
+  {
+    id: '5.3.2.1.8',
+    says: 'takes assertions whose `aud` is its issuer, as one string, and no others.',
+    met: 'profile',
+  },
+  {
+    id: '5.3.2.1.9',
+    says: 'does not rotate refresh tokens: the same one stays good until it expires or is revoked.',
+    met: 'profile',
+  },
+  {
+    id: '5.3.2.1.11',
+    says: 'issues codes that live for 60 seconds at most.',
+    met: 'profile',
+    server: ({ code_ttl: seconds }) =>
+      seconds > LONGEST_CODE
+        ? problem('code_ttl', `is ${seconds} seconds; set it to ${LONGEST_CODE} at most`)
+        : null,
+  },
+  {
+    id: '5.3.2.1.12',
+    says: 'binds a code to the key of the client, where the client asks for it.',
+    met: 'switch',
+  },
+  {
+    id: '5.3.2.1.13',
+    says: 'takes an `iat` or `nbf` that is 10 seconds ahead, and none that is more than 60.',
+    met: 'always',
+  },
+  { id: '5.3.2.2.1', says: 'knows no response_type but code.', met: 'always' },
+  {
+    id: '5.3.2.2.2',
+    says: 'takes pushed authorization requests.',
+    met: 'switch',
+    server: ({ pushed_authorization_requests: pushed = 'require' }) =>
+      pushed === 'require'
+        ? null
+        : problem(
+            'pushed_authorization_requests',
+            `is ${pushed}; set it to require, or leave it out, which is the same here`,
+          ),
+    needs: ({ pushed_authorization_requests: pushed = 'off' }) =>
+      pushed === 'off' ? 'oauth_server:pushed_authorization_requests' : null,
+  },
+  { id: '5.3.2.2.3', says: 'refuses every other authorization request.', met: 'profile' },
+  { id: '5.3.2.2.4', says: 'refuses what is pushed without client authentication.', met: 'profile' },
+  { id: '5.3.2.2.5', says: 'requires PKCE with S256.', met: 'always' },
+  { id: '5.3.2.2.6', says: 'requires the redirect_uri in what is pushed.', met: 'always' },
+  { id: '5.3.2.2.7', says: 'answers with `iss`.', met: 'always' },
+  {
+    id: '5.3.2.2.8',
+    says: 'answers at no http address but the loopback address of a native application (RFC 8252 section 7.3).',
+    met: 'profile',
+    client({ redirectUris, applicationType }) {
+      const open = redirectUris.find(
+        (uri) => /^http:/i.test(uri) && !(applicationType === 'native' && LOOPBACK_ADDRESS.test(uri)),
+      );
+      return open === undefined
+        ? null
+        : 'one of its redirect URIs is http, which is for http://127.0.0.1 and http://[::1] of a native application alone';
+    },
+  },
+  { id: '5.3.2.2.9', says: 'refuses a code that was used before.', met: 'always' },
+  { id: '5.3.2.2.10', says: 'never redirects by 307.', met: 'always' },
+  { id: '5.3.2.2.11', says: 'redirects by 303.', met: 'profile' },
+  { id: '5.3.2.2.12', says: 'gives a request_uri less than 600 seconds.', met: 'always' },
+  { id: '5.3.2.2.13', says: 'tells people which client asks for what.', met: 'always' },
+  { id: '5.3.2.2.14', says: 'takes a nonce of 64 characters.', met: 'always' },
+  { id: '5.3.2.3', says: 'says who signed in by OpenID Connect.', met: 'always' },
+  {
+    id: '5.3.4.2',
+    says: 'takes no access token in the query, in its role as resource server.',
+    met: 'always',
+  },
+  {
+    id: '5.3.4.3',
+    says: 'looks at every use whether an access token is valid and not revoked, in its role as resource server.',
+    met: 'always',
+  },
+  {
+    id: '5.3.4.5',
+    says: 'takes a sender-constrained access token with a proof of its key alone, in its role as resource server.',
+    met: 'switch',
+  },
+  {
+    id: '5.4.1.1',
+    says: 'signs and takes PS256, ES256 and EdDSA with Ed25519, and nothing else: not RS256, not `none`.',
+    met: 'profile',
+    client({ keys, scopes, idTokenSignedResponseAlg: ofIdToken }) {
+      const { algorithm = null } = keys ?? {};
+      if (algorithm !== null && !PROFILED_ALGORITHMS.includes(algorithm))
+        return `its token_endpoint_auth_signing_alg is ${algorithm}`;
+      return scopes.includes('openid') && !PROFILED_ALGORITHMS.includes(ofIdToken)
+        ? `its ID tokens are signed with ${ofIdToken} (id_token_signed_response_alg)`
+        : null;
+    },
+    registration: ({ keys }) =>
+      keys === null || keys.jwks === null || hasProfiledKey(keys.jwks)
+        ? null
+        : 'its jwks has no key for PS256, ES256 or EdDSA',
+  },
+  { id: '5.4.1.2', says: 'takes RSA keys of 2048 bits and more.', met: 'always' },
+  { id: '5.4.1.3', says: 'takes keys on elliptic curves of 224 bits and more.', met: 'always' },
+  { id: '5.4.1.4', says: 'makes tokens and codes of 128 random bits and more.', met: 'always' },
+  { id: '5.4.2.3', says: 'publishes no two keys of one kid.', met: 'always' },
+  {
+    id: '5.4.3',
+    says: 'looks at the kind of a key, too, where several of a client have one kid.',
+    met: 'always',
+  },
+];
+
+/** Of the keys as they are kept. */
+function hasProfiledKey(jwks: string): boolean {
+  const { keys } = JSON.parse(jwks) as { readonly keys: readonly { readonly alg?: string }[] };
+  return keys.some(({ alg }) => alg === undefined || PROFILED_ALGORITHMS.includes(alg));
+}

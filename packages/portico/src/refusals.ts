@@ -1,0 +1,92 @@
+import { Note } from './http/note.ts';
+import { requestIdOf } from './http/request-id.ts';
+import {
+  AuthorizationPageError,
+  BearerError,
+  BodyTooLargeError,
+  ClientKeysError,
+  KeyProofError,
+  NotNowError,
+  OAuthError,
+  TooManyFailuresError,
+  TooManyRegistrationsError,
+} from './errors.ts';
+import { callerAddress, type CompleteHost } from './host.ts';
+
+/** A request that was refused. */
+export interface Refused {
+  /** The endpoint's name; `token()` for a route of the host's own. */
+  readonly endpoint: string;
+  /** Null when the host did not say which it was. */
+  readonly request: Request | null;
+  readonly error: Error;
+  /** Null when it is not known who asked. */
+  readonly clientId: string | null;
+}
+
+/** Writes the one log line of a refusal: which request of which client, from where, and which of the possible reasons. */
+export function logRefusal(
+  host: Pick<CompleteHost, 'log' | 'clientAddress'>,
+  { endpoint, request, error, clientId }: Refused,
+): void {
+  host.log.info('{endpoint} refused: {error} ({detail})', {
+    endpoint,
+    requestId: request === null ? null : requestIdOf(request),
+    ...reason(error),
+    clientId,
+    ...((error instanceof OAuthError || error instanceof BearerError) && error.authorization !== null
+      ? { authorizationId: error.authorization }
+      : {}),
+    address: request === null ? null : knownAddress(host, request),
+  });
+}
+
+/** As `callerAddress`, but a host that throws must not turn a refusal into a fault. */
+function knownAddress(host: Pick<CompleteHost, 'clientAddress'>, request: Request): string | null {
+  try {
+    return callerAddress(host, request);
+  } catch {
+    return null;
+  }
+}
+
+/** What a refusal says of itself in the log. */
+function reason(error: Error): { readonly error: string; readonly detail: string } {
+  return { error: refusalCode(error) ?? error.name, detail: detailOf(error) };
+}
+
+/** The one code of a refusal, in the log and elsewhere; null for an error that is none. */
+export function refusalCode(error: Error): string | null {
+  if (error instanceof OAuthError || error instanceof BearerError || error instanceof KeyProofError)
+    return error.code;
+  if (error instanceof AuthorizationPageError) return error.code;
+  if (error instanceof TooManyFailuresError) return 'too_many_failures';
+  if (error instanceof ClientKeysError) return 'client_keys_unavailable';
+  if (error instanceof NotNowError) return error.tooMuch ? 'too_much' : 'not_now';
+  if (error instanceof TooManyRegistrationsError) return 'too_many_registrations';
+  return error instanceof BodyTooLargeError ? 'body_too_large' : null;
+}
+
+function detailOf(error: Error): string {
+  if (error instanceof OAuthError || error instanceof BearerError || error instanceof KeyProofError)
+    return error.detail ?? error.message;
+  if (error instanceof AuthorizationPageError) return error.detail ?? `${error.title}: ${error.message}`;
+  if (error instanceof TooManyFailuresError) return `the next attempt in ${error.retryAfter} s`;
+  if (error instanceof ClientKeysError || error instanceof NotNowError) return error.detail;
+  if (error instanceof TooManyRegistrationsError) {
+    const whose = error.of === 'network' ? 'of this network' : 'in all';
+    return `${whose}; the next one in ${error.retryAfter} s`;
+  }
+  return error.message;
+}
+
+const clients = new Note<string>('client');
+
+/** Notes which client a request is from, for the log line of its refusal. */
+export function noteClient(request: Request, clientId: string): void {
+  clients.set(request, clientId);
+}
+
+export function notedClient(request: Request): string | null {
+  return clients.of(request) ?? null;
+}

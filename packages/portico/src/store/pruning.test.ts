@@ -1,0 +1,217 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Log } from '../contracts/log.ts';
+import { Pruning, type PruningOptions } from './pruning.ts';
+import type { ExpiredRecords } from './sql/expired.ts';
+
+test('others have their turn after each batch but the last of a kind, and everything is counted', async () => {
+  const did: string[] = [];
+  const nothing = () => {};
+  const log: Log = { debug: nothing, info: nothing, warning: nothing, error: nothing };
+  /** How many of a kind are left. */
+  const left = { families: 250, uses: 150, clients: 101, tokens: 100, events: 700 };
+  const take = (kind: keyof typeof left, limit: number) => {
+    const taken = Math.min(left[kind], limit);
+    left[kind] -= taken;
+    did.push(kind);
+    return taken;
+  };
+  const pruning = new Pruning({
+    store: {
+      async prune(_, limit) {
+        const families = take('families', limit);
+        return { families, consentRequests: 0, more: left.families > 0 };
+      },
+      pruneSingleUses: async (_, limit) => take('uses', limit),
+      async pruneRegistrations(_, limit) {
+        return { clients: take('clients', limit), more: left.clients > 0 };
+      },
+      async pruneAccessTokens(_, __, limit) {
+        return { removed: take('tokens', limit), last: left.tokens > 0 ? 'the last' : null };
+      },
+    } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
+    registrations: true,
+    singleUses: () => true,
+    removeOldEvents: async (limit) => take('events', limit),
+    clock: () => 0,
+    log,
+    async pause(took) {
+      expect(took).toBeGreaterThanOrEqual(0);
+      did.push('pause');
+    },
+  });
+  expect(await pruning.all()).toEqual({
+    families: 250,
+    consentRequests: 0,
+    clients: 101,
+    accessTokens: 100,
+    auditEvents: 700,
+  });
+  const separated = (kind: string, times: number) =>
+    Array.from({ length: times }, () => kind).join(' pause ');
+  expect(did.join(' ')).toBe(
+    [
+      separated('families', 3),
+      separated('uses', 3),
+      separated('clients', 2),
+      'tokens',
+      separated('events', 2),
+    ].join(' '),
+  );
+});
+
+describe('while serving', () => {
+  const HOUR = 3_600_000;
+  const DAY = 24 * HOUR;
+  const NOW = 1_795_240_016_123;
+
+  /** What every fiftieth insertion asks of the store; the access tokens' answers in turn, `null` where the store is away. */
+  function serving(
+    kinds: Partial<Pick<PruningOptions, 'registrations' | 'singleUses' | 'removeOldEvents'>> = {},
+    answers: readonly ({ readonly removed: number; readonly last: string | null } | null)[] = [],
+  ) {
+    const asked: unknown[] = [];
+    const warnings: unknown[] = [];
+    const left = [...answers];
+    const nothing = () => {};
+    const warning = (_: string, context: unknown) => void warnings.push(context);
+    const pruning = new Pruning({
+      store: {
+        async prune(...all) {
+          asked.push(['expired', ...all]);
+          return { families: 0, consentRequests: 0, more: true };
+        },
+        pruneSingleUses: async (...all) => asked.push(['single uses', ...all]),
+        async pruneRegistrations(...all) {
+          asked.push(['registrations', ...all]);
+          return { clients: 0, more: true };
+        },
+        async pruneAccessTokens(...all) {
+          asked.push(['access tokens', ...all]);
+          const answer = left.length === 0 ? { removed: 0, last: null } : left.shift();
+          if (!answer) throw new Error('The store is away');
+          return answer;
+        },
+      } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
+      registrations: false,
+      singleUses: () => false,
+      removeOldEvents: null,
+      ...kinds,
+      clock: () => NOW,
+      log: { debug: nothing, info: nothing, warning, error: nothing },
+    });
+    /** As many insertions as bring the next batch. */
+    async function insertFifty() {
+      asked.length = 0;
+      for (let count = 1; count < 50; count += 1) expect(pruning.tick()).toBeNull();
+      expect(asked).toEqual([]);
+      await pruning.tick();
+      return [...asked];
+    }
+    return { insertFifty, warnings };
+  }
+
+  test('each fiftieth insertion removes a hundred rows of each kind that expired an hour ago, and of old events more', async () => {
+    const removeOldEvents = vi.fn<(limit: number) => Promise<number>>(async (limit) => limit);
+    const { insertFifty } = serving({ registrations: true, singleUses: () => true, removeOldEvents });
+    for (let round = 0; round < 2; round += 1) {
+      expect(await insertFifty()).toEqual([
+        ['expired', NOW - HOUR, 100],
+        [
+          'registrations',
+          {
+            neverUsedBefore: NOW - HOUR - DAY,
+            unusedBefore: NOW - HOUR - 91 * DAY,
+            expiredBefore: NOW - HOUR,
+            uncountedBefore: NOW - 2 * HOUR,
+          },
+          100,
+        ],
+        ['single uses', NOW - HOUR, 100],
+        ['access tokens', '', NOW - HOUR, 100],
+      ]);
+    }
+    expect(removeOldEvents.mock.calls).toEqual([[500], [500]]);
+  });
+
+  test('what there cannot be is not looked for', async () => {
+    expect(await serving().insertFifty()).toEqual([
+      ['expired', NOW - HOUR, 100],
+      ['access tokens', '', NOW - HOUR, 100],
+    ]);
+  });
+
+  test('behind access tokens that live on, the rest of the table is gone through, a batch at each turn, and begun again at its end', async () => {
+    const full = { removed: 100, last: 'm' };
+    const living = { removed: 3, last: 'c' };
+    const { insertFifty, warnings } = serving({}, [
+      // All of the first batch had expired: so much is enough.
+      full,
+      living,
+      { removed: 0, last: 'f' },
+      living,
+      { removed: 9, last: null },
+      living,
+      { removed: 0, last: 'e' },
+      // The store is away, and what was reached is kept.
+      null,
+      living,
+      { removed: 0, last: 'h' },
+    ]);
+    const looked = async () => (await insertFifty()).slice(1).map((each) => (each as string[])[1]);
+    expect(await looked()).toEqual(['']);
+    expect(await looked()).toEqual(['', '']);
+    expect(await looked()).toEqual(['', 'f']);
+    expect(await looked()).toEqual(['', '']);
+    expect(await looked()).toEqual(['']);
+    expect(warnings).toEqual([{ exception: new Error('The store is away') }]);
+    expect(await looked()).toEqual(['', 'e']);
+  });
+});
+
+test('removing everything goes through the table of access tokens from its beginning, and leaves all for an hour', async () => {
+  const asked: unknown[] = [];
+  const expired: unknown[] = [];
+  const reports: unknown[] = [];
+  const nothing = () => {};
+  const ends = ['b', 'c', null];
+  const pruning = new Pruning({
+    store: {
+      async prune(...all) {
+        expired.push(all);
+        return { families: 1, consentRequests: 2, more: false };
+      },
+      async pruneSingleUses(...all) {
+        expired.push(all);
+        return 0;
+      },
+      pruneRegistrations: async () => ({ clients: 3, more: false }),
+      async pruneAccessTokens(...all) {
+        asked.push(all);
+        return { removed: 4, last: ends[asked.length - 1] ?? null };
+      },
+    } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
+    registrations: false,
+    singleUses: () => false,
+    removeOldEvents: null,
+    clock: () => 10_000_000,
+    log: { debug: nothing, info: nothing, warning: nothing, error: nothing },
+    pause: async () => {},
+  });
+  const total = { families: 1, consentRequests: 2, clients: 3, accessTokens: 12 };
+  expect(await pruning.all((removed) => reports.push(removed))).toEqual(total);
+  // An hour after they expired.
+  expect(expired).toEqual([
+    [6_400_000, 100],
+    [6_400_000, 100],
+  ]);
+  expect(asked).toEqual(['', 'b', 'c'].map((after) => [after, 6_400_000, 100]));
+  const none = { families: 0, consentRequests: 0, clients: 0, accessTokens: 0 };
+  expect(reports).toEqual([
+    { ...none, families: 1, consentRequests: 2 },
+    { ...none, families: 1, consentRequests: 2 },
+    { ...total, accessTokens: 0 },
+    { ...total, accessTokens: 4 },
+    { ...total, accessTokens: 8 },
+    total,
+  ]);
+});

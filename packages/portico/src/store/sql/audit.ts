@@ -1,0 +1,183 @@
+import type { PersonReference } from '../../contracts/person.ts';
+import type { Database, SqlParameter } from '../../../../sql/src/contract.ts';
+import type { Dialect } from '../../../../sql/src/dialect.ts';
+import { dialectOf } from '../../../../sql/src/dialects.ts';
+import type { AuditStore } from '../../auditing/keeping.ts';
+import type { AuditTable, Axis, IdRange, RecordKey } from '../../auditing/kept-audit.ts';
+import type { AuditRecord } from '../../auditing/record.ts';
+import { placeholders, removeWhere } from './statements.ts';
+
+/** The kept audit: `oauth_audit`. A row is inserted once; only its person's name is ever changed, and it is removed when it is old. */
+export class AuditRecords implements AuditStore, AuditTable {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  isUnavailable(error: unknown): boolean {
+    return this.#database.isUnavailable(error);
+  }
+
+  async insert(records: readonly AuditRecord[]): Promise<void> {
+    const rows = records.map(() => ROW).join(', ');
+    await this.#database.execute(
+      `INSERT INTO oauth_audit (${COLUMNS}) VALUES ${rows}`,
+      records.flatMap(values),
+    );
+  }
+
+  async newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]> {
+    return (await this.#select<Row>(COLUMNS, axis, range, `LIMIT ${limit}`)).map(toRecord);
+  }
+
+  async keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]> {
+    return (await this.#select<KeyRow>(KEY_COLUMNS, axis, range, `LIMIT ${limit}`)).map(toKey);
+  }
+
+  async reach(axis: Axis, range: IdRange, depth: number): Promise<string | null> {
+    const rows = await this.#select<{ id: string }>('id', axis, range, `LIMIT 1 OFFSET ${depth - 1}`);
+    return rows[0]?.id ?? null;
+  }
+
+  async read(ids: readonly string[]): Promise<readonly AuditRecord[]> {
+    if (ids.length === 0) return [];
+    const { rows } = await this.#database.execute<Row>(
+      `SELECT ${COLUMNS} FROM oauth_audit WHERE id IN (${placeholders(ids)}) ORDER BY id DESC`,
+      ids,
+    );
+    return rows.map(toRecord);
+  }
+
+  async replacePerson(person: PersonReference, pseudonym: string, limit: number): Promise<number> {
+    const about = await this.#replace(['user_provider', 'user_id'], person, pseudonym, limit);
+    return about + (await this.#replace(['by_provider', 'by_id'], person, pseudonym, limit));
+  }
+
+  removeBefore(id: string, limit: number): Promise<number> {
+    return removeWhere(this.#database, ['oauth_audit', 'id'], ['id', '< ?', [id]], limit);
+  }
+
+  async #select<T>(columns: string, axis: Axis | null, range: IdRange, limit: string): Promise<readonly T[]> {
+    const { where, order, parameters } = rangeOf(dialectOf(this.#database), axis, range);
+    const { rows } = await this.#database.execute<T>(
+      `SELECT ${columns} FROM oauth_audit WHERE ${where} ORDER BY ${order} ${limit}`,
+      parameters,
+    );
+    return rows;
+  }
+
+  /** Replaces a person in at most `limit` rows, where these columns name them; how many. */
+  async #replace(
+    [provider, id]: PersonColumns,
+    person: PersonReference,
+    by: string,
+    limit: number,
+  ): Promise<number> {
+    const { rows } = await this.#database.execute<{ id: string }>(
+      `SELECT id FROM oauth_audit WHERE ${provider} = ? AND ${id} = ? ORDER BY ${provider}, ${id}, id LIMIT ${limit}`,
+      [person.provider, person.id],
+    );
+    if (rows.length === 0) return 0;
+    const ids = rows.map((row) => row.id);
+    // By the key alone: with the person in it, MariaDB reads and locks all that they have. Nobody else becomes these rows' person. The
+    // address and the id of the request go too: both tell who acted as much as a name.
+    const update = `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN (${placeholders(ids)})`;
+    return (await this.#database.execute(update, [by, ...ids])).affected;
+  }
+}
+
+type PersonColumns = readonly [provider: string, id: string];
+
+const KEY_COLUMNS = 'id, type, client_id, family_id, user_provider, user_id';
+const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, reason, details`;
+const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
+
+/** The rows of this between two ids, newest first. */
+function rangeOf(dialect: Dialect, axis: Axis | null, { from, before }: IdRange) {
+  const [columns, values] = axis === null ? [[], []] : columnsOf(axis);
+  const [first] = columns;
+  // Planned without its values, a statement takes each of a few types for frequent, and would read the whole table backwards by its key
+  // for one that is not there. An order by the type too is one that only the index of these columns has.
+  const ordered = dialect.plansWithoutValues && first !== undefined ? `${first} DESC, ` : '';
+  const is = (column: string) => (column === first ? dialect.isValue(column) : `${column} = ?`);
+  return {
+    where: [...columns.map(is), 'id >= ?', 'id < ?'].join(' AND '),
+    order: `${ordered}id DESC`,
+    parameters: [...values, from, before],
+  };
+}
+
+function columnsOf(axis: Axis): readonly [columns: readonly string[], values: readonly string[]] {
+  if ('type' in axis) return [['type'], [axis.type]];
+  if ('clientId' in axis) return [['client_id'], [axis.clientId]];
+  if ('authorization' in axis) return [['family_id'], [axis.authorization]];
+  return [
+    ['user_provider', 'user_id'],
+    [axis.person.provider, axis.person.id],
+  ];
+}
+
+interface KeyRow {
+  readonly id: string;
+  readonly type: AuditRecord['type'];
+  readonly client_id: string | null;
+  readonly family_id: string | null;
+  readonly user_provider: string | null;
+  readonly user_id: string | null;
+}
+
+interface Row extends KeyRow {
+  readonly happened_at: number;
+  readonly by_provider: string | null;
+  /** With a provider a person; without one the console. */
+  readonly by_id: string | null;
+  readonly address: string | null;
+  readonly request_id: string | null;
+  readonly reason: string | null;
+  readonly details: string;
+}
+
+const CONSOLE = 'console';
+
+function values(record: AuditRecord): readonly SqlParameter[] {
+  const { person, by } = record;
+  const [byProvider, byId] =
+    by === null ? [null, null] : by === 'console' ? [null, CONSOLE] : [by.provider, by.id];
+  return [
+    record.id,
+    record.type,
+    record.clientId,
+    record.authorization,
+    person?.provider ?? null,
+    person?.id ?? null,
+    record.at,
+    byProvider,
+    byId,
+    record.address,
+    record.requestId,
+    record.reason,
+    JSON.stringify(record.details),
+  ];
+}
+
+function toKey(row: KeyRow): RecordKey {
+  const { id, type, client_id: clientId, family_id: authorization } = row;
+  return { id, type, clientId, authorization, person: personOf(row.user_provider, row.user_id) };
+}
+
+function personOf(provider: string | null, id: string | null): PersonReference | null {
+  return provider === null || id === null ? null : { provider, id };
+}
+
+function toRecord(row: Row): AuditRecord {
+  return {
+    ...toKey(row),
+    at: row.happened_at,
+    by: personOf(row.by_provider, row.by_id) ?? (row.by_id === CONSOLE ? 'console' : null),
+    address: row.address,
+    requestId: row.request_id,
+    reason: row.reason,
+    details: JSON.parse(row.details) as Readonly<Record<string, unknown>>,
+  };
+}

@@ -1,0 +1,174 @@
+import type { Database } from '../../../../sql/src/contract.ts';
+import type { Dialect } from '../../../../sql/src/dialect.ts';
+import { dialectOf } from '../../../../sql/src/dialects.ts';
+import type {
+  AuthorizationFilter,
+  CountedHeld,
+  FoundHeld,
+  HeldAuthorization,
+  HeldRange,
+  HoldingClient,
+} from '../authorization-search.ts';
+import type { RegisteredBy } from '../client.ts';
+import { conjunction, familyIndex, type FamilyIndex, type Where } from './family-index.ts';
+import type { FamilyRow } from './family-rows.ts';
+import { placeholders, words } from './statements.ts';
+
+/** What an administrator sees of the authorizations that live. */
+export class AuthorizationSearch {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The authorizations that live, fit and are in the range, newest first. Looks at as many rows as the range says, and no more. */
+  async findHeld(filter: AuthorizationFilter, range: HeldRange, now: number): Promise<FoundHeld> {
+    const dialect = dialectOf(this.#database);
+    const { below, limit, examine } = range;
+    const index = familyIndex(filter, below, dialect);
+    const bounds = await this.#boundsOf(index, range);
+    if (bounds === null) return { items: [], next: null };
+    // Where the comparison of the ids is no end of the part of an index that is read, their number is.
+    const isEnded = !dialect.plansWithoutValues;
+    const inner = `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} LIMIT ${examine}`;
+    const looked = isEnded ? 'oauth_families f' : `(${inner}) f`;
+    const where = conjunction([
+      isEnded ? index : { sql: '1 = 1', parameters: index.parameters },
+      { sql: 'f.id >= ?', parameters: [bounds.lowest] },
+      ...conditionsOf(filter, dialect),
+      livingAt(now, dialect),
+    ]);
+    const { rows } = await this.#database.execute<HeldRow>(
+      `SELECT ${HELD_COLUMNS} FROM ${looked} WHERE ${where.sql} ORDER BY ${index.order} LIMIT ${limit + 1}`,
+      where.parameters,
+    );
+    const shown = rows.slice(0, limit);
+    const clients = await this.#clientsOf(shown);
+    const more = rows.length > limit ? (shown.at(-1)?.id ?? null) : bounds.isAll ? null : bounds.lowest;
+    return { items: shown.map((row) => toHeld(row, clients)), next: more };
+  }
+
+  /** How many of the newest `limit` authorizations live, and of how many people they are. */
+  async countHeld(limit: number, now: number): Promise<CountedHeld> {
+    const living = livingAt(now, dialectOf(this.#database));
+    const { rows } = await this.#database.execute<CountRow>(
+      `SELECT COUNT(*) AS seen, SUM(s.lives) AS living, COUNT(DISTINCT CASE WHEN s.lives = 1 THEN s.person END) AS people FROM (
+          SELECT CASE WHEN ${living.sql} THEN 1 ELSE 0 END AS lives,
+            CONCAT(LENGTH(f.user_provider), ' ', f.user_provider, f.user_id) AS person
+          FROM oauth_families f ORDER BY f.id DESC LIMIT ${limit}
+        ) s`,
+      living.parameters,
+    );
+    const [{ seen, living: lives, people } = { seen: 0, living: 0, people: 0 }] = rows;
+    return { authorizations: Number(lives ?? 0), people: Number(people), isAll: Number(seen) < limit };
+  }
+
+  /** The lowest id of the rows to be looked at, and whether there are more below it. */
+  async #boundsOf(index: FamilyIndex, { above, examine }: HeldRange): Promise<Bounds | null> {
+    const { rows } = await this.#database.execute<{ found: number; lowest: string | null }>(
+      `SELECT COUNT(*) AS found, MIN(s.id) AS lowest FROM (
+        SELECT f.id FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} LIMIT ${examine}
+      ) s`,
+      index.parameters,
+    );
+    const [{ found, lowest } = NOTHING] = rows;
+    if (lowest === null) return null;
+    return above !== null && lowest <= above
+      ? { lowest: above, isAll: true }
+      : { lowest, isAll: found < examine };
+  }
+
+  async #clientsOf(rows: readonly HeldRow[]): Promise<ReadonlyMap<string, HoldingClient>> {
+    const ids = [...new Set(rows.map((row) => row.client_id))];
+    if (ids.length === 0) return new Map();
+    const { rows: clients } = await this.#database.execute<ClientRow>(
+      `SELECT client_id, name, registered_by FROM oauth_clients WHERE client_id IN (${placeholders(ids)})`,
+      ids,
+    );
+    return new Map(
+      clients.map(({ client_id: id, name, registered_by: by }) => [
+        id,
+        { id, name, registeredBy: by ?? 'operator' },
+      ]),
+    );
+  }
+}
+
+const NOTHING = { found: 0, lowest: null };
+
+interface Bounds {
+  readonly lowest: string;
+  /** Whether there is nothing below. */
+  readonly isAll: boolean;
+}
+
+/** What no index has. */
+function conditionsOf(
+  { person, clientId, scope, unusedSince }: AuthorizationFilter,
+  dialect: Dialect,
+): readonly Where[] {
+  const parts: Where[] = [];
+  if (person !== undefined && clientId !== undefined) {
+    parts.push({ sql: 'f.client_id = ?', parameters: [clientId] });
+  }
+  if (scope !== undefined) {
+    parts.push({ sql: dialect.hasWord('f.scope'), parameters: [` ${scope} `] });
+  }
+  if (unusedSince !== undefined) {
+    parts.push({ sql: 'COALESCE(f.used_at, f.created_at) < ?', parameters: [unusedSince] });
+  }
+  return parts;
+}
+
+/**
+ * Of what its client no longer has the grant for nothing is taken, as of what is revoked. The client is looked up for each row: as a join
+ * an engine may begin with all clients.
+ */
+function livingAt(now: number, dialect: Dialect): Where {
+  const client = `SELECT 1 FROM oauth_clients c WHERE c.client_id = f.client_id AND c.revoked_at IS NULL
+    AND ${dialect.hasWord('c.grants')}`;
+  return {
+    sql: `f.revoked_at IS NULL AND f.expires_at > ? AND (${client}) = 1`,
+    parameters: [now, ' authorization_code '],
+  };
+}
+
+const HELD_COLUMNS = `f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.created_at, f.expires_at,
+  f.refresh_generation, f.used_at`;
+
+interface HeldRow extends Omit<FamilyRow, 'thumbprint'> {
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly refresh_generation: number | null;
+  readonly used_at: number | null;
+}
+
+interface CountRow {
+  readonly seen: number | string;
+  /** MySQL tells a sum as text. */
+  readonly living: number | string | null;
+  readonly people: number | string;
+}
+
+interface ClientRow {
+  readonly client_id: string;
+  readonly name: string;
+  readonly registered_by: RegisteredBy | null;
+}
+
+function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): HeldAuthorization {
+  const { client_id: clientId } = row;
+  return {
+    id: row.id,
+    // It may have been removed since.
+    client: clients.get(clientId) ?? { id: clientId, name: '', registeredBy: 'registration' },
+    person: { provider: row.user_provider, id: row.user_id },
+    subject: row.subject,
+    scopes: words(row.scope),
+    audience: row.audience,
+    createdAt: row.created_at,
+    usedAt: row.used_at ?? (row.refresh_generation === null ? null : 'unknown'),
+    expiresAt: row.expires_at,
+  };
+}

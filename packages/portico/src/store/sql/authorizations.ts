@@ -1,0 +1,156 @@
+import type { PersonReference } from '../../contracts/person.ts';
+import type { Database } from '../../../../sql/src/contract.ts';
+import { dialectOf } from '../../../../sql/src/dialects.ts';
+import type { Authorization, StoredGrant } from '../grant.ts';
+import { AUTHORIZATION_COLUMNS, toAuthorization, type AuthorizationRow } from './family-rows.ts';
+import { conditionOfPerson, familyIndex } from './family-index.ts';
+import {
+  confirmRevocation,
+  HAS_OPENID,
+  keysWhere,
+  placeholders,
+  removeKeys,
+  type Condition,
+} from './statements.ts';
+
+/**
+ * Authorizations, each with its code, its current refresh token and whether it is revoked: `oauth_families`. Issuing updates the
+ * row and revoking updates the same row, so neither passes the other, and a second use finds the row changed (decision 29).
+ */
+export class AuthorizationRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Ends everything that descends from the authorization, also what is being issued at this moment. False when it was
+   * revoked before.
+   */
+  async revokeFamily(familyId: string, now: number): Promise<boolean> {
+    const { affected } = await this.#database.execute(
+      'UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
+      [now, familyId],
+    );
+    return affected === 1 || this.#confirmWasRevoked(familyId);
+  }
+
+  /** Revokes the family of a grant that was found used, unless it has become the current one. False also when it was revoked before. */
+  async revokeReplayed({ hash, family }: StoredGrant, now: number): Promise<boolean> {
+    const { affected } = await this.#database.execute(
+      `UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL
+          AND (refresh_hash IS NULL OR refresh_hash <> ?)`,
+      [now, family.id, hash],
+    );
+    return affected === 1 || this.#confirmWasRevoked(family.id);
+  }
+
+  /** Whether there is an authorization with the scope `openid`, also one that has ended: when it was given there was a signing key. */
+  async hasOpenidFamily(): Promise<boolean> {
+    const { rows } = await this.#database.execute(`SELECT 1 FROM oauth_families WHERE ${HAS_OPENID} LIMIT 1`);
+    return rows.length > 0;
+  }
+
+  /** Of which client and person an authorization is, whether it lives or not; null when it is unknown. */
+  async findHolder(
+    familyId: string,
+  ): Promise<{ readonly clientId: string; readonly person: PersonReference } | null> {
+    const { rows } = await this.#database.execute<HolderRow>(
+      'SELECT client_id, user_provider, user_id FROM oauth_families WHERE id = ?',
+      [familyId],
+    );
+    const [row] = rows;
+    return row === undefined
+      ? null
+      : { clientId: row.client_id, person: { provider: row.user_provider, id: row.user_id } };
+  }
+
+  /** What this person has allowed and what still lives, oldest first, of clients that nobody has revoked: also of one that is not taken now. */
+  async listAuthorizations(person: PersonReference, now: number): Promise<readonly Authorization[]> {
+    const { rows } = await this.#database.execute<AuthorizationRow>(
+      `SELECT ${AUTHORIZATION_COLUMNS}
+        FROM oauth_families f
+        JOIN oauth_clients c ON c.client_id = f.client_id AND c.revoked_at IS NULL
+        WHERE f.user_provider = ? AND f.user_id = ? AND f.revoked_at IS NULL AND f.expires_at > ?
+        ORDER BY f.created_at, f.id`,
+      [person.provider, person.id, now],
+    );
+    return rows.map((row) => toAuthorization(row));
+  }
+
+  /** Resolves once it is for good that what this person had allowed this client was revoked, as far as it was. */
+  confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
+    const ofPerson = 'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
+    return confirmRevocation(this.#database, 'oauth_families', ofPerson, [provider, id, clientId]);
+  }
+
+  /**
+   * Ends those that live of the first `limit` authorizations of the person whose id is below this one (null: all). How many it found and
+   * ended, and the last id that it looked at; null when none follow.
+   */
+  async revokeOfPerson(
+    person: PersonReference,
+    below: string | null,
+    now: number,
+    limit: number,
+  ): Promise<{ readonly found: number; readonly revoked: number; readonly last: string | null }> {
+    const index = familyIndex({ person }, below, dialectOf(this.#database));
+    const { rows } = await this.#database.execute<{ id: string; revoked_at: number | null }>(
+      `SELECT f.id, f.revoked_at FROM oauth_families f
+        WHERE ${index.sql} ORDER BY ${index.order} LIMIT ${limit}`,
+      index.parameters,
+    );
+    const living = rows.filter((row) => row.revoked_at === null).map((row) => row.id);
+    const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
+    if (living.length === 0) return { found: rows.length, revoked: 0, last };
+    // As a transaction it is run again when it meets another batch, in another order, and the engine ends it.
+    const { affected } = await this.#database.transaction((connection) =>
+      connection.execute(
+        `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND revoked_at IS NULL`,
+        [now, ...living],
+      ),
+    );
+    return { found: rows.length, revoked: affected, last };
+  }
+
+  /** Resolves once it is for good that every authorization of this person was revoked. */
+  confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
+    const newest = `id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ?)`;
+    return confirmRevocation(this.#database, 'oauth_families', newest, [provider, id]);
+  }
+
+  /**
+   * Removes at most `limit` authorizations of the person, with all that descends from them. There may be more, also when none was
+   * removed, as with `prune`.
+   */
+  removeFamiliesOfPerson(
+    person: PersonReference,
+    limit: number,
+  ): Promise<{ readonly removed: number; readonly more: boolean }> {
+    return removeFamilies(this.#database, conditionOfPerson(person, dialectOf(this.#database)), limit);
+  }
+
+  /** False, once it is for good that there was nothing to revoke. */
+  async #confirmWasRevoked(familyId: string): Promise<false> {
+    await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
+    return false;
+  }
+}
+
+/** Removes at most `limit` families to which the condition applies. */
+export async function removeFamilies(
+  database: Database,
+  condition: Condition,
+  limit: number,
+): Promise<{ readonly removed: number; readonly more: boolean }> {
+  const families = ['oauth_families', 'id'] as const;
+  const ids = await keysWhere(database, families, condition, limit);
+  return { removed: await removeKeys(database, families, ids, condition), more: ids.length > 0 };
+}
+
+interface HolderRow {
+  readonly client_id: string;
+  readonly user_provider: string;
+  readonly user_id: string;
+}

@@ -1,0 +1,54 @@
+import type { Database, SqlParameter } from '../../../../sql/src/contract.ts';
+import { dialectOf } from '../../../../sql/src/dialects.ts';
+import { insertInto } from './statements.ts';
+
+/** An UPDATE that claims one row, and an INSERT that takes place only if it did. */
+export interface ClaimAndInsert {
+  readonly claim: string;
+  readonly insert: string;
+  /** Both as one statement; null where it takes a transaction. */
+  readonly together: string | null;
+}
+
+/** `columns` are those of the new row, such as `id, expires_at`; those of times end in `_at` or `_after`. */
+export function claimAndInsert(
+  database: Database,
+  claim: string,
+  table: string,
+  columns: string,
+): ClaimAndInsert {
+  const together = dialectOf(database).claimAndInsert(claim, table, columns);
+  return { claim, insert: insertInto(table, columns), together };
+}
+
+export interface ClaimParameters {
+  readonly claim: readonly SqlParameter[];
+  readonly insert: readonly SqlParameter[];
+  /** Whether it took effect, and if not, that it never will: asked when the store was lost before it could answer. */
+  readonly tookEffect: () => Promise<boolean>;
+}
+
+/**
+ * Claims the row and inserts the other one, both or neither; false when there was no row to claim. The claim is a write and the
+ * first of its transaction: a read before it would fix a snapshot on MySQL, and could miss a revocation or deadlock elsewhere.
+ */
+export async function claimThenInsert(
+  database: Database,
+  { claim, insert, together }: ClaimAndInsert,
+  parameters: ClaimParameters,
+): Promise<boolean> {
+  const { tookEffect } = parameters;
+  if (together !== null) {
+    const all = [...parameters.claim, ...parameters.insert];
+    return (await database.execute(together, all, tookEffect)).affected === 1;
+  }
+  return database.transaction(
+    async (connection) => {
+      const { affected } = await connection.execute(claim, parameters.claim);
+      if (affected !== 1) return false;
+      await connection.execute(insert, parameters.insert);
+      return true;
+    },
+    async (_, claimed) => claimed && tookEffect(),
+  );
+}

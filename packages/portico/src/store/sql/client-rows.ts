@@ -1,0 +1,127 @@
+import type { SqlParameter } from '../../../../sql/src/contract.ts';
+import type {
+  ApplicationType,
+  Client,
+  ClientKeys,
+  Grant,
+  RegisteredBy,
+  SigningAlgorithm,
+} from '../client.ts';
+import { words } from './statements.ts';
+
+/** Columns by name, everywhere: a later schema may add some while this process still serves. */
+export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
+  previous_secret_expires_at, created_at, revoked_at, id_token_alg, application_type, registered_by, used_at,
+  profile, token_endpoint_auth_method, token_endpoint_auth_signing_alg, jwks, jwks_uri, pushes_requests,
+  dpop_bound_access_tokens, client_uri, logo_hash`;
+
+/** What `keyValues` sets. */
+export const SET_KEYS =
+  'token_endpoint_auth_method = ?, token_endpoint_auth_signing_alg = ?, jwks = ?, jwks_uri = ?, pushes_requests = ?, dpop_bound_access_tokens = ?';
+
+/** For `CLIENT_COLUMNS`. */
+export function clientValues(client: Client): readonly SqlParameter[] {
+  return [
+    client.id,
+    client.name,
+    JSON.stringify(client.redirectUris),
+    client.scopes.join(' '),
+    client.grants.join(' '),
+    client.public ? 1 : 0,
+    client.secretHash,
+    client.previousSecretHash,
+    client.previousSecretExpiresAt,
+    client.createdAt,
+    client.revokedAt,
+    client.idTokenSignedResponseAlg,
+    client.applicationType,
+    client.registeredBy,
+    client.usedAt,
+    client.profile,
+    ...keyValues(client),
+    client.siteUri ?? null,
+    client.logoHash ?? null,
+  ];
+}
+
+/** For `SET_KEYS`, and those of `CLIENT_COLUMNS`. */
+export function keyValues({
+  keys,
+  pushesRequests,
+  dpopBoundAccessTokens: isBound,
+}: Pick<Client, 'keys' | 'pushesRequests' | 'dpopBoundAccessTokens'>): readonly SqlParameter[] {
+  const ofKeys =
+    keys === null ? [null, null, null, null] : ['private_key_jwt', keys.algorithm, keys.jwks, keys.jwksUri];
+  return [...ofKeys, pushesRequests ? 1 : null, isBound ? 1 : null];
+}
+
+export interface ClientRow {
+  readonly client_id: string;
+  readonly name: string;
+  readonly redirect_uris: string;
+  readonly scope: string;
+  readonly grants: string;
+  readonly is_public: number;
+  readonly secret_hash: string | null;
+  readonly previous_secret_hash: string | null;
+  readonly previous_secret_expires_at: number | null;
+  readonly created_at: number;
+  readonly revoked_at: number | null;
+  /** Null is RS256. */
+  readonly id_token_alg: SigningAlgorithm | null;
+  /** Null is `web`. */
+  readonly application_type: ApplicationType | null;
+  /** Null is `operator`. */
+  readonly registered_by: RegisteredBy | null;
+  readonly used_at: number | null;
+  readonly profile: string | null;
+  /** `private_key_jwt`; null for a client of another method. */
+  readonly token_endpoint_auth_method: string | null;
+  readonly token_endpoint_auth_signing_alg: string | null;
+  readonly jwks: string | null;
+  readonly jwks_uri: string | null;
+  readonly pushes_requests: number | null;
+  readonly dpop_bound_access_tokens: number | null;
+  readonly client_uri: string | null;
+  readonly logo_hash: string | null;
+}
+
+export function toClient(row: ClientRow): Client {
+  return {
+    id: row.client_id,
+    name: row.name,
+    redirectUris: JSON.parse(row.redirect_uris) as string[],
+    scopes: words(row.scope),
+    grants: words(row.grants) as Grant[],
+    idTokenSignedResponseAlg: row.id_token_alg ?? 'RS256',
+    public: row.is_public === 1,
+    applicationType: row.application_type ?? 'web',
+    registeredBy: row.registered_by ?? 'operator',
+    keys: row.token_endpoint_auth_method === null ? null : keysOf(row),
+    pushesRequests: row.pushes_requests === 1,
+    dpopBoundAccessTokens: row.dpop_bound_access_tokens === 1,
+    profile: row.profile,
+    secretHash: row.secret_hash,
+    previousSecretHash: row.previous_secret_hash,
+    previousSecretExpiresAt: row.previous_secret_expires_at,
+    createdAt: row.created_at,
+    usedAt: row.used_at,
+    revokedAt: row.revoked_at,
+    ...lookOf(row),
+  };
+}
+
+/** How the client looks, as a row says. */
+export function lookOf({
+  client_uri: siteUri,
+  logo_hash: logoHash,
+}: Pick<ClientRow, 'client_uri' | 'logo_hash'>): Pick<Client, 'siteUri' | 'logoHash'> {
+  return { ...(siteUri === null ? {} : { siteUri }), ...(logoHash === null ? {} : { logoHash }) };
+}
+
+/** With a method that this release does not know a client has no key that it could be known by. */
+function keysOf(row: ClientRow): ClientKeys {
+  return row.token_endpoint_auth_method === 'private_key_jwt'
+    ? { jwks: row.jwks, jwksUri: row.jwks_uri, algorithm: row.token_endpoint_auth_signing_alg }
+    : { jwks: null, jwksUri: null, algorithm: null };
+}

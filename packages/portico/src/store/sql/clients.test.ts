@@ -1,0 +1,1211 @@
+// @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Store } from '../store.ts';
+import type { Client, ClientLogo, NewRegistration } from '../client.ts';
+import type { ConsentRequest } from '../requests.ts';
+import { AWAY, losingStore, type Losing } from '../../../../../test/support/losing-store.ts';
+import { storedClient } from '../../../../../test/support/stored-client.ts';
+import { openWatchedStore, type WatchedStore } from '../../../../../test/support/watched-store.ts';
+
+let watched: WatchedStore;
+let database: WatchedStore['database'];
+let store: Store;
+let { emptied, insert, set, rowsOf } = {} as WatchedStore;
+
+beforeAll(async () => {
+  watched = await openWatchedStore();
+  ({ database, store, emptied, insert, set, rowsOf } = watched);
+});
+afterAll(() => watched.close());
+
+/** How each statement begins that is no question. */
+async function writesOf(work: () => Promise<unknown>): Promise<readonly string[]> {
+  watched.writes.length = 0;
+  await work();
+  return watched.writes.map(({ begins }) => begins);
+}
+
+const NOW = 1_795_240_016_123;
+const HOUR = 3_600_000;
+let numbers = 0;
+const name = (what: string) => `${what}-${(numbers += 1)}`;
+
+/** On the store of these tests. */
+const losing = (loses: Losing, meantime?: () => Promise<void>) => losingStore(database, loses, meantime);
+
+const clientNamed = (id: string, changes: Partial<Client> = {}) => storedClient(id, NOW, changes);
+
+async function newClient(changes: Partial<Client> = {}): Promise<Client> {
+  const client = clientNamed(name('client'), changes);
+  await store.clients.insertClient(client);
+  return client;
+}
+
+/** In everything unlike `clientNamed`. */
+const UNLIKE = {
+  name: 'Another application',
+  redirectUris: ['https://one.example/cb', 'https://two.example/cb'],
+  scopes: ['notes:write', 'notes:delete'],
+  grants: ['client_credentials', 'introspection'],
+  idTokenSignedResponseAlg: 'ES256',
+  keys: { jwks: '{"keys":[]}', jwksUri: 'https://client.example/keys', algorithm: 'PS256' },
+  pushesRequests: true,
+  dpopBoundAccessTokens: true,
+} as const satisfies Partial<Client>;
+const MORE_UNLIKE = {
+  ...UNLIKE,
+  applicationType: 'native',
+  registeredBy: 'registration',
+  public: true,
+  profile: 'fapi2',
+  secretHash: null,
+  previousSecretHash: 'previous',
+  previousSecretExpiresAt: NOW + 1,
+  createdAt: NOW + 2,
+  usedAt: NOW + 3,
+  revokedAt: NOW + 4,
+  siteUri: 'https://client.example/',
+  logoHash: 'logo',
+} as const satisfies Partial<Client>;
+
+const logoOf = (text: string): ClientLogo => ({
+  hash: `hash of ${text}`,
+  mediaType: `image/${text}`,
+  bytes: Buffer.from([0, 255, ...Buffer.from(text)]),
+});
+
+describe('a client', () => {
+  test('is found as it was kept, in all that it is', async () => {
+    for (const changes of [{}, MORE_UNLIKE, { keys: { ...UNLIKE.keys, jwks: null } }]) {
+      const client = await newClient(changes);
+      expect(await store.clients.findClient(client.id)).toEqual(client);
+    }
+    expect(await store.clients.findClient('nobody')).toBeNull();
+  });
+
+  test('of an earlier release signs with RS256, and is one of the web that an operator registered', async () => {
+    const client = await newClient({ keys: UNLIKE.keys });
+    await set('oauth_clients', ['client_id', client.id], {
+      id_token_alg: null,
+      application_type: null,
+      registered_by: null,
+    });
+    expect(await store.clients.findClient(client.id)).toEqual(client);
+  });
+
+  test('with a method that this release does not know has keys that are none', async () => {
+    const client = await newClient({ keys: UNLIKE.keys });
+    await set('oauth_clients', ['client_id', client.id], { token_endpoint_auth_method: 'of later' });
+    const keys = { jwks: null, jwksUri: null, algorithm: null };
+    expect(await store.clients.findClient(client.id)).toEqual({ ...client, keys });
+  });
+
+  test('that the server does not take now is found as one revoked since it was there, and listed as it is kept', async () => {
+    const taken = await newClient();
+    const refused = await newClient();
+    const ended = await newClient({ revokedAt: NOW + 5 });
+    const strict = new Store(database, (id) => id === taken.id);
+    expect(await strict.clients.findClient(taken.id)).toEqual(taken);
+    expect(await strict.clients.findClient(refused.id)).toEqual({ ...refused, revokedAt: refused.createdAt });
+    expect(await strict.clients.findClient(ended.id)).toEqual(ended);
+    expect(await strict.clients.listClients()).toContainEqual(refused);
+  });
+
+  test('is kept with its logo, which is found by its hash, of this client alone', async () => {
+    const logo = logoOf('png');
+    const [one, other] = [clientNamed(name('client')), clientNamed(name('client'))];
+    await store.clients.insertClient(one, logo);
+    const before = watched.transactions;
+    await store.clients.insertClient(other);
+    expect(watched.transactions).toBe(before);
+    expect(await store.logos.findLogo(one.id, logo.hash)).toEqual(logo);
+    expect(await store.logos.findLogo(one.id, 'another')).toBeNull();
+    expect(await store.logos.findLogo(other.id, logo.hash)).toBeNull();
+  });
+
+  test('is listed after those that are older, and of one moment by its id', async () => {
+    await emptied('oauth_clients');
+    for (const [id, createdAt] of [
+      ['b', NOW],
+      ['c', NOW - 1],
+      ['a', NOW],
+    ] as const)
+      await store.clients.insertClient(clientNamed(id, { createdAt }));
+    expect((await store.clients.listClients()).map(({ id }) => id)).toEqual(['c', 'a', 'b']);
+    expect((await store.clients.listClientsAfter('', 2)).map(({ id }) => id)).toEqual(['a', 'b']);
+    expect((await store.clients.listClientsAfter('b', 2)).map(({ id }) => id)).toEqual(['c']);
+    await emptied('oauth_clients');
+  });
+
+  test('may ask for ID tokens with the scope openid, wherever it stands, and for the codes, while it lives', async () => {
+    const has = async (changes: Partial<Client>) => {
+      await emptied('oauth_clients');
+      await newClient(changes);
+      return store.clients.hasOpenidClient();
+    };
+    for (const scopes of [['openid'], ['openid', 'a'], ['a', 'openid'], ['a', 'openid', 'b']])
+      expect(await has({ scopes }), scopes.join(' ')).toBe(true);
+    for (const scopes of [[], ['a'], ['openid2'], ['an:openid', 'openid:2']])
+      expect(await has({ scopes }), scopes.join(' ')).toBe(false);
+    expect(await has({ grants: ['client_credentials'] })).toBe(false);
+    expect(await has({ revokedAt: NOW })).toBe(false);
+    await emptied('oauth_clients');
+  });
+
+  test('ends once, and keeps when that was', async () => {
+    const { id } = await newClient();
+    expect(await store.clients.revokeClient('nobody', NOW)).toBe(false);
+    expect(await store.clients.revokeClient(id, NOW)).toBe(true);
+    expect(await store.clients.revokeClient(id, NOW + 1)).toBe(false);
+    expect(await store.clients.findClient(id)).toMatchObject({ revokedAt: NOW });
+  });
+
+  test('that is revoked from the beginning takes the place of none', async () => {
+    const client = await newClient();
+    await store.clients.insertRevokedClient({ ...client, name: 'Blocked', revokedAt: NOW });
+    expect(await store.clients.findClient(client.id)).toEqual(client);
+    const blocked = clientNamed(name('client'), { revokedAt: NOW });
+    await store.clients.insertRevokedClient(blocked);
+    expect(await store.clients.findClient(blocked.id)).toEqual(blocked);
+  });
+});
+
+describe('a client that is inserted unless there is one', () => {
+  const titled = (title: string) => (client: Client) => client.name === title;
+
+  test('is not while there is one that fits: the oldest is answered', async () => {
+    await emptied('oauth_clients');
+    const title = name('A name');
+    const logo = logoOf('gif');
+    const first = clientNamed(name('client'), { name: title });
+    expect(await store.clients.insertClientUnless(first, titled(title), logo)).toBeNull();
+    expect(await store.clients.findClient(first.id)).toEqual(first);
+    expect(await store.logos.findLogo(first.id, logo.hash)).toEqual(logo);
+    const older = await newClient({ name: title, createdAt: NOW - 1 });
+    const another = clientNamed(name('client'), { name: title });
+    expect(await store.clients.insertClientUnless(another, titled(title))).toEqual(older);
+    expect(await store.clients.findClient(another.id)).toBeNull();
+    const asked: string[] = [];
+    await store.clients.insertClientUnless(another, ({ id }) => {
+      asked.push(id);
+      return true;
+    });
+    const listed = (await store.clients.listClients()).map(({ id }) => id);
+    expect(asked.every((id) => listed.includes(id))).toBe(true);
+  });
+
+  test('by a commit that was lost, is so if it took effect, and is not if not', async () => {
+    await emptied('oauth_clients');
+    const title = name('A name');
+    const one = clientNamed(name('client'), { name: title });
+    await expect(
+      losing('before it took effect').clients.insertClientUnless(one, titled(title)),
+    ).rejects.toThrow(AWAY);
+    expect(await store.clients.findClient(one.id)).toBeNull();
+    expect(await losing('after it took effect').clients.insertClientUnless(one, titled(title))).toBeNull();
+    expect(await store.clients.findClient(one.id)).toEqual(one);
+    const other = clientNamed(name('client'), { name: title });
+    expect(await losing('after it took effect').clients.insertClientUnless(other, titled(title))).toEqual(
+      one,
+    );
+  });
+});
+
+describe('many clients at once', () => {
+  test('are inserted all, or none when one of their ids is there: that id is answered', async () => {
+    await emptied('oauth_clients');
+    expect(await store.clients.insertClients([])).toBeNull();
+    const ids = [name('client'), name('client'), name('client')];
+    const [, there = ''] = ids;
+    const clients = ids.map((id) => clientNamed(id));
+    const existing = clientNamed(there, { name: 'There before' });
+    await store.clients.insertClient(existing);
+    expect(await store.clients.insertClients(clients)).toBe(there);
+    const found = async () => Promise.all(ids.map(async (id) => (await store.clients.findClient(id))?.name));
+    expect(await found()).toEqual([undefined, 'There before', undefined]);
+    await database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [there]);
+    expect(await store.clients.insertClients(clients)).toBeNull();
+    expect(await found()).toEqual(['An application', 'An application', 'An application']);
+    const listed = (await store.clients.listClients()).map(({ id }) => id);
+    expect(listed.filter((id) => id.includes(' '))).toEqual([]);
+  });
+
+  test('by a commit that was lost, are there if it took effect, and not because somebody else has taken an id since', async () => {
+    await emptied('oauth_clients');
+    const clients = [clientNamed(name('client')), clientNamed(name('client'))];
+    const [first = clientNamed('')] = clients;
+    await expect(losing('before it took effect').clients.insertClients(clients)).rejects.toThrow(AWAY);
+    expect(await store.clients.findClient(first.id)).toBeNull();
+    const taken = losing('before it took effect', () =>
+      store.clients.insertClient(clientNamed(first.id, { name: 'Another' })),
+    );
+    await expect(taken.clients.insertClients(clients)).rejects.toThrow(AWAY);
+    expect(await losing('after it took effect').clients.insertClients(clients)).toBe(first.id);
+    await database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [first.id]);
+    expect(await losing('after it took effect').clients.insertClients(clients)).toBeNull();
+    for (const client of clients) expect(await store.clients.findClient(client.id)).toEqual(client);
+  });
+});
+
+describe('the secret of a client', () => {
+  test('is replaced by another alone, and where it is said which, only that one', async () => {
+    const { id } = await newClient({ secretHash: 'first' });
+    expect(await store.clients.rotateSecret(id, 'first', null)).toBe(false);
+    expect(await store.clients.rotateSecret(id, 'second', NOW + HOUR, 'not the first')).toBe(false);
+    expect(await store.clients.findClient(id)).toMatchObject({
+      secretHash: 'first',
+      previousSecretHash: null,
+    });
+    expect(await store.clients.rotateSecret(id, 'second', NOW + HOUR, 'first')).toBe(true);
+    expect(await store.clients.findClient(id)).toMatchObject({
+      secretHash: 'second',
+      previousSecretHash: 'first',
+      previousSecretExpiresAt: NOW + HOUR,
+    });
+    expect(await store.clients.rotateSecret(id, 'third', null)).toBe(true);
+    expect(await store.clients.findClient(id)).toMatchObject({
+      secretHash: 'third',
+      previousSecretHash: null,
+      previousSecretExpiresAt: null,
+    });
+  });
+
+  test('whose rotation was lost is rotated all the same, unless the client has ended meanwhile', async () => {
+    for (const when of ['before it took effect', 'after it took effect'] as const) {
+      const { id } = await newClient({ secretHash: name('first') });
+      const second = name('second');
+      expect(await losing(when).clients.rotateSecret(id, second, null)).toBe(true);
+      expect(await store.clients.findClient(id)).toMatchObject({ secretHash: second });
+    }
+    const { id } = await newClient({ secretHash: 'first' });
+    const ended = losing(
+      'before it took effect',
+      async () => void (await store.clients.revokeClient(id, NOW)),
+    );
+    await expect(ended.clients.rotateSecret(id, name('second'), null)).rejects.toThrow(AWAY);
+    expect(await store.clients.findClient(id)).toMatchObject({ secretHash: 'first' });
+  });
+});
+
+describe('a client that is changed', () => {
+  test('is what it was changed to, in all that can be, and nothing else', async () => {
+    const read = await newClient();
+    const changed = { ...read, ...UNLIKE, siteUri: 'https://client.example/', logoHash: 'a logo' };
+    expect(await store.clients.updateClient(read, { ...changed, public: true, profile: 'fapi2' })).toBe(true);
+    expect(await store.clients.findClient(read.id)).toEqual(changed);
+    expect(await store.clients.updateClient(changed, read)).toBe(true);
+    expect(await store.clients.findClient(read.id)).toEqual(read);
+  });
+
+  test.each(Object.keys(UNLIKE) as (keyof typeof UNLIKE)[])(
+    '%s by another since it was read, is not',
+    async (key) => {
+      const read = await newClient();
+      expect(await store.clients.updateClient(read, { ...read, [key]: UNLIKE[key] })).toBe(true);
+      expect(await store.clients.updateClient(read, { ...read, name: 'A third' })).toBe(false);
+      expect(await store.clients.findClient(read.id)).toEqual({ ...read, [key]: UNLIKE[key] });
+    },
+  );
+
+  test('keeps its logo, unless it is given another, or none', async () => {
+    const [one, other] = [logoOf('one'), logoOf('other')];
+    const read = clientNamed(name('client'));
+    await store.clients.insertClient(read, one);
+    expect(await store.clients.updateClient(read, read)).toBe(true);
+    expect(await store.logos.findLogo(read.id, one.hash)).toEqual(one);
+    expect(await store.clients.updateClient(read, read, other)).toBe(true);
+    expect(await store.logos.findLogo(read.id, one.hash)).toBeNull();
+    expect(await store.logos.findLogo(read.id, other.hash)).toEqual(other);
+    expect(await store.clients.updateClient({ ...read, name: 'Not this' }, read, one)).toBe(false);
+    expect(await store.logos.findLogo(read.id, other.hash)).toEqual(other);
+    expect(await store.clients.updateClient(read, read, null)).toBe(true);
+    expect(await store.logos.findLogo(read.id, other.hash)).toBeNull();
+  });
+
+  test('is one that an operator registered: none of another, none that is revoked or unknown', async () => {
+    for (const registeredBy of ['document', 'registration'] as const) {
+      const read = await newClient({ registeredBy });
+      expect(await store.clients.updateClient(read, { ...read, name: 'Another' })).toBe(false);
+      expect(await store.clients.findClient(read.id)).toEqual(read);
+    }
+    const ended = await newClient({ revokedAt: NOW });
+    expect(await store.clients.updateClient(ended, { ...ended, name: 'Another' })).toBe(false);
+    expect(await store.clients.updateClient(clientNamed('nobody'), clientNamed('nobody'))).toBe(false);
+    const earlier = await newClient();
+    await set('oauth_clients', ['client_id', earlier.id], { registered_by: null });
+    expect(await store.clients.updateClient(earlier, { ...earlier, name: 'Another' })).toBe(true);
+  });
+
+  test('by a commit that was lost, is changed if it took effect, and not if not', async () => {
+    const read = await newClient();
+    const changed = { ...read, name: 'Another' };
+    await expect(losing('before it took effect').clients.updateClient(read, changed)).rejects.toThrow(AWAY);
+    expect(await store.clients.findClient(read.id)).toEqual(read);
+    expect(await losing('after it took effect').clients.updateClient(read, changed)).toBe(true);
+    expect(await losing('after it took effect').clients.updateClient(read, changed)).toBe(false);
+    const gone = losing('after it took effect', async () => {
+      await database.execute('DELETE FROM oauth_clients WHERE client_id = ?', [read.id]);
+    });
+    await expect(gone.clients.updateClient(changed, read)).rejects.toThrow(AWAY);
+  });
+});
+
+describe('a client that is a document', () => {
+  const documentClient = (changes: Partial<Client> = {}) =>
+    clientNamed(`https://client.example/${name('document')}`, {
+      registeredBy: 'document',
+      public: true,
+      secretHash: null,
+      ...changes,
+    });
+
+  test('is kept as its document says, each time anew, and when that was', async () => {
+    watched.meanwhile = null;
+    const client = documentClient({ usedAt: NOW - 1, profile: 'fapi2' });
+    expect(await store.documentClients.findDocumentClient(client.id)).toBeNull();
+    expect(await store.documentClients.keepDocumentClient(client, NOW + HOUR)).toBe('new');
+    expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
+      client,
+      freshUntil: NOW + HOUR,
+    });
+    const next = { ...client, ...UNLIKE, applicationType: 'native', public: false } as const;
+    const other = { ...next, createdAt: NOW + 1, usedAt: NOW + 2, profile: null };
+    expect(await store.documentClients.keepDocumentClient(other, NOW + 2 * HOUR)).toBe('known');
+    expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
+      client: next,
+      freshUntil: NOW + 2 * HOUR,
+    });
+    const again = () => store.documentClients.keepDocumentClient(client, NOW);
+    expect(await writesOf(again)).toEqual([expect.stringMatching(/^UPDATE/)]);
+    expect(await store.documentClients.findDocumentClient(client.id)).toEqual({ client, freshUntil: NOW });
+    const operators = await newClient();
+    expect(await store.documentClients.findDocumentClient(operators.id)).toEqual({
+      client: operators,
+      freshUntil: 0,
+    });
+    expect(await store.documentClients.keepDocumentClient(operators, NOW)).toBe('revoked');
+    expect(await store.documentClients.findDocumentClient(operators.id)).toEqual({
+      client: operators,
+      freshUntil: 0,
+    });
+  });
+
+  test('is known when another process has kept it at that moment, and revoked when an operator has blocked it', async () => {
+    watched.meanwhile = null;
+    const client = documentClient();
+    const elsewhere = { ...client, name: 'Another' };
+    watched.meanwhile = {
+      before: /^INSERT/,
+      act: () => store.documentClients.keepDocumentClient(elsewhere, NOW),
+    };
+    expect(await store.documentClients.keepDocumentClient(client, NOW + HOUR)).toBe('known');
+    expect(await store.documentClients.findDocumentClient(client.id)).toEqual({
+      client,
+      freshUntil: NOW + HOUR,
+    });
+    const blocked = documentClient();
+    watched.meanwhile = {
+      before: /^INSERT/,
+      act: () => store.clients.insertRevokedClient({ ...blocked, revokedAt: NOW }),
+    };
+    expect(await store.documentClients.keepDocumentClient(blocked, NOW + HOUR)).toBe('revoked');
+    expect(await store.clients.findClient(blocked.id)).toEqual({ ...blocked, revokedAt: NOW });
+  });
+
+  const family = (id: string, clientId: string, changes: Record<string, unknown> = {}) =>
+    insert('oauth_families', {
+      id,
+      client_id: clientId,
+      user_provider: 'accounts',
+      user_id: 'ada',
+      subject: 'subject',
+      scope: 'openid',
+      created_at: NOW,
+      expires_at: NOW + HOUR,
+      prune_after: NOW + HOUR,
+      ...changes,
+    });
+  const accessToken = (id: string, clientId: string, familyId: string | null) =>
+    insert('oauth_access_tokens', {
+      id,
+      family_id: familyId,
+      client_id: clientId,
+      secret_hash: 'hash',
+      scope: '',
+      issued_at: NOW,
+      expires_at: NOW + HOUR,
+    });
+  const waiting = (secretHash: string, parameters: readonly (readonly string[])[]) =>
+    store.waitingRequests.keepWaitingRequest(
+      { secretHash, network: '', parameters: JSON.stringify(parameters), bytes: 1, expiresAt: NOW + HOUR },
+      null,
+      NOW,
+    );
+
+  test('unblocked, leaves nothing of what it had, and everything of the others', async () => {
+    watched.meanwhile = null;
+    const tables = ['oauth_families', 'oauth_access_tokens', 'oauth_consent_requests'];
+    await emptied(...tables);
+    const client = documentClient({ id: `https://client.example/under_score${name('_')}` });
+    const other = documentClient({ id: client.id.replace('under_score', 'under-score') });
+    for (const { id, ...rest } of [client, other]) {
+      await store.documentClients.keepDocumentClient({ id, ...rest }, NOW + HOUR);
+      const asked = { person: { provider: 'accounts', id: 'ada' }, scopes: [] };
+      await store.consentRequests.insertConsentRequest(
+        requestOf({ idHash: `waits ${id}`, clientId: id, asked }),
+      );
+      await store.consentRequests.insertConsentRequest(
+        requestOf({ idHash: `denied ${id}`, clientId: id, asked, outcome: 'denied' }),
+      );
+      await waiting(`waits ${id}`, [
+        ['state', 'x'],
+        ['client_id', id],
+      ]);
+      await family(`family of ${id}`, id);
+      await family(`ended family of ${id}`, id, { revoked_at: NOW - 1 });
+      await accessToken(`own token of ${id}`, id, null);
+      await accessToken(`token of ${id}`, id, `family of ${id}`);
+    }
+    // Of the other, though the client's id is in it.
+    await waiting(`mentions ${client.id}`, [
+      ['state', JSON.stringify(['client_id', client.id])],
+      ['client_id', other.id],
+    ]);
+    await waiting(`names ${client.id}`, [
+      ['client_id', other.id],
+      ['state', client.id],
+    ]);
+    await insert('oauth_waiting_requests', {
+      secret_hash: `looks like ${client.id}`,
+      network: '',
+      parameters: JSON.stringify([
+        ['not_client_id', client.id],
+        ['x', 'client_id', client.id],
+      ]),
+      byte_count: 0,
+      expires_at: NOW + HOUR,
+    });
+    expect(await store.documentClients.unblockDocumentClient(client.id, NOW)).toBe(false);
+    expect(await store.waitingRequests.findWaitingRequest(`waits ${client.id}`, NOW)).not.toBeNull();
+    await store.clients.revokeClient(client.id, NOW);
+    expect(await store.documentClients.unblockDocumentClient(client.id, NOW + 10)).toBe(true);
+    const state = async (id: string) => ({
+      requests: (
+        await Promise.all([
+          store.consentRequests.findConsentRequest(`waits ${id}`),
+          store.consentRequests.findConsentRequest(`denied ${id}`),
+        ])
+      ).map((each) => each?.outcome),
+      waits: (await store.waitingRequests.findWaitingRequest(`waits ${id}`, NOW)) !== null,
+      families: (
+        await rowsOf<{ revoked_at: number | null }>(
+          'SELECT revoked_at FROM oauth_families WHERE client_id = ? ORDER BY id',
+          id,
+        )
+      ).map((row) => row.revoked_at),
+      tokens: (
+        await rowsOf<{ id: string }>('SELECT id FROM oauth_access_tokens WHERE client_id = ? ORDER BY id', id)
+      ).map((row) => row.id),
+    });
+    expect(await state(client.id)).toEqual({
+      requests: ['void', 'denied'],
+      waits: false,
+      families: [NOW - 1, NOW + 10],
+      tokens: [`token of ${client.id}`],
+    });
+    expect(await state(other.id)).toEqual({
+      requests: [null, 'denied'],
+      waits: true,
+      families: [NOW - 1, null],
+      tokens: [`own token of ${other.id}`, `token of ${other.id}`],
+    });
+    for (const which of ['mentions', 'names', 'looks like'])
+      expect(
+        await store.waitingRequests.findWaitingRequest(`${which} ${client.id}`, NOW),
+        which,
+      ).not.toBeNull();
+    await emptied(...tables);
+    await database.execute('DELETE FROM oauth_waiting_requests WHERE expires_at = ?', [NOW + HOUR]);
+  });
+
+  test('unblocked, leaves nothing of more than a statement takes', async () => {
+    watched.meanwhile = null;
+    for (const count of [500, 501]) {
+      const client = documentClient();
+      await store.documentClients.keepDocumentClient(client, NOW + HOUR);
+      await database.transaction(async (connection) => {
+        for (let index = 0; index < count; index += 1)
+          await connection.execute(
+            `INSERT INTO oauth_access_tokens (id, client_id, secret_hash, scope, issued_at, expires_at) VALUES (?, ?, '', '', 0, 0)`,
+            [`${client.id} ${index}`, client.id],
+          );
+      });
+      await store.clients.revokeClient(client.id, NOW);
+      await writesOf(() => store.documentClients.unblockDocumentClient(client.id, NOW));
+      const removals = watched.writes.filter(({ begins }) => begins.startsWith('DELETE'));
+      expect(removals.map(({ values }) => values)).toEqual(count === 500 ? [500] : [500, 1]);
+      expect(await rowsOf('SELECT 1 FROM oauth_access_tokens WHERE client_id = ?', client.id)).toEqual([]);
+    }
+  });
+
+  test('unblocked by a commit that was lost, is so if it took effect, and blocked if not', async () => {
+    watched.meanwhile = null;
+    const client = documentClient();
+    await store.documentClients.keepDocumentClient(client, NOW + HOUR);
+    expect(await losing('after it took effect').documentClients.unblockDocumentClient(client.id, NOW)).toBe(
+      false,
+    );
+    await store.clients.revokeClient(client.id, NOW);
+    const lost = losing('before it took effect');
+    await expect(lost.documentClients.unblockDocumentClient(client.id, NOW)).rejects.toThrow(AWAY);
+    expect(await losing('after it took effect').documentClients.unblockDocumentClient(client.id, NOW)).toBe(
+      true,
+    );
+    await store.clients.revokeClient(client.id, NOW);
+    const another = documentClient();
+    await store.documentClients.keepDocumentClient(another, NOW);
+    await expect(
+      losing('before it took effect').documentClients.unblockDocumentClient(client.id, NOW),
+    ).rejects.toThrow(AWAY);
+  });
+});
+
+describe('a client that registers itself', () => {
+  const limits = { ofOneNetwork: 2, unused: 1_000_000, period: HOUR };
+  const registrationOf = (
+    changes: Partial<NewRegistration> = {},
+    client: Partial<Client> = {},
+  ): NewRegistration => ({
+    client: clientNamed(name('registered'), { registeredBy: 'registration', ...client }),
+    tokenHash: name('registration-token'),
+    network: name('network'),
+    initialTokenHash: null,
+    ...changes,
+  });
+  const initialToken = async (
+    changes: { uses?: number; usesLeft?: number; createdAt?: number; expiresAt?: number } = {},
+  ) => {
+    const hash = name('initial-hash');
+    const token = {
+      id: name('initial'),
+      note: 'A note',
+      uses: 3,
+      usesLeft: 2,
+      createdAt: NOW,
+      expiresAt: NOW + HOUR,
+      ...changes,
+    };
+    await store.initialAccessTokens.insertInitialAccessToken(token, hash);
+    return { hash, token };
+  };
+
+  test('is kept as it is, with its token, and counts for its network', async () => {
+    const registration = registrationOf({}, { ...MORE_UNLIKE, usedAt: null, revokedAt: null });
+    const { client, tokenHash, network } = registration;
+    expect(await store.registrations.registerClient(registration, limits, NOW)).toBeNull();
+    expect(await store.clients.findClient(client.id)).toEqual(client);
+    expect(await store.registrations.findRegistrationHash(client.id)).toBe(tokenHash);
+    expect(await store.registrations.findRegistrationHash('nobody')).toBeNull();
+    const operators = await newClient();
+    await set('oauth_clients', ['client_id', operators.id], { registration_hash: 'not asked' });
+    expect(await store.registrations.findRegistrationHash(operators.id)).toBeNull();
+    expect(await rowsOf('SELECT registered_from FROM oauth_clients WHERE client_id = ?', client.id)).toEqual([
+      { registered_from: network },
+    ]);
+  });
+
+  test('is refused without a write when its network has registered so many, until the oldest is older than the period', async () => {
+    const network = name('network');
+    for (const createdAt of [NOW, NOW + 5])
+      expect(
+        await store.registrations.registerClient(registrationOf({ network }, { createdAt }), limits, NOW + 5),
+      ).toBeNull();
+    const next = registrationOf({ network }, { createdAt: NOW + HOUR });
+    const before = watched.transactions;
+    const refused = { reason: 'network', until: NOW + HOUR };
+    for (const now of [NOW + 5, NOW + HOUR - 1])
+      expect(await store.registrations.registerClient(next, limits, now)).toEqual(refused);
+    expect(watched.transactions).toBe(before);
+    expect(await store.registrations.registerClient(next, limits, NOW + HOUR)).toBeNull();
+  });
+
+  test('is refused in its turn, too, when another has come before it meanwhile', async () => {
+    const network = name('network');
+    const one = { ...limits, ofOneNetwork: 1 };
+    const late = registrationOf({ network });
+    const lateStore = new Store(
+      {
+        ...database,
+        transaction: async (work, committed) => {
+          await store.registrations.registerClient(registrationOf({ network }), one, NOW);
+          return database.transaction(work, committed);
+        },
+      },
+      () => true,
+    );
+    expect(await lateStore.registrations.registerClient(late, one, NOW)).toEqual({
+      reason: 'network',
+      until: NOW + HOUR,
+    });
+    expect(await store.clients.findClient(late.client.id)).toBeNull();
+  });
+
+  test('takes the place of the oldest that nobody has used, once that is older than the period', async () => {
+    await emptied('oauth_clients');
+    const two = { ...limits, unused: 2 };
+    await newClient({ createdAt: NOW - 2 * HOUR });
+    const used = registrationOf({}, { createdAt: NOW - 2 * HOUR });
+    const [oldest, next] = [
+      registrationOf({}, { createdAt: NOW }),
+      registrationOf({}, { createdAt: NOW + 1 }),
+    ];
+    for (const each of [used, next, oldest]) await store.registrations.registerClient(each, limits, NOW);
+    await store.clients.noteClientUse(used.client.id, NOW);
+    const newcomer = registrationOf({}, { createdAt: NOW + HOUR });
+    const before = watched.transactions;
+    expect(await store.registrations.registerClient(newcomer, two, NOW + HOUR - 1)).toEqual({
+      reason: 'all',
+      until: NOW + HOUR,
+    });
+    expect(watched.transactions).toBe(before);
+    expect(await store.registrations.registerClient(newcomer, two, NOW + HOUR)).toBeNull();
+    const left = (await store.clients.listClients()).map(({ id }) => id);
+    expect(left).not.toContain(oldest.client.id);
+    expect(left).toHaveLength(4);
+    await emptied('oauth_clients');
+    expect(
+      await store.registrations.registerClient(registrationOf(), { ...limits, unused: 0 }, NOW),
+    ).toBeNull();
+  });
+
+  test('does not take the place of one that is used at that moment', async () => {
+    await emptied('oauth_clients');
+    const oldest = registrationOf({}, { createdAt: NOW - HOUR });
+    await store.registrations.registerClient(oldest, limits, NOW);
+    const newcomer = registrationOf();
+    await database.execute('UPDATE oauth_clients SET used_at = NULL');
+    const racing = new Store(
+      {
+        ...database,
+        transaction: (work, committed) =>
+          database.transaction(
+            (connection) =>
+              work({
+                execute: async (sql, parameters) => {
+                  if (sql.startsWith('DELETE FROM oauth_clients'))
+                    await connection.execute('UPDATE oauth_clients SET used_at = ?', [NOW]);
+                  return connection.execute(sql, parameters);
+                },
+              }),
+            committed,
+          ),
+      },
+      () => true,
+    );
+    expect(await racing.registrations.registerClient(newcomer, { ...limits, unused: 1 }, NOW)).toBeNull();
+    expect(await store.clients.findClient(oldest.client.id)).toMatchObject({ usedAt: NOW });
+  });
+
+  test('with an initial access token is held to no limit but its uses and its end', async () => {
+    const network = name('network');
+    const none = { ofOneNetwork: 0, unused: 0, period: HOUR };
+    const { hash, token } = await initialToken();
+    const use = (now: number, initialTokenHash = hash) => {
+      const registration = registrationOf({ network, initialTokenHash });
+      return store.registrations.registerClient(registration, none, now);
+    };
+    expect(await use(NOW + HOUR)).toEqual({ reason: 'token' });
+    expect(await use(NOW, 'unknown')).toEqual({ reason: 'token' });
+    expect(await use(NOW + HOUR - 1)).toBeNull();
+    expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toEqual({ ...token, usesLeft: 1 });
+    expect(await use(NOW)).toBeNull();
+    const refused = registrationOf({ initialTokenHash: hash });
+    expect(await store.registrations.registerClient(refused, none, NOW)).toEqual({ reason: 'token' });
+    expect(await store.clients.findClient(refused.client.id)).toBeNull();
+    expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toEqual({ ...token, usesLeft: 0 });
+  });
+
+  test('by a commit that was lost, is there if it took effect, and not if not', async () => {
+    const registration = registrationOf();
+    const lost = losing('before it took effect');
+    await expect(lost.registrations.registerClient(registration, limits, NOW)).rejects.toThrow(AWAY);
+    expect(
+      await losing('after it took effect').registrations.registerClient(registration, limits, NOW),
+    ).toBeNull();
+    expect(await store.clients.findClient(registration.client.id)).toEqual(registration.client);
+    const unknown = registrationOf({ initialTokenHash: 'unknown' });
+    expect(await losing('after it took effect').registrations.registerClient(unknown, limits, NOW)).toEqual({
+      reason: 'token',
+    });
+  });
+
+  test('is changed by its token in all that it says of itself, and nothing else', async () => {
+    const registration = registrationOf();
+    const { client, tokenHash } = registration;
+    await store.registrations.registerClient(registration, limits, NOW);
+    const changed = { ...client, ...UNLIKE, applicationType: 'native' } as const;
+    expect(
+      await store.registrations.updateRegistration({ ...changed, public: true, createdAt: 0 }, tokenHash),
+    ).toBe(true);
+    expect(await store.clients.findClient(client.id)).toEqual(changed);
+    expect(await store.registrations.updateRegistration(client, 'another')).toBe(false);
+    await store.clients.noteClientUse(client.id, NOW);
+    expect(await store.registrations.updateRegistration(client, tokenHash)).toBe(false);
+    expect(await store.registrations.updateRegistration({ ...changed, name: 'A third' }, tokenHash)).toBe(
+      true,
+    );
+    expect(await store.clients.findClient(client.id)).toEqual({ ...changed, name: 'A third', usedAt: NOW });
+    await store.clients.revokeClient(client.id, NOW);
+    expect(await store.registrations.updateRegistration(changed, tokenHash)).toBe(false);
+  });
+
+  test('finds the initial access tokens that an operator made, and none that an operator has taken back', async () => {
+    await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
+    const [second, first, third] = [
+      await initialToken(),
+      await initialToken({ createdAt: NOW - 1 }),
+      await initialToken({ uses: 9, expiresAt: NOW + 7 }),
+    ];
+    const all = [first.token, second.token, third.token];
+    expect(await store.initialAccessTokens.listInitialAccessTokens()).toEqual(all);
+    for (const { hash, token } of [first, second, third])
+      expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toEqual(token);
+    expect(await store.initialAccessTokens.findInitialAccessToken('unknown')).toBeNull();
+    expect(await store.initialAccessTokens.deleteInitialAccessToken('one at a time')).toBe(false);
+    expect(await store.initialAccessTokens.deleteInitialAccessToken('unknown')).toBe(false);
+    expect(await store.initialAccessTokens.deleteInitialAccessToken(second.token.id)).toBe(true);
+    expect(await store.initialAccessTokens.listInitialAccessTokens()).toEqual([first.token, third.token]);
+    expect(await store.registrations.registerClient(registrationOf(), limits, NOW)).toBeNull();
+  });
+
+  const NEVER = { neverUsedBefore: 0, unusedBefore: 0, expiredBefore: 0, uncountedBefore: 0 };
+
+  test('goes when nobody has used it, or nobody any more, and nobody else goes with it', async () => {
+    await emptied('oauth_clients');
+    const registered = async (usedAt: number | null, createdAt: number, changes: Partial<Client> = {}) => {
+      const client = await newClient({ registeredBy: 'registration', usedAt, createdAt, ...changes });
+      return client.id;
+    };
+    const documented = async (freshUntil: number, changes: Partial<Client> = {}) => {
+      const client = clientNamed(name('document'), { registeredBy: 'document', createdAt: 0, ...changes });
+      await store.documentClients.keepDocumentClient({ ...client, revokedAt: null }, freshUntil);
+      if (client.revokedAt !== null) await store.clients.revokeClient(client.id, client.revokedAt);
+      return client.id;
+    };
+    const going = {
+      never: await registered(null, NOW - 1),
+      unused: await registered(NOW + HOUR - 1, 0),
+      document: await documented(NOW - 1),
+    };
+    const staying = [
+      await registered(null, NOW),
+      await registered(NOW + HOUR, 0),
+      await documented(NOW),
+      await documented(NOW - 1, { revokedAt: NOW }),
+      await documented(NOW - 1, { usedAt: 1 }),
+      (await newClient({ createdAt: 0 })).id,
+      (await newClient({ createdAt: 0, usedAt: 1 })).id,
+    ];
+    const before = { ...NEVER, neverUsedBefore: NOW, unusedBefore: NOW + HOUR };
+    const ids = async () => (await store.clients.listClients()).map(({ id }) => id).toSorted();
+    expect(await store.expired.pruneRegistrations({ ...NEVER, unusedBefore: NOW + HOUR }, 10)).toEqual({
+      clients: 1,
+      more: true,
+    });
+    expect(await store.clients.findClient(going.unused)).toBeNull();
+    expect(await store.expired.pruneRegistrations(before, 10)).toEqual({ clients: 2, more: true });
+    expect(await store.expired.pruneRegistrations(before, 10)).toEqual({ clients: 0, more: false });
+    expect(await ids()).toEqual(staying.toSorted());
+    await emptied('oauth_clients');
+  });
+
+  test('goes with as many as are asked for, and there are more until nothing was found', async () => {
+    await emptied('oauth_clients');
+    await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
+    for (let count = 0; count < 3; count += 1) {
+      await newClient({ registeredBy: 'registration', createdAt: NOW });
+      await newClient({ registeredBy: 'registration', createdAt: 0, usedAt: NOW });
+      await store.documentClients.keepDocumentClient(
+        clientNamed(name('document'), { registeredBy: 'document' }),
+        NOW,
+      );
+    }
+    const before = { ...NEVER, neverUsedBefore: NOW + 1, unusedBefore: NOW + 1 };
+    expect(await store.expired.pruneRegistrations(before, 2)).toEqual({ clients: 6, more: true });
+    expect(await store.expired.pruneRegistrations(before, 2)).toEqual({ clients: 3, more: true });
+    expect(await store.expired.pruneRegistrations(before, 2)).toEqual({ clients: 0, more: false });
+  });
+
+  test('leaves an initial access token until it has ended, and is known by its network as long as that counts', async () => {
+    await emptied('oauth_clients');
+    await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
+    const ended = await initialToken({ expiresAt: NOW - 1 });
+    const lasting = await initialToken({ expiresAt: NOW });
+    expect(await store.expired.pruneRegistrations({ ...NEVER, expiredBefore: NOW }, 10)).toEqual({
+      clients: 0,
+      more: true,
+    });
+    expect(await store.initialAccessTokens.findInitialAccessToken(ended.hash)).toBeNull();
+    expect(await store.initialAccessTokens.findInitialAccessToken(lasting.hash)).toEqual(lasting.token);
+    expect(await store.expired.pruneRegistrations({ ...NEVER, expiredBefore: NOW }, 10)).toEqual({
+      clients: 0,
+      more: false,
+    });
+    const network = name('network');
+    const [old, recent] = [
+      registrationOf({ network }, { createdAt: NOW - 1 }),
+      registrationOf({ network }, { createdAt: NOW }),
+    ];
+    for (const each of [old, recent]) await store.registrations.registerClient(each, limits, NOW);
+    const networks = async () =>
+      (
+        await rowsOf<{ registered_from: string | null }>(
+          'SELECT registered_from FROM oauth_clients ORDER BY created_at',
+        )
+      ).map((row) => row.registered_from);
+    expect(await store.expired.pruneRegistrations({ ...NEVER, uncountedBefore: NOW }, 10)).toEqual({
+      clients: 0,
+      more: true,
+    });
+    expect(await networks()).toEqual([null, network]);
+    expect(await store.expired.pruneRegistrations({ ...NEVER, uncountedBefore: NOW }, 10)).toEqual({
+      clients: 0,
+      more: false,
+    });
+    expect(await networks()).toEqual([null, network]);
+  });
+});
+
+function requestOf(changes: Partial<ConsentRequest> = {}): ConsentRequest {
+  return {
+    idHash: name('request'),
+    browserHash: 'browser',
+    clientId: 'client',
+    redirectUri: 'https://client.example/cb',
+    scopes: ['openid', 'notes:read'],
+    state: 'with \0',
+    nonce: 'nonce',
+    codeChallenge: 'challenge',
+    audience: 'https://api.example/',
+    thumbprint: 'thumbprint',
+    asked: { person: { provider: 'accounts', id: 'ada' }, scopes: ['openid', 'notes:read'] },
+    shownName: 'A name',
+    uiLocales: 'de en',
+    direct: true,
+    outcome: null,
+    expiresAt: NOW + HOUR,
+    ...changes,
+  };
+}
+
+describe('a request that a person was shown', () => {
+  test('is found as it was kept, once under its id', async () => {
+    const request = requestOf();
+    expect(await store.consentRequests.insertConsentRequest(request)).toBe(true);
+    expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
+    expect(await store.consentRequests.insertConsentRequest({ ...request, state: 'another' })).toBe(false);
+    expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
+    expect(await store.consentRequests.findConsentRequest('unknown')).toBeNull();
+    const none = requestOf({ state: null, nonce: null, audience: null, thumbprint: null, outcome: 'denied' });
+    const asked = { ...none.asked, scopes: [] };
+    await store.consentRequests.insertConsentRequest({ ...none, asked, scopes: [] });
+    expect(await store.consentRequests.findConsentRequest(none.idHash)).toEqual({
+      ...none,
+      asked,
+      scopes: [],
+    });
+  });
+
+  test('that cannot be kept is a fault, not one of an id that is there', async () => {
+    const request = requestOf({ browserHash: null as never });
+    await expect(store.consentRequests.insertConsentRequest(request)).rejects.toThrow(/browser_hash/);
+  });
+
+  test('is shown again with other scopes as it was read, in time, and until it has ended', async () => {
+    const request = requestOf();
+    await store.consentRequests.insertConsentRequest(request);
+    expect(await store.consentRequests.presentConsentRequest(request, ['openid'], NOW + HOUR)).toBe(false);
+    expect(
+      await store.consentRequests.presentConsentRequest(
+        { ...request, asked: { ...request.asked, scopes: ['openid'] } },
+        [],
+        NOW,
+      ),
+    ).toBe(false);
+    expect(
+      await store.consentRequests.presentConsentRequest(request, ['openid', 'more'], NOW + HOUR - 1),
+    ).toBe(true);
+    const asked = { ...request.asked, scopes: ['openid', 'more'] };
+    expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual({ ...request, asked });
+    await store.consentRequests.voidConsentRequest(request.idHash);
+    expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual({
+      ...request,
+      asked,
+      outcome: 'void',
+    });
+    expect(await store.consentRequests.presentConsentRequest({ ...request, asked }, [], NOW)).toBe(false);
+    const denied = requestOf({ outcome: 'denied' });
+    await store.consentRequests.insertConsentRequest(denied);
+    await store.consentRequests.voidConsentRequest(denied.idHash);
+    expect(await store.consentRequests.findConsentRequest(denied.idHash)).toEqual(denied);
+  });
+});
+
+describe('a request that waits for somebody to sign in', () => {
+  const budget = { total: 1000, ofOneNetwork: 400 };
+  const waiting = (network: string, bytes: number, expiresAt = NOW + HOUR) => ({
+    secretHash: name('waiting'),
+    network,
+    parameters: `[["state","${name('state')}"]]`,
+    bytes,
+    expiresAt,
+  });
+  const fresh = () => database.execute("DELETE FROM oauth_waiting_requests WHERE secret_hash <> 'budget'");
+  const waits = async ({ secretHash }: { readonly secretHash: string }, now = NOW) =>
+    (await store.waitingRequests.findWaitingRequest(secretHash, now)) !== null;
+
+  test('is found until it expires, or has ended; what is no request is neither', async () => {
+    await fresh();
+    const request = waiting('a', 100);
+    expect(await store.waitingRequests.keepWaitingRequest(request, budget, NOW)).toBe(true);
+    expect(await store.waitingRequests.findWaitingRequest(request.secretHash, NOW + HOUR - 1)).toBe(
+      request.parameters,
+    );
+    expect(await store.waitingRequests.findWaitingRequest(request.secretHash, NOW + HOUR)).toBeNull();
+    expect(await store.waitingRequests.findWaitingRequest('budget', NOW)).toBeNull();
+    await store.waitingRequests.endWaitingRequest(request.secretHash);
+    await store.waitingRequests.endWaitingRequest('budget');
+    expect(await waits(request)).toBe(false);
+    expect(await rowsOf('SELECT secret_hash FROM oauth_waiting_requests')).toEqual([
+      { secret_hash: 'budget' },
+    ]);
+  });
+
+  test('without a budget counts for nothing, and is kept however many there are', async () => {
+    await fresh();
+    const pushed = Array.from({ length: 3 }, () => waiting('a', 10_000));
+    for (const each of pushed)
+      expect(await store.waitingRequests.keepWaitingRequest(each, null, NOW)).toBe(true);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 400), budget, NOW)).toBe(true);
+    for (let count = 0; count < 2; count += 1)
+      for (const network of ['b', 'c', 'd'])
+        await store.waitingRequests.keepWaitingRequest(waiting(network, 150), budget, NOW);
+    for (const each of pushed) expect(await waits(each)).toBe(true);
+  });
+
+  test('takes the share of its network to the byte, and is refused without a write beyond it', async () => {
+    await fresh();
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 300), budget, NOW)).toBe(true);
+    const before = watched.transactions;
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 101), budget, NOW)).toBe(false);
+    expect(watched.transactions).toBe(before);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('b', 401), budget, NOW)).toBe(false);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 100), budget, NOW)).toBe(true);
+  });
+
+  test('is counted until it expires, and goes then', async () => {
+    await fresh();
+    const [soon, later] = [waiting('a', 200, NOW + 1), waiting('a', 200, NOW + 2)];
+    for (const each of [soon, later])
+      expect(await store.waitingRequests.keepWaitingRequest(each, budget, NOW)).toBe(true);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 200), budget, NOW)).toBe(false);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 200), budget, NOW + 1)).toBe(true);
+    const left = await rowsOf<{ secret_hash: string }>('SELECT secret_hash FROM oauth_waiting_requests');
+    const hashes = left.map((row) => row.secret_hash);
+    expect(hashes).toContain(later.secretHash);
+    expect(hashes).not.toContain(soon.secretHash);
+    expect(hashes).toHaveLength(3);
+  });
+
+  test('takes the place of the oldest of the network that holds most', async () => {
+    await fresh();
+    const [oldest, next, third] = [
+      waiting('a', 100, NOW + 10),
+      waiting('a', 100, NOW + 20),
+      waiting('a', 200, NOW + 30),
+    ];
+    for (const each of [next, third, oldest, waiting('b', 300), waiting('c', 300)])
+      expect(await store.waitingRequests.keepWaitingRequest(each, budget, NOW)).toBe(true);
+    // Of no bytes, and the oldest: it makes no room.
+    const pushed = waiting('a', 400, NOW + 5);
+    await store.waitingRequests.keepWaitingRequest(pushed, null, NOW);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('d', 150), budget, NOW)).toBe(true);
+    expect(await Promise.all([oldest, next, third, pushed].map((each) => waits(each)))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    expect(await store.waitingRequests.keepWaitingRequest(waiting('e', 301), budget, NOW)).toBe(false);
+    await fresh();
+  });
+
+  test('by a commit that was lost, is kept if it took effect, and not if not', async () => {
+    await fresh();
+    const request = waiting('a', 100);
+    const lost = losing('before it took effect');
+    await expect(lost.waitingRequests.keepWaitingRequest(request, budget, NOW)).rejects.toThrow(AWAY);
+    expect(await waits(request)).toBe(false);
+    expect(
+      await losing('after it took effect').waitingRequests.keepWaitingRequest(request, budget, NOW),
+    ).toBe(true);
+    expect(await waits(request)).toBe(true);
+    await fresh();
+  });
+});
+
+describe('the key of the cookies', () => {
+  test('is the one that was kept first, also by another process at that moment; those before the oldest go', async () => {
+    watched.meanwhile = null;
+    await emptied('oauth_cookie_keys');
+    expect(await store.cookieKeys.findCookieKey(600)).toBeNull();
+    expect(await store.cookieKeys.cookieKey(600, 'first', 599)).toBe('first');
+    expect(await writesOf(() => store.cookieKeys.cookieKey(600, 'second', 600))).toEqual([]);
+    expect(await store.cookieKeys.cookieKey(600, 'second', 600)).toBe('first');
+    watched.meanwhile = { before: /^INSERT/, act: () => store.cookieKeys.cookieKey(601, 'theirs', 600) };
+    expect(await store.cookieKeys.cookieKey(601, 'ours', 600)).toBe('theirs');
+    expect(await store.cookieKeys.findCookieKey(600)).toBe('first');
+    expect(await store.cookieKeys.cookieKey(602, 'third', 601)).toBe('third');
+    expect(
+      await Promise.all([600, 601, 602].map((period) => store.cookieKeys.findCookieKey(period))),
+    ).toEqual([null, 'theirs', 'third']);
+  });
+
+  test('that went before it could be used is a fault', async () => {
+    watched.meanwhile = null;
+    await emptied('oauth_cookie_keys');
+    await expect(store.cookieKeys.cookieKey(600, 'first', 601)).rejects.toThrow('could not be kept');
+  });
+});
+
+describe('the subject of a person', () => {
+  const person = () => ({ provider: 'accounts', id: name('person') });
+
+  test('is the one that was assigned first, also by another process at that moment, and says who the person is', async () => {
+    watched.meanwhile = null;
+    const [ada, grace] = [person(), person()];
+    const [first, second] = [name('subject'), name('subject')];
+    expect(await store.subjects.findSubject(ada)).toBeNull();
+    expect(await store.subjects.hasSubject(ada)).toBe(false);
+    expect(await store.subjects.assignSubject(ada, first)).toBe(first);
+    expect(await store.subjects.assignSubject(ada, second)).toBe(first);
+    expect(await writesOf(() => store.subjects.assignSubject(ada, second))).toEqual([]);
+    expect(await store.subjects.findSubject(ada)).toBe(first);
+    expect(await store.subjects.hasSubject(ada)).toBe(true);
+    expect(await store.subjects.findPersonOfSubject(first)).toEqual(ada);
+    expect(await store.subjects.findPersonOfSubject(second)).toBeNull();
+    for (const other of [grace, { ...ada, provider: 'others' }, { ...ada, id: ada.id.toUpperCase() }]) {
+      expect(await store.subjects.findSubject(other)).toBeNull();
+      expect(await store.subjects.hasSubject(other)).toBe(false);
+      expect(await store.subjects.forgetSubject(other)).toBe(false);
+    }
+    watched.meanwhile = { before: /^INSERT/, act: () => store.subjects.assignSubject(grace, second) };
+    expect(await store.subjects.assignSubject(grace, name('subject'))).toBe(second);
+    expect(await store.subjects.forgetSubject(ada)).toBe(true);
+    expect(await store.subjects.findSubject(ada)).toBeNull();
+    expect(await store.subjects.findSubject(grace)).toBe(second);
+  });
+
+  test('is what was assigned, also when the person is erased at that moment', async () => {
+    watched.meanwhile = null;
+    const [ada, grace] = [person(), person()];
+    const subject = name('subject');
+    const erasing = new Store(
+      {
+        ...database,
+        execute: async (sql, parameters) => {
+          const result = await database.execute(sql, parameters);
+          if (sql.startsWith('INSERT')) await store.subjects.forgetSubject(ada);
+          return result as never;
+        },
+      },
+      () => true,
+    );
+    expect(await erasing.subjects.assignSubject(ada, subject)).toBe(subject);
+    watched.meanwhile = { before: /^INSERT/, act: () => store.subjects.assignSubject(ada, subject) };
+    await expect(erasing.subjects.assignSubject(ada, name('subject'))).rejects.toThrow(
+      'could not be assigned',
+    );
+    expect(await store.subjects.findSubject(grace)).toBeNull();
+  });
+
+  test('of another server is taken over where neither the person has one nor anybody has it', async () => {
+    watched.meanwhile = null;
+    const [ada, grace] = [person(), person()];
+    const [first, second] = [name('subject'), name('subject')];
+    expect(await store.subjects.insertSubject(ada, first)).toBe(true);
+    expect(await store.subjects.insertSubject(ada, second)).toBe(false);
+    expect(await store.subjects.insertSubject(grace, first)).toBe(false);
+    expect(await store.subjects.insertSubject(grace, second)).toBe(true);
+    expect([await store.subjects.findSubject(ada), await store.subjects.findSubject(grace)]).toEqual([
+      first,
+      second,
+    ]);
+  });
+});
+
+describe('a store', () => {
+  // Made here, and not before all tests, since what makes it is held to this.
+  test('has all of its tables', async () => {
+    watched.meanwhile = null;
+    const one = new Store(database, () => true);
+    const client = clientNamed(name('client'));
+    const logo = logoOf('svg');
+    await one.clients.insertClient(client, logo);
+    expect(await one.clients.findClient(client.id)).toEqual(client);
+    expect(await one.logos.findLogo(client.id, logo.hash)).toEqual(logo);
+    expect(await one.documentClients.findDocumentClient('unknown')).toBeNull();
+    expect(await one.registrations.findRegistrationHash('unknown')).toBeNull();
+    const request = requestOf();
+    expect(await one.consentRequests.insertConsentRequest(request)).toBe(true);
+    expect(await one.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
+    expect(await one.waitingRequests.findWaitingRequest('unknown', NOW)).toBeNull();
+    expect(await one.cookieKeys.cookieKey(1, 'a key', 1)).toBe('a key');
+    const person = { provider: 'accounts', id: name('person') };
+    const subject = name('subject');
+    expect(await one.subjects.insertSubject(person, subject)).toBe(true);
+    expect(await one.subjects.findSubject(person)).toBe(subject);
+    expect(await one.authorizations.findHolder('unknown')).toBeNull();
+    await emptied('oauth_families', 'oauth_access_tokens', 'oauth_cookie_keys');
+    expect(await one.everythingIssued.newestIds()).toEqual({ family: null, accessToken: null });
+  });
+});
+
+describe('where a database takes one letter for another, and a store does not', () => {
+  /** As an engine does whose columns have another collation than ours. */
+  async function withLooseText(...tables: readonly string[]): Promise<WatchedStore> {
+    const loose = await openWatchedStore();
+    for (const table of tables) {
+      const [{ sql } = { sql: '' }] = await loose.rowsOf<{ sql: string }>(
+        'SELECT sql FROM sqlite_master WHERE name = ?',
+        table,
+      );
+      await loose.database.execute(`DROP TABLE ${table}`);
+      await loose.database.execute(sql.replaceAll(/ TEXT\b/g, ' TEXT COLLATE NOCASE'));
+    }
+    return loose;
+  }
+
+  test('a client, a document and a person are whoever is written so, byte by byte', async () => {
+    const loose = await withLooseText('oauth_clients', 'oauth_subjects');
+    try {
+      const { store: one } = loose;
+      const client = clientNamed('Some-Client');
+      await one.clients.insertClient(client);
+      expect(await one.clients.findClient(client.id)).toEqual(client);
+      expect(await one.clients.findClient('some-client')).toBeNull();
+      expect(await one.documentClients.findDocumentClient('some-client')).toBeNull();
+      const misspelt = { ...client, id: 'some-client' };
+      expect(await one.clients.updateClient(misspelt, { ...misspelt, name: 'Another' })).toBe(false);
+      const person = { provider: 'accounts', id: 'Ada' };
+      await one.subjects.assignSubject(person, 'Subject');
+      expect(await one.subjects.findPersonOfSubject('Subject')).toEqual(person);
+      expect(await one.subjects.findPersonOfSubject('subject')).toBeNull();
+      expect(await one.subjects.findSubject(person)).toBe('Subject');
+      expect(await one.subjects.findSubject({ ...person, id: 'ada' })).toBeNull();
+      expect(await one.subjects.findSubject({ ...person, provider: 'Accounts' })).toBeNull();
+    } finally {
+      await loose.close();
+    }
+  });
+});

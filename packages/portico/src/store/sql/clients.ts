@@ -1,0 +1,275 @@
+import { insertIfNone } from '../../../../sql/src/insert-if-none.ts';
+import type { Database, SqlConnection, SqlParameter } from '../../../../sql/src/contract.ts';
+import type { Client, ClientLogo } from '../client.ts';
+import {
+  CLIENT_COLUMNS,
+  clientValues,
+  keyValues,
+  SET_KEYS,
+  toClient,
+  type ClientRow,
+} from './client-rows.ts';
+import { replaceLogo } from './logos.ts';
+import { confirmRevocation, exists, HAS_OPENID, insertInto } from './statements.ts';
+
+/**
+ * Whether a client of this id may do anything now. One that may not counts as revoked when it is looked up by its id or by one of
+ * its tokens; only the list of all clients, and a person's list of what they have allowed, shows it as it is kept.
+ */
+export type Admits = (clientId: string) => boolean;
+
+/** The registered applications: `oauth_clients`. */
+export class ClientRecords {
+  readonly #database: Database;
+  readonly #admits: Admits;
+
+  constructor(database: Database, admits: Admits) {
+    this.#database = database;
+    this.#admits = admits;
+  }
+
+  /** With its logo, in one step, where it has one. */
+  insertClient(client: Client, logo?: ClientLogo): Promise<void> {
+    return logo === undefined
+      ? insertClient(this.#database, client)
+      : this.#database.transaction((connection) => insertWithLogo(connection, client, logo));
+  }
+
+  /**
+   * Inserts the client unless one is there already: returns that one, the oldest, or null when it was inserted. Calls at the same
+   * time, also of other processes, run one after the other: each sees what the one before has inserted.
+   */
+  insertClientUnless(
+    client: Client,
+    isThere: (client: Client) => boolean,
+    logo?: ClientLogo,
+  ): Promise<Client | null> {
+    return this.#database.transaction(
+      (connection) =>
+        inTurn(connection, client, async () => {
+          const existing = (await listClients(connection)).find((each) => each.id !== TURN && isThere(each));
+          if (existing === undefined) await insertWithLogo(connection, client, logo);
+          return existing ?? null;
+        }),
+      // In a turn of its own, which comes when what was lost has ended.
+      async (_, existing) =>
+        existing !== null ||
+        this.#database.transaction((connection) =>
+          inTurn(connection, client, () => exists(connection, 'oauth_clients', 'client_id', client.id)),
+        ),
+    );
+  }
+
+  /**
+   * Inserts all of these clients, or, when one of their ids is there already, none, and returns that id. Calls at the same time, also of
+   * other processes, run one after the other.
+   */
+  async insertClients(clients: readonly Client[]): Promise<string | null> {
+    const [first] = clients;
+    if (first === undefined) return null;
+    return this.#database.transaction(
+      (connection) => inTurn(connection, first, () => insertAll(connection, clients)),
+      // In a turn of its own, which comes when what was lost has ended.
+      async (_, existing) =>
+        existing !== null ||
+        this.#database.transaction((connection) =>
+          inTurn(connection, first, () => isThisClient(connection, first)),
+        ),
+    );
+  }
+
+  /** Also a revoked client; null when the id, compared byte by byte, is unknown. */
+  async findClient(id: string): Promise<Client | null> {
+    const client = await findClient(this.#database, id);
+    if (client === null || client.revokedAt !== null || this.#admits(id)) return client;
+    return { ...client, revokedAt: client.createdAt };
+  }
+
+  /**
+   * Makes this the current secret, and the current one the previous one, which is accepted until `previousExpiresAt` (null:
+   * not at all). An earlier previous secret is dropped. False for an unknown, public or revoked client, and
+   * when `replaced` is given and the current secret's hash is another one.
+   */
+  async rotateSecret(
+    clientId: string,
+    secretHash: string,
+    previousExpiresAt: number | null,
+    replaced: string | null = null,
+  ): Promise<boolean> {
+    const [isReplaced, replacing] = replaced === null ? ['', []] : [' AND secret_hash = ?', [replaced]];
+    const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
+    // MySQL assigns from left to right, so the previous secret is kept before the current one is replaced.
+    const rotate = (committed?: () => Promise<boolean>) =>
+      this.#database.execute(
+        `UPDATE oauth_clients SET previous_secret_hash = ${previous}, previous_secret_expires_at = ?, secret_hash = ?
+          WHERE client_id = ? AND is_public = 0 AND revoked_at IS NULL AND secret_hash <> ?${isReplaced}`,
+        [previousExpiresAt, secretHash, clientId, secretHash, ...replacing],
+        committed,
+      );
+    // Nobody has a secret whose rotation was lost: another rotation would end the one that the application has.
+    const { affected } = await rotate(async () => {
+      await rotate();
+      return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
+    });
+    return affected === 1;
+  }
+
+  /**
+   * Makes the client, which an operator registered and which is as it was read, what it is changed to: its name, redirect URIs, scopes,
+   * grants, keys, site, logo, and what its ID tokens are signed with. False when one of these is another one by now, and when it is revoked.
+   * With a logo, or null for none, that is kept in the place of the one before.
+   */
+  updateClient(read: Client, changed: Client, logo?: ClientLogo | null): Promise<boolean> {
+    return this.#database.transaction(
+      async (connection) => {
+        const current = await claimClient(connection, read.id);
+        if (current === null || current.revokedAt !== null || !saysTheSame(current, read)) return false;
+        await connection.execute(UPDATE_CLIENT, updateValues(changed));
+        if (logo !== undefined) await replaceLogo(connection, read.id, logo);
+        return true;
+      },
+      // In a transaction of its own, which waits until what was lost has ended.
+      async (_, isUpdated) =>
+        !isUpdated ||
+        this.#database.transaction(async (connection) => {
+          const current = await claimClient(connection, read.id);
+          return current !== null && saysTheSame(current, changed);
+        }),
+    );
+  }
+
+  /** Ends the client, and with it every token that it holds. False when it is unknown or was revoked before, for good. */
+  async revokeClient(clientId: string, now: number): Promise<boolean> {
+    const { affected } = await this.#database.execute(
+      'UPDATE oauth_clients SET revoked_at = ? WHERE client_id = ? AND revoked_at IS NULL',
+      [now, clientId],
+    );
+    if (affected === 1) return true;
+    await confirmRevocation(this.#database, 'oauth_clients', 'client_id = ?', [clientId]);
+    return false;
+  }
+
+  /** Keeps a client that is revoked from the beginning, for good, unless one of its id is there. */
+  async insertRevokedClient(client: Client): Promise<void> {
+    const row = INSERT_CLIENT.slice('INSERT INTO '.length);
+    await insertIfNone(this.#database, row, '(client_id)', clientValues(client));
+  }
+
+  /** All clients, oldest first. */
+  listClients(): Promise<readonly Client[]> {
+    return listClients(this.#database);
+  }
+
+  /** The first `limit` clients after this id, in the order of their ids, byte by byte. */
+  async listClientsAfter(id: string, limit: number): Promise<readonly Client[]> {
+    const { rows } = await this.#database.execute<ClientRow>(
+      `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id > ? ORDER BY client_id LIMIT ${limit}`,
+      [id],
+    );
+    return rows.map(toClient);
+  }
+
+  /** Whether a client that is not revoked may ask for ID tokens. */
+  async hasOpenidClient(): Promise<boolean> {
+    const { rows } = await this.#database.execute(
+      `SELECT 1 FROM oauth_clients WHERE revoked_at IS NULL AND grants LIKE '%authorization_code%'
+        AND (${HAS_OPENID}) LIMIT 1`,
+    );
+    return rows.length > 0;
+  }
+
+  /** Keeps when a client was last used. */
+  async noteClientUse(clientId: string, now: number): Promise<void> {
+    await this.#database.execute('UPDATE oauth_clients SET used_at = ? WHERE client_id = ?', [now, clientId]);
+  }
+}
+
+const INSERT_CLIENT = insertInto('oauth_clients', CLIENT_COLUMNS);
+
+const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id = ?`;
+
+async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
+  const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
+  // Some collations ignore trailing spaces; a client id is compared byte by byte.
+  const row = rows.find((found) => found.client_id === id);
+  return row === undefined ? null : toClient(row);
+}
+
+export async function insertClient(connection: SqlConnection, client: Client): Promise<void> {
+  await connection.execute(INSERT_CLIENT, clientValues(client));
+}
+
+async function insertWithLogo(
+  connection: SqlConnection,
+  client: Client,
+  logo: ClientLogo | undefined,
+): Promise<void> {
+  await insertClient(connection, client);
+  if (logo !== undefined) await replaceLogo(connection, client.id, logo);
+}
+
+/** Inserts all of these, or none: then the id that is there already. */
+async function insertAll(connection: SqlConnection, clients: readonly Client[]): Promise<string | null> {
+  for (const { id } of clients) if (await exists(connection, 'oauth_clients', 'client_id', id)) return id;
+  for (const client of clients) await insertClient(connection, client);
+  return null;
+}
+
+/** Whether this client is there, and not one of its id that was inserted since. */
+async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
+  const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);
+  const values = JSON.stringify(clientValues(client));
+  return rows.some((row) => JSON.stringify(clientValues(toClient(row))) === values);
+}
+
+const CLAIM_CLIENT = 'UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?';
+
+const UPDATE_CLIENT = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?, grants = ?, id_token_alg = ?, ${SET_KEYS},
+  client_uri = ?, logo_hash = ? WHERE client_id = ?`;
+
+function updateValues(client: Client): readonly SqlParameter[] {
+  return [
+    client.name,
+    JSON.stringify(client.redirectUris),
+    client.scopes.join(' '),
+    client.grants.join(' '),
+    client.idTokenSignedResponseAlg,
+    ...keyValues(client),
+    client.siteUri ?? null,
+    client.logoHash ?? null,
+    client.id,
+  ];
+}
+
+/** Whether both are the same in all that `UPDATE_CLIENT` sets. */
+function saysTheSame(one: Client, other: Client): boolean {
+  return JSON.stringify(updateValues(one)) === JSON.stringify(updateValues(other));
+}
+
+/** The client that an operator registered, once every other writer of its row has ended; nobody writes it from then on. */
+async function claimClient(connection: SqlConnection, id: string): Promise<Client | null> {
+  await connection.execute(CLAIM_CLIENT, [id]);
+  const client = await findClient(connection, id);
+  return client?.registeredBy === 'operator' ? client : null;
+}
+
+/**
+ * The id of a row that is inserted first and deleted last in a transaction, and so seen by nobody: a second row of this key waits for
+ * the end of that transaction, on every engine. It is the claim of a step that decides on all clients, where there is no row to claim.
+ */
+const TURN = 'one at a time';
+
+/** The row of the turn is like that of this client. */
+async function inTurn<T>(connection: SqlConnection, client: Client, work: () => Promise<T>): Promise<T> {
+  await insertClient(connection, { ...client, id: TURN });
+  const result = await work();
+  await connection.execute('DELETE FROM oauth_clients WHERE client_id = ?', [TURN]);
+  return result;
+}
+
+async function listClients(connection: SqlConnection): Promise<readonly Client[]> {
+  const { rows } = await connection.execute<ClientRow>(
+    `SELECT ${CLIENT_COLUMNS} FROM oauth_clients ORDER BY created_at, client_id`,
+  );
+  return rows.map(toClient);
+}

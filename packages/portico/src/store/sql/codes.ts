@@ -1,0 +1,116 @@
+import { equalInConstantTime } from '../../http/constant-time.ts';
+import type { Database } from '../../../../sql/src/contract.ts';
+import type {
+  AuthorizationCode,
+  CodeReplacement,
+  Family,
+  GrantOutcome,
+  GrantRefusal,
+  NewCode,
+  NewTokens,
+  OfferedToken,
+  StoredGrant,
+} from '../grant.ts';
+import type { ClaimAndInsert } from './claim.ts';
+import { findGrantRow, refreshState, SET_REFRESH_STATE, toCode } from './family-rows.ts';
+import { issueTokens, usingGrant } from './issue-tokens.ts';
+import { confirmRevocation } from './statements.ts';
+
+/** Authorization codes: columns of `oauth_families`. A new one is inserted with its authorization (`answerConsent`). */
+export class CodeRecords {
+  readonly #database: Database;
+  readonly #spend: ClaimAndInsert;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#spend = usingGrant(database, SPEND_CODE);
+  }
+
+  /** The code, spent or not; null when it is unknown. */
+  async findCode(offered: OfferedToken): Promise<AuthorizationCode | null> {
+    const row = await findGrantRow(this.#database, offered);
+    if (row === undefined || !equalInConstantTime(row.code_hash ?? '', offered.hash)) return null;
+    return toCode(row, offered);
+  }
+
+  /** Spends the code and issues the tokens, both or neither. A code that was spent before revokes the family. */
+  spendCode(code: StoredGrant, tokens: NewTokens, now: number): Promise<GrantOutcome> {
+    const use = {
+      statements: this.#spend,
+      claim: [now, ...refreshState(tokens, now), code.family.id, code.hash],
+      otherwise: () => this.#revokeUnlessReplaced(code, now),
+    };
+    return issueTokens(this.#database, use, code, tokens, now);
+  }
+
+  /**
+   * Spends the code and issues nothing: it was offered with something that does not match. When it was spent already, also
+   * at this moment, and the client that offers it is its own, the family is revoked. True when this revoked it.
+   */
+  async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
+    const { hash, family } = code;
+    const { affected } = await this.#database.execute(BURN_CODE, [now, family.id, hash]);
+    if (affected === 1 || offeredBy !== family.clientId) return false;
+    return (await this.#revokeUnlessReplaced(code, now)) === 'used';
+  }
+
+  /**
+   * Gives the authorization another code in place of the one that nobody has used: of the two this one alone is good. What it
+   * says about the authorization has to be what the store has.
+   */
+  async replaceCode(
+    { id, clientId, person, scopes }: ReplacedFamily,
+    { hash, expiresAt }: ReplacingCode,
+  ): Promise<CodeReplacement> {
+    const replace = async (again?: () => Promise<boolean>) => {
+      const set = [hash, expiresAt, expiresAt, expiresAt];
+      const which = [id, clientId, person.provider, person.id, scopes.join(' ')];
+      return (await this.#database.execute(REPLACE_CODE, [...set, ...which], again)).affected === 1;
+    };
+    // A statement that was lost is simply run again: nobody has its code yet.
+    if (await replace(replace)) return 'replaced';
+    const row = await this.#findState(id);
+    // A code that is spent stays so.
+    return row?.revoked_at === null && row.code_spent_at !== null ? 'used' : 'ended';
+  }
+
+  /** The code was used, or replaced by another, or the family was revoked. */
+  async #revokeUnlessReplaced({ family, hash }: StoredGrant, now: number): Promise<GrantRefusal> {
+    const { affected } = await this.#database.execute(REVOKE_BY_CODE, [now, family.id, hash]);
+    if (affected === 1) return 'used';
+    const row = await this.#findState(family.id);
+    if (row?.revoked_at === null && row.code_hash !== hash) return 'replaced';
+    await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [family.id]);
+    return 'revoked';
+  }
+
+  async #findState(familyId: string): Promise<StateRow | undefined> {
+    const { rows } = await this.#database.execute<StateRow>(FIND_STATE, [familyId]);
+    return rows[0];
+  }
+}
+
+type ReplacedFamily = Pick<Family, 'id' | 'clientId' | 'person' | 'scopes'>;
+type ReplacingCode = Pick<NewCode, 'hash' | 'expiresAt'>;
+
+const SPEND_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL, ${SET_REFRESH_STATE}
+  WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL AND revoked_at IS NULL`;
+
+const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL
+  WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;
+
+/** The code that this row has is good, and no other: of two answers at once the later one's. */
+const REPLACE_CODE = `UPDATE oauth_families SET code_hash = ?, code_expires_at = ?, expires_at = ?, prune_after = ?
+  WHERE id = ? AND client_id = ? AND user_provider = ? AND user_id = ? AND scope = ?
+    AND code_spent_at IS NULL AND revoked_at IS NULL`;
+
+const REVOKE_BY_CODE =
+  'UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND code_hash = ? AND revoked_at IS NULL';
+
+const FIND_STATE = 'SELECT code_hash, code_spent_at, revoked_at FROM oauth_families WHERE id = ?';
+
+interface StateRow {
+  readonly code_hash: string | null;
+  readonly code_spent_at: number | null;
+  readonly revoked_at: number | null;
+}

@@ -1,0 +1,245 @@
+import type { PersonReference } from '../../contracts/person.ts';
+import type { Database } from '../../../../sql/src/contract.ts';
+import type { Family, NewCode } from '../grant.ts';
+import type { ConsentAnswer, ConsentOutcome, ConsentRequest } from '../requests.ts';
+import { FAMILY_BLOCKER, familyValues, NEW_FAMILY_COLUMNS } from './family-rows.ts';
+import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
+import { settleInsert } from './lost-insert.ts';
+import { exists, insertInto, placeholders, words } from './statements.ts';
+
+/** Authorization requests that a person was shown: `oauth_consent_requests`. */
+export class ConsentRequestRecords {
+  readonly #database: Database;
+  readonly #allow: ClaimAndInsert;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#allow = claimAndInsert(database, ANSWER, 'oauth_families', NEW_FAMILY_COLUMNS);
+  }
+
+  /** False when there is a request of this id already. */
+  async insertConsentRequest(request: ConsentRequest): Promise<boolean> {
+    const insert = this.#database.execute(INSERT, [
+      request.idHash,
+      request.browserHash,
+      request.clientId,
+      consentParameters(request),
+      request.audience,
+      request.asked.person.provider,
+      request.asked.person.id,
+      request.asked.scopes.join(' '),
+      request.outcome,
+      request.expiresAt,
+    ]);
+    try {
+      await insert;
+      return true;
+    } catch (error) {
+      if (await exists(this.#database, 'oauth_consent_requests', 'id_hash', request.idHash)) return false;
+      throw error;
+    }
+  }
+
+  /** The request, also when it was answered, voided or has expired; null when it is unknown. */
+  async findConsentRequest(idHash: string): Promise<ConsentRequest | null> {
+    const { rows } = await this.#database.execute<ConsentRequestRow>(FIND, [idHash]);
+    return rows[0] === undefined ? null : toConsentRequest(rows[0]);
+  }
+
+  /**
+   * Notes that the same person is shown the request again, with these scopes. False when it was answered, voided, or shown
+   * with other scopes since it was read.
+   */
+  async presentConsentRequest(
+    { idHash, asked }: ConsentRequest,
+    scopes: readonly string[],
+    now: number,
+  ): Promise<boolean> {
+    const { affected } = await this.#database.execute(
+      `UPDATE oauth_consent_requests SET asked_scope = ?
+        WHERE id_hash = ? AND asked_scope = ? AND expires_at > ? AND outcome IS NULL`,
+      [scopes.join(' '), idHash, asked.scopes.join(' '), now],
+    );
+    return affected === 1;
+  }
+
+  /** Ends the request without an answer, unless it has one. */
+  async voidConsentRequest(idHash: string): Promise<void> {
+    await this.#database.execute(
+      "UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash = ? AND outcome IS NULL",
+      [idHash],
+    );
+  }
+
+  /**
+   * Records the answer of the person who was asked, once. Allowing starts the family and issues the code; null denies.
+   * False when the request was answered, voided or expired meanwhile.
+   */
+  async answerConsent(
+    read: ConsentRequest,
+    allowed: { readonly family: Family; readonly code: NewCode } | null,
+    { allow, at: now }: Omit<ConsentAnswer, 'familyId'>,
+  ): Promise<boolean> {
+    const { idHash, asked } = read;
+    const familyId = allowed?.family.id ?? null;
+    const parameters = consentParameters({ ...read, answer: { allow, at: now, familyId } });
+    const answered = (outcome: ConsentOutcome) => {
+      return [outcome, parameters, idHash, asked.person.provider, asked.person.id, now];
+    };
+    if (allowed === null) {
+      const deny = async (statement: string, again?: () => Promise<boolean>) =>
+        (await this.#database.execute(statement, answered('denied'), again)).affected === 1;
+      return deny(ANSWER, () => deny(DENY_AGAIN));
+    }
+    const { family, code } = allowed;
+    const added = { id: family.id, hash: code.hash };
+    return claimThenInsert(this.#database, this.#allow, {
+      claim: answered('allowed'),
+      insert: familyValues(family, code, now),
+      tookEffect: () => settleInsert(this.#database, FAMILY_BLOCKER, added, now),
+    });
+  }
+
+  /**
+   * Ends the requests of the person that wait for an answer, among the first `limit` of all after this id; with `forget` it removes
+   * theirs, answered or not. How many, and the last id that it looked at; null when none follow.
+   */
+  async endRequestsOfPerson(
+    person: PersonReference,
+    after: string,
+    limit: number,
+    forget: boolean,
+  ): Promise<{ readonly ended: number; readonly last: string | null }> {
+    const { rows } = await this.#database.execute<PersonRow>(
+      `SELECT id_hash, user_provider, user_id FROM oauth_consent_requests WHERE id_hash > ?
+        ORDER BY id_hash LIMIT ${limit}`,
+      [after],
+    );
+    const theirs = rows.filter((row) => isOf(row, person)).map((row) => row.id_hash);
+    const last = rows.length < limit ? null : (rows.at(-1)?.id_hash ?? null);
+    if (theirs.length === 0) return { ended: 0, last };
+    const which = `WHERE id_hash IN (${placeholders(theirs)})`;
+    const { affected } = await this.#database.execute(
+      forget
+        ? `DELETE FROM oauth_consent_requests ${which}`
+        : `UPDATE oauth_consent_requests SET outcome = 'void' ${which} AND outcome IS NULL`,
+      theirs,
+    );
+    return { ended: affected, last };
+  }
+
+  /** Ends, among the first `limit` requests after this id, those that wait for a person's answer. */
+  async endRequests(
+    after: string,
+    limit: number,
+  ): Promise<{ readonly ended: number; readonly last: string | null }> {
+    const { rows } = await this.#database.execute<{ id_hash: string }>(
+      `SELECT id_hash FROM oauth_consent_requests WHERE id_hash > ? ORDER BY id_hash LIMIT ${limit}`,
+      [after],
+    );
+    const last = rows.length < limit ? null : (rows.at(-1)?.id_hash ?? null);
+    if (rows.length === 0) return { ended: 0, last };
+    const { affected } = await this.#database.execute(
+      `UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash IN (${placeholders(rows)}) AND outcome IS NULL`,
+      rows.map((row) => row.id_hash),
+    );
+    return { ended: affected, last };
+  }
+}
+
+interface PersonRow {
+  readonly id_hash: string;
+  readonly user_provider: string | null;
+  readonly user_id: string | null;
+}
+
+function isOf({ user_provider: provider, user_id: id }: PersonRow, person: PersonReference): boolean {
+  return provider === person.provider && id === person.id;
+}
+
+const COLUMNS = `id_hash, browser_hash, client_id, parameters, audience, user_provider, user_id, asked_scope, outcome,
+  expires_at`;
+
+const INSERT = insertInto('oauth_consent_requests', COLUMNS);
+
+const FIND = `SELECT ${COLUMNS} FROM oauth_consent_requests WHERE id_hash = ?`;
+
+const ANSWERABLE = 'id_hash = ? AND user_provider = ? AND user_id = ? AND expires_at > ?';
+
+const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
+  WHERE ${ANSWERABLE} AND outcome IS NULL`;
+
+/** For the values of `ANSWER`: denies what is not answered yet, or was denied by a statement that was lost. */
+const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
+  WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;
+
+/** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
+function consentParameters(request: ConsentParameters): string {
+  const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
+  const { shownName, uiLocales, direct: pushed, answer } = request;
+  return JSON.stringify({
+    redirectUri,
+    scopes,
+    state,
+    nonce,
+    codeChallenge,
+    dpopJkt,
+    shownName,
+    uiLocales,
+    pushed,
+    answer,
+  } satisfies StoredParameters);
+}
+
+/** As they are kept. */
+type StoredParameters = Omit<ConsentParameters, 'thumbprint' | 'direct'> & {
+  readonly dpopJkt: ConsentRequest['thumbprint'];
+  readonly pushed?: ConsentRequest['direct'];
+};
+
+type ConsentParameters = Pick<
+  ConsentRequest,
+  | 'redirectUri'
+  | 'scopes'
+  | 'state'
+  | 'nonce'
+  | 'codeChallenge'
+  | 'thumbprint'
+  | 'shownName'
+  | 'uiLocales'
+  | 'direct'
+  | 'answer'
+>;
+
+interface ConsentRequestRow {
+  readonly id_hash: string;
+  readonly browser_hash: string;
+  readonly client_id: string;
+  readonly parameters: string;
+  readonly audience: string | null;
+  readonly user_provider: string;
+  readonly user_id: string;
+  readonly asked_scope: string;
+  readonly outcome: string | null;
+  readonly expires_at: number;
+}
+
+function toConsentRequest(row: ConsentRequestRow): ConsentRequest {
+  const {
+    dpopJkt: thumbprint,
+    pushed: direct,
+    ...parameters
+  } = JSON.parse(row.parameters) as StoredParameters;
+  return {
+    ...parameters,
+    thumbprint,
+    ...(direct === undefined ? {} : { direct }),
+    idHash: row.id_hash,
+    browserHash: row.browser_hash,
+    clientId: row.client_id,
+    audience: row.audience,
+    asked: { person: { provider: row.user_provider, id: row.user_id }, scopes: words(row.asked_scope) },
+    outcome: row.outcome as ConsentOutcome | null,
+    expiresAt: row.expires_at,
+  };
+}

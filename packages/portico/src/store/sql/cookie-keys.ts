@@ -1,0 +1,33 @@
+import type { Database } from '../../../../sql/src/contract.ts';
+import { insertIfNone } from '../../../../sql/src/insert-if-none.ts';
+
+/** The keys of the cookies in which requests wait: `oauth_cookie_keys`. */
+export class CookieKeyRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The key of this period: `candidate` if there was none, else the one kept before. Removes keys of periods before `oldest`. */
+  async cookieKey(period: number, candidate: string, oldest: number): Promise<string> {
+    const known = await this.findCookieKey(period);
+    if (known !== null) return known;
+    await insertIfNone(this.#database, 'oauth_cookie_keys (period, key_text) VALUES (?, ?)', '(period)', [
+      period,
+      candidate,
+    ]);
+    await this.#database.execute('DELETE FROM oauth_cookie_keys WHERE period < ?', [oldest]);
+    const key = await this.findCookieKey(period);
+    if (key === null) throw new Error('The key of the cookies could not be kept');
+    return key;
+  }
+
+  async findCookieKey(period: number): Promise<string | null> {
+    const { rows } = await this.#database.execute<{ key_text: string }>(
+      'SELECT key_text FROM oauth_cookie_keys WHERE period = ?',
+      [period],
+    );
+    return rows[0]?.key_text ?? null;
+  }
+}

@@ -1,0 +1,28 @@
+import type { CountedRows } from '../../contracts/telemetry.ts';
+import type { Database, SqlParameter } from '../../../../sql/src/contract.ts';
+
+/**
+ * Looks through the first `limit` rows after this key, by the primary key and in one statement: how many of them the condition applies to,
+ * and where to go on. What that costs depends on the limit alone, however many rows there are and whatever became of them.
+ */
+export async function countRows(
+  database: Pick<Database, 'execute'>,
+  [table, key]: readonly [table: string, key: string],
+  [condition, parameters]: readonly [condition: string, parameters: readonly SqlParameter[]],
+  after: string,
+  limit: number,
+): Promise<CountedRows> {
+  // MySQL tells a sum as text.
+  const { rows } = await database.execute<{
+    seen: number;
+    living: number | string | null;
+    last: string | null;
+  }>(
+    `SELECT COUNT(*) AS seen, SUM(living) AS living, MAX(found) AS last FROM
+      (SELECT ${key} AS found, CASE WHEN ${condition} THEN 1 ELSE 0 END AS living FROM ${table}
+        WHERE ${key} > ? ORDER BY ${key} LIMIT ${limit}) AS part`,
+    [...parameters, after],
+  );
+  const { seen, living, last } = rows[0] ?? { seen: 0, living: 0, last: null };
+  return { living: Number(living ?? 0), last: seen < limit ? null : last };
+}

@@ -1,0 +1,75 @@
+import type { Database } from '../../../../sql/src/contract.ts';
+import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
+
+/** How many rows a batch has ended, and the last key that it looked at; null when none follow. */
+interface EndedBatch {
+  readonly ended: number;
+  readonly last: string | null;
+}
+
+/** Ends everything that was issued, whoever holds it: after a backup was restored. */
+export class EverythingIssued {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The highest id of an authorization and of an access token that there is; null where there is none. */
+  async newestIds(): Promise<{ readonly family: string | null; readonly accessToken: string | null }> {
+    return {
+      family: await this.#newestId('oauth_families'),
+      accessToken: await this.#newestId('oauth_access_tokens'),
+    };
+  }
+
+  /**
+   * Ends those that live of the first `limit` authorizations whose id is above the first and not above the second. How many, and the last id
+   * that it looked at; null when none follow, and it is for good that all of them have ended.
+   */
+  async revokeFamilies(after: string, newestId: string, now: number, limit: number): Promise<EndedBatch> {
+    const { rows } = await this.#database.execute<{ id: string; revoked_at: number | null }>(
+      `SELECT id, revoked_at FROM oauth_families WHERE id > ? AND id <= ? ORDER BY id LIMIT ${limit}`,
+      [after, newestId],
+    );
+    const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
+    const living = rows.filter((row) => row.revoked_at === null).map((row) => row.id);
+    const { affected: ended } =
+      living.length === 0
+        ? NONE
+        : await this.#database.execute(
+            `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND revoked_at IS NULL`,
+            [now, ...living],
+          );
+    // An earlier run may have ended what no standby has yet.
+    if (last === null) await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
+    return { ended, last };
+  }
+
+  /** The same for access tokens that clients have for themselves, which it removes. */
+  async removeClientTokens(after: string, newestId: string, limit: number): Promise<EndedBatch> {
+    const { rows } = await this.#database.execute<{
+      id: string;
+      family_id: string | null;
+      secret_hash: string;
+    }>(
+      `SELECT id, family_id, secret_hash FROM oauth_access_tokens WHERE id > ? AND id <= ? ORDER BY id LIMIT ${limit}`,
+      [after, newestId],
+    );
+    const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
+    // A row with an empty hash is nobody's token, and keeps one from being issued late (ACCESS_TOKEN_BLOCKER).
+    const own = rows.filter((row) => row.family_id === null && row.secret_hash !== '').map((row) => row.id);
+    const table = ['oauth_access_tokens', 'id'] as const;
+    const ended = await removeKeys(this.#database, table, own, ['family_id', 'IS NULL', []]);
+    return { ended, last };
+  }
+
+  async #newestId(table: string): Promise<string | null> {
+    const { rows } = await this.#database.execute<{ newest: string | null }>(
+      `SELECT MAX(id) AS newest FROM ${table}`,
+    );
+    return rows[0]?.newest ?? null;
+  }
+}
+
+const NONE = { affected: 0 };

@@ -1,0 +1,109 @@
+import type { Database } from '../../../../sql/src/contract.ts';
+import { removeFamilies } from './authorizations.ts';
+import { keysWhere, placeholders, removeKeys, removeWhere, type Condition } from './statements.ts';
+
+/** The times before which rows of registrations are removed, in milliseconds since 1970. */
+export interface RegistrationAges {
+  readonly neverUsedBefore: number;
+  readonly unusedBefore: number;
+  readonly expiredBefore: number;
+  readonly uncountedBefore: number;
+}
+
+/** Removes rows that have expired, of every table. */
+export class ExpiredRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Removes expired families, with all that is known of them, and consent requests: at most `limit` of each. `more` says whether there may be others.
+   */
+  async prune(
+    expiredBefore: number,
+    limit: number,
+  ): Promise<{ readonly families: number; readonly consentRequests: number; readonly more: boolean }> {
+    const expired: Condition = ['expires_at', '< ?', [expiredBefore]];
+    const families = await removeFamilies(this.#database, ['prune_after', '< ?', [expiredBefore]], limit);
+    const consentRequests =
+      (await removeWhere(this.#database, ['oauth_consent_requests', 'id_hash'], expired, limit)) +
+      (await removeWhere(this.#database, ['oauth_waiting_requests', 'secret_hash'], expired, limit));
+    return { families: families.removed, consentRequests, more: families.more || consentRequests > 0 };
+  }
+
+  /**
+   * Removes those that have expired among the first `limit` access tokens after this id, in the order in which they were
+   * issued, and returns the last id that it looked at; null when none follow.
+   */
+  async pruneAccessTokens(
+    after: string,
+    expiredBefore: number,
+    limit: number,
+  ): Promise<{ readonly removed: number; readonly last: string | null }> {
+    const { rows } = await this.#database.execute<{ id: string; expires_at: number }>(
+      `SELECT id, expires_at FROM oauth_access_tokens WHERE id > ? ORDER BY id LIMIT ${limit}`,
+      [after],
+    );
+    const expired = rows.filter((row) => row.expires_at < expiredBefore).map(({ id }) => id);
+    const table = ['oauth_access_tokens', 'id'] as const;
+    const removed = await removeKeys(this.#database, table, expired, ['expires_at', '< ?', [expiredBefore]]);
+    return { removed, last: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
+  }
+
+  /**
+   * Removes clients that registered themselves, at most `limit` of each kind: those that nobody used until `neverUsedBefore`, and those
+   * that nobody used since `unusedBefore`. Clients that are documents, and were not fresh since `neverUsedBefore` without ever being used,
+   * unless they are revoked. And initial access tokens that ended before `expiredBefore`. Forgets the network of clients that registered
+   * before `uncountedBefore`.
+   */
+  async pruneRegistrations(
+    before: RegistrationAges,
+    limit: number,
+  ): Promise<{ readonly clients: number; readonly more: boolean }> {
+    let clients = 0;
+    for (const condition of abandoned(before))
+      clients += await removeWhere(this.#database, CLIENTS, condition, limit);
+    const tokens = await removeWhere(
+      this.#database,
+      ['oauth_initial_access_tokens', 'id'],
+      ['expires_at', '< ?', [before.expiredBefore]],
+      limit,
+    );
+    const uncounted = await this.#forgetNetworks(before.uncountedBefore, limit);
+    return { clients, more: clients + tokens + uncounted > 0 };
+  }
+
+  /** Removes at most `limit` that have expired; how many. */
+  pruneSingleUses(expiredBefore: number, limit: number): Promise<number> {
+    const expired: Condition = ['expires_at', '< ?', [expiredBefore]];
+    return removeWhere(this.#database, ['oauth_single_uses', 'hash'], expired, limit);
+  }
+
+  async #forgetNetworks(uncountedBefore: number, limit: number): Promise<number> {
+    const registered: Condition = ['registered_from', 'IS NOT NULL AND created_at < ?', [uncountedBefore]];
+    const uncounted = await keysWhere(this.#database, CLIENTS, registered, limit);
+    if (uncounted.length > 0) {
+      const forget = `UPDATE oauth_clients SET registered_from = NULL WHERE client_id IN (${placeholders(uncounted)})`;
+      await this.#database.execute(forget, uncounted);
+    }
+    return uncounted.length;
+  }
+}
+
+const CLIENTS = ['oauth_clients', 'client_id'] as const;
+
+/** The clients that no operator registered and that nobody uses, as one condition for each index. */
+function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonly Condition[] {
+  return [
+    ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],
+    ['used_at', "< ? AND registered_by = 'registration'", [unusedBefore]],
+    // As long as a document is fresh, a page may show it without a write. A URL that is blocked stays so.
+    [
+      'document_fresh_until',
+      "< ? AND used_at IS NULL AND revoked_at IS NULL AND registered_by = 'document'",
+      [neverUsedBefore],
+    ],
+  ];
+}

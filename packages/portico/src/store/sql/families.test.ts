@@ -1,0 +1,567 @@
+// @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
+import type { SqlParameter } from '../../../../sql/src/contract.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Family, GrantOutcome, NewTokens, StoredGrant } from '../grant.ts';
+import type { ConsentRequest } from '../requests.ts';
+import { removeFamilies } from './authorizations.ts';
+import { Store } from '../store.ts';
+import { AWAY, losingStore, type Losing } from '../../../../../test/support/losing-store.ts';
+import { openWatchedStore, type WatchedStore } from '../../../../../test/support/watched-store.ts';
+
+let watched: WatchedStore;
+let database: WatchedStore['database'];
+let store: Store;
+let { emptied, insert, set, rowsOf } = {} as WatchedStore;
+
+beforeAll(async () => {
+  watched = await openWatchedStore();
+  ({ database, store, emptied, insert, set, rowsOf } = watched);
+});
+afterAll(() => watched.close());
+beforeEach(async () => {
+  // What a test has left that failed.
+  watched.meanwhile = null;
+  await emptied('oauth_clients', 'oauth_families', 'oauth_access_tokens', 'oauth_consent_requests');
+});
+
+const NOW = 1_795_240_016_123;
+const HOUR = 3_600_000;
+const ADA = { provider: 'accounts', id: 'ada' };
+const EITHER: readonly Losing[] = ['after it took effect', 'before it took effect'];
+const losing = (loses: Losing, meantime?: () => Promise<void>) => losingStore(database, loses, meantime);
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+const FAMILY: Family = {
+  id: 'f',
+  clientId: 'notes',
+  person: ADA,
+  subject: 'a subject',
+  scopes: ['openid', 'notes:read'],
+  audience: 'https://api.example/',
+  thumbprint: 'a key',
+  isBoundLate: false,
+};
+const PARAMETERS = { redirectUri: 'https://client.example/cb', codeChallenge: 'challenge', nonce: 'once' };
+
+/** As a person's consent leaves it. */
+const ALLOWED: Row = {
+  id: 'f',
+  client_id: 'notes',
+  user_provider: 'accounts',
+  user_id: 'ada',
+  subject: 'a subject',
+  scope: 'openid notes:read',
+  audience: 'https://api.example/',
+  thumbprint: 'a key',
+  created_at: NOW,
+  expires_at: NOW + 60,
+  prune_after: NOW + 60,
+  code_expires_at: NOW + 60,
+  code_hash: 'code',
+  code_parameters: JSON.stringify(PARAMETERS),
+  code_spent_at: null,
+  revoked_at: null,
+  refresh_hash: null,
+  refresh_mark_hash: null,
+  refresh_expires_at: null,
+  refresh_generation: null,
+  refresh_answer: null,
+  refresh_used_at: null,
+  used_at: null,
+};
+const IN_USE: Row = {
+  code_spent_at: NOW - 5,
+  code_parameters: null,
+  refresh_hash: 'current',
+  refresh_mark_hash: 'mark',
+  refresh_expires_at: NOW + HOUR,
+  refresh_generation: 3,
+};
+const family = (changes: Row = {}) => insert('oauth_families', { ...ALLOWED, ...changes });
+const inUse = (changes: Row = {}) => family({ ...IN_USE, ...changes });
+const families = () => rowsOf<Row>('SELECT * FROM oauth_families ORDER BY id');
+const revokedAt = async () => (await families()).map((row) => row['revoked_at']);
+const accessTokens = async () =>
+  (await rowsOf<{ id: string }>('SELECT id FROM oauth_access_tokens ORDER BY id')).map(({ id }) => id);
+
+const CODE: StoredGrant = { hash: 'code', family: FAMILY, used: false, expiresAt: NOW + 60 };
+const TOKEN: StoredGrant = { ...CODE, hash: 'current', expiresAt: NOW + HOUR };
+const TOKENS: NewTokens = {
+  accessToken: { id: 'a', hash: 'secret', scopes: ['openid'], expiresAt: NOW + HOUR, thumbprint: 'k' },
+  refreshToken: { hash: 'next', markHash: 'mark', expiresAt: NOW + 600 * HOUR, thumbprint: 'k' },
+};
+const WITHOUT: NewTokens = { ...TOKENS, refreshToken: null };
+/** What a use leaves of `TOKENS`. */
+const ISSUED: Row = {
+  refresh_hash: 'next',
+  refresh_mark_hash: 'mark',
+  refresh_expires_at: NOW + 600 * HOUR,
+  thumbprint: 'k',
+  used_at: NOW,
+  expires_at: NOW + 600 * HOUR,
+  prune_after: NOW + 610 * HOUR,
+};
+
+/** A store that says it is PostgreSQL, and how many rows were written by what confirms a revocation. */
+function confirming(): { readonly store: Store; readonly confirmed: number[] } {
+  const confirmed: number[] = [];
+  const execute = async (sql: string, parameters: readonly SqlParameter[] = []) => {
+    const result = await database.execute(sql, parameters);
+    if (sql.includes('SET revoked_at = revoked_at')) confirmed.push(result.affected);
+    return result;
+  };
+  const like = {
+    ...database,
+    dialect: 'postgres',
+    execute: execute as WatchedStore['database']['execute'],
+  } as const;
+  return { store: new Store(like, () => true), confirmed };
+}
+
+describe('a person’s answer', () => {
+  const YES = { allow: true, at: NOW };
+  const ASKED: ConsentRequest = {
+    idHash: 'asked',
+    browserHash: '',
+    clientId: 'notes',
+    redirectUri: 'https://client.example/cb',
+    scopes: ['notes:read'],
+    state: null,
+    nonce: null,
+    codeChallenge: 'challenge',
+    audience: null,
+    thumbprint: null,
+    asked: { person: ADA, scopes: [] },
+    outcome: null,
+    expiresAt: NOW + 1,
+  };
+  const NEW = { family: FAMILY, code: { hash: 'code', expiresAt: NOW + 60, parameters: PARAMETERS } };
+  const ask = (changes: Row = {}) =>
+    insert('oauth_consent_requests', {
+      id_hash: 'asked',
+      browser_hash: '',
+      client_id: 'notes',
+      parameters: '{}',
+      user_provider: 'accounts',
+      user_id: 'ada',
+      asked_scope: '',
+      expires_at: NOW + 1,
+      ...changes,
+    });
+  const outcome = async () =>
+    (
+      await rowsOf<{ outcome: string | null }>('SELECT outcome FROM oauth_consent_requests ORDER BY id_hash')
+    ).map((row) => row.outcome);
+
+  test('that allows is a row with all that was allowed, and given once', async () => {
+    await ask();
+    await ask({ id_hash: 'other' });
+    expect(await store.consentRequests.answerConsent(ASKED, NEW, YES)).toBe(true);
+    expect(await families()).toEqual([ALLOWED]);
+    expect(await outcome()).toEqual(['allowed', null]);
+    const again = { ...NEW, family: { ...FAMILY, id: 'g' } };
+    expect(await store.consentRequests.answerConsent(ASKED, again, YES)).toBe(false);
+    expect(await store.consentRequests.answerConsent(ASKED, null, YES)).toBe(false);
+    expect(await families()).toHaveLength(1);
+    expect(await outcome()).toEqual(['allowed', null]);
+  });
+
+  test('that denies is given once, and gives nothing', async () => {
+    await ask();
+    await ask({ id_hash: 'other' });
+    expect(await store.consentRequests.answerConsent(ASKED, null, YES)).toBe(true);
+    expect(await outcome()).toEqual(['denied', null]);
+    expect(await store.consentRequests.answerConsent(ASKED, null, YES)).toBe(false);
+    expect(await store.consentRequests.answerConsent(ASKED, NEW, YES)).toBe(false);
+    expect(await families()).toEqual([]);
+    expect(await outcome()).toEqual(['denied', null]);
+  });
+
+  test.each([
+    ['what has expired', { expires_at: NOW }],
+    ['what another person was asked', { user_id: 'grace' }],
+    ['what the person of another provider was asked', { user_provider: 'others' }],
+    ['what was ended', { outcome: 'void' }],
+    ['what nobody was asked', { id_hash: 'else' }],
+  ])('is none to %s', async (_, changes: Row) => {
+    await ask(changes);
+    const { outcome: before = null } = changes;
+    for (const allowed of [null, NEW])
+      expect(await store.consentRequests.answerConsent(ASKED, allowed, YES)).toBe(false);
+    expect([await outcome(), await families()]).toEqual([[before], []]);
+  });
+
+  test.each(EITHER)('that denies, and is lost %s, is given all the same', async (when) => {
+    await ask();
+    expect(await losing(when).consentRequests.answerConsent(ASKED, null, YES)).toBe(true);
+    expect(await outcome()).toEqual(['denied']);
+  });
+
+  test('that denies, and is lost, does not undo another', async () => {
+    for (const other of ['allowed', 'void']) {
+      await emptied('oauth_consent_requests');
+      await ask();
+      const late = losing('before it took effect', () =>
+        set('oauth_consent_requests', ['id_hash', 'asked'], { outcome: other }),
+      );
+      await expect(late.consentRequests.answerConsent(ASKED, null, YES)).rejects.toThrow(AWAY);
+      expect(await outcome()).toEqual([other]);
+    }
+  });
+
+  test('that allows, and is lost, was given or never will be', async () => {
+    await ask();
+    await expect(
+      losing('before it took effect').consentRequests.answerConsent(ASKED, NEW, YES),
+    ).rejects.toThrow(AWAY);
+    expect(await outcome()).toEqual([null]);
+    expect(await store.authorizations.listAuthorizations(ADA, NOW)).toEqual([]);
+    expect(await revokedAt()).toEqual([NOW]);
+    await expect(store.consentRequests.answerConsent(ASKED, NEW, YES)).rejects.toThrow('oauth_families.id');
+    expect(await outcome()).toEqual([null]);
+    await emptied('oauth_families');
+    expect(await losing('after it took effect').consentRequests.answerConsent(ASKED, NEW, YES)).toBe(true);
+    expect([await outcome(), await families()]).toEqual([['allowed'], [ALLOWED]]);
+  });
+});
+
+test('is one of openid by that word among its scopes, also when it has ended', async () => {
+  expect(await store.authorizations.hasOpenidFamily()).toBe(false);
+  for (const [scope, has] of [
+    ['notes:read openid2', false],
+    ['openid notes:read', true],
+    ['notes:read openid', true],
+  ] as const) {
+    await emptied('oauth_families');
+    await family({ scope, revoked_at: NOW });
+    expect(await store.authorizations.hasOpenidFamily(), scope).toBe(has);
+  }
+});
+
+describe('a code', () => {
+  const offered = { id: 'f', hash: 'code' };
+  const known = { ...CODE, parameters: PARAMETERS };
+
+  test('is found by its authorization and its hash, and by no other', async () => {
+    await family();
+    await family({ id: 'g', code_hash: null });
+    await family({
+      id: 'h',
+      code_parameters: null,
+      code_hash: 'spent',
+      code_expires_at: null,
+      expires_at: 5,
+    });
+    expect(await store.codes.findCode(offered)).toEqual(known);
+    expect(await store.codes.findCode({ id: 'f', hash: 'cods' })).toBeNull();
+    expect(await store.codes.findCode({ id: 'f', hash: '' })).toBeNull();
+    expect(await store.codes.findCode({ id: 'g', hash: 'code' })).toBeNull();
+    expect(await store.codes.findCode({ id: 'i', hash: 'code' })).toBeNull();
+    expect(await store.codes.findCode({ id: 'h', hash: 'spent' })).toEqual({
+      hash: 'spent',
+      family: { ...FAMILY, id: 'h' },
+      used: true,
+      expiresAt: 5,
+      parameters: null,
+    });
+  });
+
+  test('gives tokens once; a second use ends what the first one gave', async () => {
+    await family();
+    await inUse({ id: 'g' });
+    expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: true });
+    const spent = { ...ALLOWED, ...ISSUED, code_spent_at: NOW, code_parameters: null, refresh_generation: 1 };
+    const other = { ...ALLOWED, ...IN_USE, id: 'g' };
+    expect(await families()).toEqual([spent, other]);
+    expect(await rowsOf('SELECT * FROM oauth_access_tokens')).toEqual([
+      {
+        id: 'a',
+        secret_hash: 'secret',
+        client_id: 'notes',
+        family_id: 'f',
+        scope: 'openid',
+        audience: null,
+        issued_at: NOW,
+        expires_at: NOW + HOUR,
+        thumbprint: 'k',
+      },
+    ]);
+    const again = () => store.codes.spendCode(CODE, TOKENS, NOW + 1);
+    expect(await again()).toEqual({ issued: false, refusal: 'used' });
+    expect(await families()).toEqual([{ ...spent, revoked_at: NOW + 1 }, other]);
+    expect(await again()).toEqual({ issued: false, refusal: 'revoked' });
+  });
+
+  test('of an authorization that has ended gives nothing', async () => {
+    await family({ revoked_at: NOW - 1 });
+    expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: false, refusal: 'revoked' });
+    expect([await families(), await accessTokens()]).toEqual([[{ ...ALLOWED, revoked_at: NOW - 1 }], []]);
+  });
+
+  test('that is burnt is spent, and ends what it gave when its own client offers it again', async () => {
+    await family();
+    const burn = (by: string, now = NOW) => store.codes.burnCode(CODE, by, now);
+    expect(await burn('notes')).toBe(false);
+    const burnt = { ...ALLOWED, code_spent_at: NOW, code_parameters: null };
+    expect(await families()).toEqual([burnt]);
+    expect(await burn('diary', NOW + 1)).toBe(false);
+    expect(await families()).toEqual([burnt]);
+    expect(await burn('notes', NOW + 2)).toBe(true);
+    expect(await families()).toEqual([{ ...burnt, revoked_at: NOW + 2 }]);
+    expect(await burn('notes', NOW + 3)).toBe(false);
+    await emptied('oauth_families');
+    await family();
+    expect(await burn('diary')).toBe(false);
+    expect(await families()).toEqual([burnt]);
+  });
+});
+
+describe('a refresh token', () => {
+  const offered = { id: 'f', hash: 'current', markHash: 'mark' };
+  const known = { ...TOKEN, generation: 3 };
+
+  test('is found by its authorization and its mark, in use or not', async () => {
+    await inUse();
+    await inUse({ id: 'g', refresh_mark_hash: null });
+    expect(await store.refreshTokens.findRefreshToken(offered)).toEqual(known);
+    expect(await store.refreshTokens.findRefreshToken({ ...offered, hash: 'before' })).toEqual({
+      ...known,
+      hash: 'before',
+      used: true,
+    });
+    for (const markHash of ['marc', null]) {
+      expect(await store.refreshTokens.findRefreshToken({ ...offered, markHash })).toBeNull();
+    }
+    expect(await store.refreshTokens.findRefreshToken({ ...offered, id: 'g' })).toBeNull();
+    expect(await store.refreshTokens.findRefreshToken({ ...offered, id: 'i' })).toBeNull();
+  });
+
+  const used = { ...ALLOWED, ...IN_USE, ...ISSUED, refresh_generation: 4 };
+
+  test('gives tokens once; a second use ends what the first one gave', async () => {
+    await inUse();
+    await inUse({ id: 'g' });
+    const use = (now = NOW) => store.refreshTokens.rotateRefreshToken(TOKEN, TOKENS, now);
+    expect(await use()).toEqual({ issued: true });
+    const other = { ...ALLOWED, ...IN_USE, id: 'g' };
+    expect([await families(), await accessTokens()]).toEqual([[used, other], ['a']]);
+    expect(await use(NOW + 1)).toEqual({ issued: false, refusal: 'used' });
+    expect(await families()).toEqual([{ ...used, revoked_at: NOW + 1 }, other]);
+    expect(await use()).toEqual({ issued: false, refusal: 'revoked' });
+  });
+
+  test('keeps its answer if it is asked to; then a second use ends nothing', async () => {
+    await inUse();
+    const use = (now = NOW) => store.refreshTokens.rotateRefreshToken(TOKEN, TOKENS, now, 'sealed');
+    expect(await use()).toEqual({ issued: true });
+    const kept = { ...used, refresh_answer: 'sealed', refresh_used_at: NOW };
+    expect(await families()).toEqual([kept]);
+    expect(await use(NOW + 1)).toEqual({ issued: false, refusal: 'taken' });
+    expect([await families(), await accessTokens()]).toEqual([[kept], ['a']]);
+    const token = { ...TOKEN, hash: 'next' };
+    await set('oauth_families', ['id', 'f'], { revoked_at: NOW + 2 });
+    expect(await store.refreshTokens.rotateRefreshToken(token, TOKENS, NOW + 3, 'sealed')).toEqual({
+      issued: false,
+      refusal: 'taken',
+    });
+  });
+
+  test('that is not the one in use ends its authorization, unless another did', async () => {
+    const replay = () => store.authorizations.revokeReplayed(TOKEN, NOW);
+    await inUse();
+    await inUse({ id: 'g', refresh_hash: 'next' });
+    expect([await replay(), await revokedAt()]).toEqual([false, [null, null]]);
+    for (const now of [null, 'next']) {
+      await set('oauth_families', ['id', 'f'], { refresh_hash: now, revoked_at: null });
+      expect([await replay(), await revokedAt()]).toEqual([true, [NOW, null]]);
+      await set('oauth_families', ['id', 'f'], { revoked_at: NOW - 1 });
+      expect([await replay(), await revokedAt()]).toEqual([false, [NOW - 1, null]]);
+    }
+  });
+});
+
+describe.each([
+  ['a code', (of: Store, tokens: NewTokens) => of.codes.spendCode(CODE, tokens, NOW), {}],
+  [
+    'a refresh token',
+    (of: Store, tokens: NewTokens) => of.refreshTokens.rotateRefreshToken(TOKEN, tokens, NOW),
+    IN_USE,
+  ],
+  [
+    'a refresh token whose answer is kept',
+    (of: Store, tokens: NewTokens) => of.refreshTokens.rotateRefreshToken(TOKEN, tokens, NOW, 'sealed'),
+    IN_USE,
+  ],
+])('the use of %s that is lost', (_, use, before: Row) => {
+  /** What the question meets next fails, as long as the store stays away. */
+  const away = () => {
+    watched.meanwhile = {
+      before: /^INSERT INTO oauth_access_tokens/,
+      act: () => Promise.reject(new Error('It stays away')),
+    };
+    return Promise.resolve();
+  };
+  type Unsettled = Extract<GrantOutcome, { issued: null }>;
+  async function unsettled(when: Losing, tokens = TOKENS): Promise<Unsettled> {
+    await family(before);
+    const outcome = (await use(losing(when, away), tokens)) as Unsettled;
+    expect(outcome).toEqual({ issued: null, error: new Error('It stays away'), settle: outcome.settle });
+    return outcome;
+  }
+
+  test('has given its tokens, or never will, when the store is back at once', async () => {
+    await family(before);
+    await expect(use(losing('before it took effect'), TOKENS)).rejects.toThrow(AWAY);
+    expect(await families()).toEqual([{ ...ALLOWED, ...before }]);
+    await expect(use(store, TOKENS)).rejects.toThrow('oauth_access_tokens.id');
+    expect(await families()).toEqual([{ ...ALLOWED, ...before }]);
+    await emptied('oauth_access_tokens');
+    expect(await use(losing('after it took effect'), TOKENS)).toEqual({ issued: true });
+    expect(await accessTokens()).toEqual(['a']);
+  });
+
+  test('that fails for another reason fails as it does', async () => {
+    await family(before);
+    watched.meanwhile = {
+      before: /^UPDATE oauth_families/,
+      act: () => Promise.reject(new Error('Another reason')),
+    };
+    await expect(use(store, TOKENS)).rejects.toThrow('Another reason');
+  });
+
+  test('is settled once the store is back: its tokens are the last word, also without a refresh token', async () => {
+    for (const tokens of [TOKENS, WITHOUT]) {
+      await emptied('oauth_families', 'oauth_access_tokens');
+      const { settle } = await unsettled('after it took effect', tokens);
+      await away();
+      await expect(settle()).rejects.toThrow('It stays away');
+      expect(await settle()).toBe(true);
+      expect(await settle()).toBe(true);
+    }
+  });
+
+  test('did not take effect, and is settled: it never will', async () => {
+    const { settle } = await unsettled('before it took effect', WITHOUT);
+    expect(await settle()).toBe(false);
+    await expect(use(store, WITHOUT)).rejects.toThrow('oauth_access_tokens.id');
+    expect(await families()).toEqual([{ ...ALLOWED, ...before }]);
+  });
+
+  test.each([
+    ['a later use has another token in use', { refresh_hash: 'later' }],
+    ['a later use has left no token', { refresh_hash: null }],
+    ['the authorization has ended', { revoked_at: NOW }],
+  ])('is not the last word when %s', async (__, changes: Row) => {
+    const { settle } = await unsettled('after it took effect');
+    await set('oauth_families', ['id', 'f'], changes);
+    expect(await settle()).toBe(false);
+  });
+
+  test('is not the last word of an authorization that is gone', async () => {
+    const { settle } = await unsettled('after it took effect', WITHOUT);
+    await emptied('oauth_families');
+    expect(await settle()).toBe(false);
+  });
+});
+
+describe('an authorization', () => {
+  test('ends once; where a server that takes over may not have it yet, that it has is written again', async () => {
+    await inUse();
+    await inUse({ id: 'g', client_id: 'diary' });
+    const { store: other, confirmed } = confirming();
+    expect(await other.authorizations.revokeFamily('f', NOW)).toBe(true);
+    expect(confirmed).toEqual([]);
+    expect(await other.authorizations.revokeFamily('f', NOW + 1)).toBe(false);
+    expect(confirmed).toEqual([1]);
+    expect(await other.authorizations.revokeReplayed({ ...TOKEN, hash: 'before' }, NOW + 1)).toBe(false);
+    expect(confirmed).toEqual([1, 1]);
+    expect(await other.authorizations.revokeReplayed({ ...TOKEN, family: { ...FAMILY, id: 'g' } }, NOW)).toBe(
+      false,
+    );
+    expect(confirmed).toEqual([1, 1, 1]);
+    expect(await revokedAt()).toEqual([NOW, null]);
+  });
+
+  test('of this person and client that has ended is written again, and no other', async () => {
+    for (const [id, changes] of Object.entries<Row>({
+      1: { revoked_at: NOW },
+      2: { revoked_at: NOW - 1 },
+      3: {},
+      4: { revoked_at: NOW, client_id: 'diary' },
+      5: { revoked_at: NOW, user_id: 'grace' },
+      6: { revoked_at: NOW, user_provider: 'others' },
+    }))
+      await inUse({ id, ...changes });
+    const { store: other, confirmed } = confirming();
+    await other.authorizations.confirmRevoked(ADA, 'notes');
+    expect(confirmed).toEqual([2]);
+  });
+
+  test('is listed for its person as long as it lives, the earliest first', async () => {
+    const client = (id: string, changes: Row = {}) =>
+      insert('oauth_clients', {
+        client_id: id,
+        name: `The name of ${id}`,
+        redirect_uris: '["https://client.example/cb"]',
+        scope: 'openid',
+        grants: 'authorization_code',
+        is_public: 1,
+        created_at: NOW,
+        ...changes,
+      });
+    await client('notes', { registered_by: 'registration' });
+    await client('diary', { revoked_at: NOW });
+    const long = { expires_at: NOW + 1 };
+    await family({ ...long, id: '2' });
+    await inUse({ ...long, id: '1', used_at: NOW + 3 });
+    await family({ ...long, id: '9', created_at: NOW - 1 });
+    await family({ id: '3', expires_at: NOW });
+    await family({ ...long, id: '4', revoked_at: NOW });
+    await family({ ...long, id: '5', user_id: 'grace' });
+    await family({ ...long, id: '6', user_provider: 'others' });
+    await family({ ...long, id: '7', client_id: 'diary' });
+    await family({ ...long, id: '8', client_id: 'nobody' });
+    const listed = await store.authorizations.listAuthorizations(ADA, NOW);
+    expect(listed.map((each) => each.family.id)).toEqual(['9', '1', '2']);
+    expect(listed[1]).toEqual({
+      family: { ...FAMILY, id: '1' },
+      clientName: 'The name of notes',
+      clientScopes: ['openid'],
+      clientRegisteredBy: 'registration',
+      clientRedirectUris: ['https://client.example/cb'],
+      clientLook: {},
+      redeemed: true,
+      usedAt: NOW + 3,
+      createdAt: NOW,
+    });
+    expect(listed[2]).toMatchObject({ redeemed: false, usedAt: null });
+  });
+});
+
+describe('authorizations that nobody needs any more', () => {
+  const prune = (limit: number) => removeFamilies(database, ['prune_after', '< ?', [NOW]], limit);
+  const ids = async (table: string, key: string) =>
+    (await rowsOf<{ id: string }>(`SELECT ${key} AS id FROM ${table} ORDER BY ${key}`)).map(({ id }) => id);
+  const left = () => ids('oauth_families', 'id');
+
+  test('go so many at a time, the oldest first', async () => {
+    for (const [id, after] of Object.entries({ a: -1, b: -3, c: -2, d: 0 }))
+      await family({ id, prune_after: NOW + after });
+    expect([await prune(2), await left()]).toEqual([{ removed: 2, more: true }, ['a', 'd']]);
+    expect([await prune(2), await left()]).toEqual([{ removed: 1, more: true }, ['d']]);
+    watched.writes.length = 0;
+    expect([await prune(2), await left()]).toEqual([{ removed: 0, more: false }, ['d']]);
+    expect(watched.writes).toEqual([]);
+  });
+
+  test('stay when they are used at that moment', async () => {
+    await family({ prune_after: NOW - 1 });
+    watched.meanwhile = {
+      before: /^DELETE FROM oauth_families/,
+      act: () => set('oauth_families', ['id', 'f'], { prune_after: NOW }),
+    };
+    expect(await prune(2)).toEqual({ removed: 0, more: true });
+    expect(await left()).toEqual(['f']);
+  });
+});

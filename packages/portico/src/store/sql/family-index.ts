@@ -1,0 +1,56 @@
+import type { PersonReference } from '../../contracts/person.ts';
+import type { SqlParameter } from '../../../../sql/src/contract.ts';
+import type { Dialect } from '../../../../sql/src/dialect.ts';
+import type { AuthorizationFilter } from '../authorization-search.ts';
+import type { Condition } from './statements.ts';
+
+/** A condition with its values. */
+export interface Where {
+  readonly sql: string;
+  readonly parameters: readonly SqlParameter[];
+}
+
+export function conjunction(parts: readonly Where[]): Where {
+  return {
+    sql: parts.map(({ sql }) => `(${sql})`).join(' AND '),
+    parameters: parts.flatMap(({ parameters }) => parameters),
+  };
+}
+
+/** The part of a filter that an index of `oauth_families f` has, and the order of that index: of the person, of the client, or the key. */
+export interface FamilyIndex extends Where {
+  readonly order: string;
+}
+
+/** Above every id: those are hexadecimal. */
+const ABOVE_ALL = '~';
+
+/** By the person, else by the client, else by the key. */
+export function familyIndex(
+  { person, clientId }: AuthorizationFilter,
+  below: string | null,
+  dialect: Dialect,
+): FamilyIndex {
+  const id = below ?? ABOVE_ALL;
+  if (person !== undefined) {
+    const provider = { sql: 'f.user_provider = ?', parameters: [person.provider] };
+    const { order, ...range } = rangeOf(dialect, 'f.user_id', person.id, id);
+    return { ...conjunction([provider, range]), order };
+  }
+  if (clientId !== undefined) {
+    const { order, ...range } = rangeOf(dialect, 'f.client_id', clientId, id);
+    return { ...conjunction([range]), order };
+  }
+  return { sql: 'f.id < ?', parameters: [id], order: 'f.id DESC' };
+}
+
+function rangeOf(dialect: Dialect, column: string, value: string, below: string): FamilyIndex {
+  const range = dialect.belowInIndex(column, 'f.id');
+  return { sql: range.sql, order: range.order, parameters: range.parameters(value, below) };
+}
+
+/** A planner without values would leave out an order by what is one value, and read the whole table for each batch. */
+export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
+  if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];
+  return ['user_id', '>= ? AND (user_id, id) < (?, ?) AND user_provider = ?', [id, id, ABOVE_ALL, provider]];
+}

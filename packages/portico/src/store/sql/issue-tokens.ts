@@ -1,0 +1,63 @@
+import type { Database, SqlParameter } from '../../../../sql/src/contract.ts';
+import type { GrantOutcome, GrantRefusal, NewTokens, StoredGrant } from '../grant.ts';
+import { ACCESS_TOKEN_BLOCKER, ACCESS_TOKEN_COLUMNS, accessTokenValues } from './access-tokens.ts';
+import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
+import { settleInsert } from './lost-insert.ts';
+
+/** The use of a code or a refresh token: it claims the family's row, so that a second use finds the row changed. */
+export interface GrantUse {
+  readonly statements: ClaimAndInsert;
+  /** The values of the claim. */
+  readonly claim: readonly SqlParameter[];
+  /** Why nothing was issued, when the row was not as the grant needs it. It never will be again. */
+  readonly otherwise: () => Promise<GrantRefusal>;
+}
+
+/** The statements that use a code or refresh token, by this UPDATE, and insert its access token. */
+export function usingGrant(database: Database, claim: string): ClaimAndInsert {
+  return claimAndInsert(database, claim, 'oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
+}
+
+/** The one way from a code or refresh token to tokens: its use and the access token, both or neither. */
+export async function issueTokens(
+  database: Database,
+  { statements, claim, otherwise }: GrantUse,
+  { family }: StoredGrant,
+  { accessToken, refreshToken }: NewTokens,
+  now: number,
+): Promise<GrantOutcome> {
+  const owner = { clientId: family.clientId, familyId: family.id, audience: null };
+  const insert = accessTokenValues(owner, accessToken, now);
+  let isUnsettled = false;
+  // Nothing may be spent without an answer: the token is there, or the use does not happen.
+  const tookEffect = async () => {
+    isUnsettled = true;
+    const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);
+    isUnsettled = false;
+    return wasIssued;
+  };
+  try {
+    if (await claimThenInsert(database, statements, { claim, insert, tookEffect })) return { issued: true };
+  } catch (error) {
+    if (!isUnsettled) throw error;
+    const inUse = refreshToken?.hash ?? null;
+    return {
+      issued: null,
+      error,
+      settle: async () => (await tookEffect()) && isLastWord(database, family.id, inUse),
+    };
+  }
+  return { issued: false, refusal: await otherwise() };
+}
+
+/** Whether the family lives, and this is its refresh token now: another process may have answered, and its answer been used. */
+async function isLastWord(
+  database: Database,
+  familyId: string,
+  refreshHash: string | null,
+): Promise<boolean> {
+  const { rows } = await database.execute<{ refresh_hash: string | null }>(FIND_IN_USE, [familyId]);
+  return rows[0] !== undefined && rows[0].refresh_hash === refreshHash;
+}
+
+const FIND_IN_USE = 'SELECT refresh_hash FROM oauth_families WHERE id = ? AND revoked_at IS NULL';

@@ -1,0 +1,107 @@
+import type { Database } from '../../../../sql/src/contract.ts';
+import { dialectOf } from '../../../../sql/src/dialects.ts';
+import type {
+  GrantOutcome,
+  KeptAnswer,
+  NewTokens,
+  OfferedRefreshToken,
+  RefreshToken,
+  StoredGrant,
+} from '../grant.ts';
+import type { AuthorizationRecords } from './authorizations.ts';
+import type { ClaimAndInsert } from './claim.ts';
+import { findGrantRow, hasMark, refreshState, SET_REFRESH_STATE, toRefreshToken } from './family-rows.ts';
+import { issueTokens, usingGrant, type GrantUse } from './issue-tokens.ts';
+
+/** The current refresh token of each authorization: columns of `oauth_families`. */
+export class RefreshTokenRecords {
+  readonly #database: Database;
+  readonly #authorizations: AuthorizationRecords;
+  readonly #use: ClaimAndInsert;
+  readonly #useAndKeep: ClaimAndInsert;
+
+  constructor(database: Database, authorizations: AuthorizationRecords) {
+    this.#database = database;
+    this.#authorizations = authorizations;
+    this.#use = usingGrant(database, USE_REFRESH_TOKEN);
+    this.#useAndKeep = usingGrant(database, USE_AND_KEEP);
+  }
+
+  /**
+   * The refresh token, used or not; null when it is unknown. One that has the mark of its family and is not the current one was
+   * used before: the mark leaves the server in refresh tokens alone.
+   */
+  async findRefreshToken(offered: OfferedRefreshToken): Promise<RefreshToken | null> {
+    const row = await findGrantRow(this.#database, offered);
+    return row === undefined || !hasMark(row, offered) ? null : toRefreshToken(row, offered);
+  }
+
+  /**
+   * Uses the token and issues its successors, both or neither. One that was used before revokes the family. With an answer to keep,
+   * sealed, it keeps that in place of the one before, and revokes nothing: the refusal is `taken`.
+   */
+  rotateRefreshToken(
+    token: StoredGrant,
+    tokens: NewTokens,
+    now: number,
+    sealed: string | null = null,
+  ): Promise<GrantOutcome> {
+    const { id } = token.family;
+    const state = refreshState(tokens, now);
+    const use: GrantUse =
+      sealed === null
+        ? {
+            statements: this.#use,
+            claim: [...state, id, token.hash],
+            otherwise: async () => ((await this.#authorizations.revokeFamily(id, now)) ? 'used' : 'revoked'),
+          }
+        : {
+            statements: this.#useAndKeep,
+            claim: [...state, sealed, now, id, token.hash],
+            otherwise: () => Promise.resolve('taken'),
+          };
+    return issueTokens(this.#database, use, token, tokens, now);
+  }
+
+  /**
+   * What the family keeps of the last use of its refresh token, once that use is for good; null when it keeps nothing, or is
+   * revoked (decision 37).
+   */
+  async findKeptAnswer(familyId: string): Promise<KeptAnswer | null> {
+    const statement = dialectOf(this.#database).readsAreForGood ? READ_ANSWER : READ_ANSWER_BY_WRITING;
+    const { rows } = await this.#database.execute<AnswerRow>(statement, [familyId]);
+    const [row] = rows;
+    return row === undefined || row.refresh_answer === null ? null : toKeptAnswer(row, row.refresh_answer);
+  }
+}
+
+const USE_REFRESH_TOKEN = `UPDATE oauth_families SET ${SET_REFRESH_STATE} WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`;
+
+const USE_AND_KEEP = `UPDATE oauth_families SET ${SET_REFRESH_STATE}, refresh_answer = ?, refresh_used_at = ?
+  WHERE id = ? AND refresh_hash = ? AND revoked_at IS NULL`;
+
+const ANSWER_COLUMNS =
+  'refresh_answer, refresh_used_at, refresh_generation, refresh_hash, refresh_expires_at';
+
+const READ_ANSWER = `SELECT ${ANSWER_COLUMNS} FROM oauth_families WHERE id = ? AND revoked_at IS NULL`;
+
+/** A write waits for the standbys: an answer that none of them has would be lost with the primary. */
+const READ_ANSWER_BY_WRITING = `UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL RETURNING ${ANSWER_COLUMNS}`;
+
+interface AnswerRow {
+  readonly refresh_answer: string | null;
+  readonly refresh_used_at: number | null;
+  readonly refresh_generation: number | null;
+  readonly refresh_hash: string | null;
+  readonly refresh_expires_at: number | null;
+}
+
+function toKeptAnswer(row: AnswerRow, sealed: string): KeptAnswer {
+  return {
+    sealed,
+    generation: row.refresh_generation ?? 0,
+    usedAt: row.refresh_used_at ?? 0,
+    currentHash: row.refresh_hash ?? '',
+    expiresAt: row.refresh_expires_at ?? 0,
+  };
+}

@@ -1,0 +1,146 @@
+import type { Database, SqlConnection } from '../../../../sql/src/contract.ts';
+import type { Client, NewRegistration, RegistrationLimits, RegistrationRefusal } from '../client.ts';
+import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
+import { keyValues, SET_KEYS } from './client-rows.ts';
+import { insertClient } from './clients.ts';
+import { spendInitialAccessToken } from './initial-access-tokens.ts';
+import { exists } from './statements.ts';
+
+/** Clients that register themselves (RFC 7591, 7592), among `oauth_clients`. */
+export class RegistrationRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Registers a client, within the limits; uses the initial access token, both or neither. Calls at the same time, also of other
+   * processes, are counted one after the other.
+   */
+  async registerClient(
+    registration: NewRegistration,
+    limits: RegistrationLimits,
+    now: number,
+  ): Promise<RegistrationRefusal | null> {
+    const { client } = registration;
+    // A client that has to wait is refused without a write.
+    const refusal = await refusalOf(this.#database, registration, limits, now);
+    if (refusal !== null && !('oldest' in refusal)) return refusal;
+    return this.#database.transaction(
+      (connection) => inTurn(connection, () => register(connection, registration, limits, now)),
+      // In a turn of its own, which comes when what was lost has ended.
+      async (_, refused) =>
+        refused !== null ||
+        this.#database.transaction((connection) =>
+          inTurn(connection, () => exists(connection, 'oauth_clients', 'client_id', client.id)),
+        ),
+    );
+  }
+
+  /** The hash of the registration access token; null for an unknown client, and for one that did not register itself. */
+  async findRegistrationHash(clientId: string): Promise<string | null> {
+    const { rows } = await this.#database.execute<{ registration_hash: string | null }>(
+      "SELECT registration_hash FROM oauth_clients WHERE client_id = ? AND registered_by = 'registration'",
+      [clientId],
+    );
+    return rows[0]?.registration_hash ?? null;
+  }
+
+  /**
+   * Makes the client what it says now. False when it was revoked, or its registration access token is another one, and when it was used
+   * and the redirect URIs are not those that it has.
+   */
+  async updateRegistration(client: Client, tokenHash: string): Promise<boolean> {
+    const redirectUris = JSON.stringify(client.redirectUris);
+    const { affected } = await this.#database.execute(UPDATE, [
+      client.name,
+      redirectUris,
+      client.scopes.join(' '),
+      client.grants.join(' '),
+      client.idTokenSignedResponseAlg,
+      client.applicationType,
+      ...keyValues(client),
+      client.id,
+      tokenHash,
+      redirectUris,
+    ]);
+    return affected === 1;
+  }
+}
+
+const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?, grants = ?, id_token_alg = ?, application_type = ?,
+  ${SET_KEYS} WHERE client_id = ? AND registration_hash = ? AND revoked_at IS NULL AND (used_at IS NULL OR redirect_uris = ?)`;
+
+/** Claims the one row that every registration writes first, also in other processes. */
+async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Promise<T> {
+  await connection.execute('UPDATE oauth_initial_access_tokens SET uses_left = 0 WHERE id = ?', [
+    REGISTRATION_TURN,
+  ]);
+  return work();
+}
+
+/** In turn, so that nobody registers between the count and the insert. */
+async function register(
+  connection: SqlConnection,
+  registration: NewRegistration,
+  limits: RegistrationLimits,
+  now: number,
+): Promise<RegistrationRefusal | null> {
+  const { client, tokenHash, network, initialTokenHash } = registration;
+  const refusal = await refusalOf(connection, registration, limits, now);
+  if (refusal !== null && !('oldest' in refusal)) return refusal;
+  if (initialTokenHash !== null && !(await spendInitialAccessToken(connection, initialTokenHash, now)))
+    return { reason: 'token' };
+  if (refusal !== null) {
+    // Used at this moment, it stays: then there is one more.
+    await connection.execute('DELETE FROM oauth_clients WHERE client_id = ? AND used_at IS NULL', [
+      refusal.oldest,
+    ]);
+  }
+  await insertClient(connection, client);
+  await connection.execute(
+    'UPDATE oauth_clients SET registration_hash = ?, registered_from = ? WHERE client_id = ?',
+    [tokenHash, network, client.id],
+  );
+  return null;
+}
+
+/** Why one more may not register now, or which unused one has to go for it. */
+async function refusalOf(
+  connection: SqlConnection,
+  { network, initialTokenHash }: NewRegistration,
+  { ofOneNetwork, unused, period }: RegistrationLimits,
+  now: number,
+): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
+  // An operator has decided how many these are; strangers must not keep them out.
+  if (initialTokenHash !== null) return null;
+  const { rows: ofNetwork } = await connection.execute<Counted>(
+    'SELECT COUNT(*) AS held, MIN(created_at) AS since FROM oauth_clients WHERE registered_from = ? AND created_at > ?',
+    [network, now - period],
+  );
+  const { held, since } = counted(ofNetwork);
+  if (held >= ofOneNetwork) return { reason: 'network', until: since + period };
+  const { rows } = await connection.execute<Counted>(
+    `SELECT COUNT(*) AS held FROM oauth_clients WHERE ${UNUSED}`,
+  );
+  if (counted(rows).held < unused) return null;
+  const { rows: oldest } = await connection.execute<{ client_id: string; created_at: number }>(
+    `SELECT client_id, created_at FROM oauth_clients WHERE ${UNUSED} ORDER BY created_at LIMIT 1`,
+  );
+  const [first] = oldest;
+  if (first === undefined) return null;
+  const until = first.created_at + period;
+  return until <= now ? { oldest: first.client_id } : { reason: 'all', until };
+}
+
+const UNUSED = "registered_by = 'registration' AND used_at IS NULL";
+
+interface Counted {
+  readonly held: number | string;
+  readonly since?: number | string | null;
+}
+
+function counted([row]: readonly Counted[]): { readonly held: number; readonly since: number } {
+  return { held: Number(row?.held ?? 0), since: Number(row?.since ?? 0) };
+}

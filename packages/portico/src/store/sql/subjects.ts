@@ -1,0 +1,80 @@
+import type { PersonReference } from '../../contracts/person.ts';
+import type { Database } from '../../../../sql/src/contract.ts';
+import { insertIfNone } from '../../../../sql/src/insert-if-none.ts';
+
+/** The `sub` of each person: `oauth_subjects`. */
+export class SubjectRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The person's subject: `candidate` if the person had none, else the one assigned before. */
+  async assignSubject(person: PersonReference, candidate: string): Promise<string> {
+    const assigned = await this.findSubject(person);
+    if (assigned !== null) return assigned;
+    // Not read again: an erasure at this moment may have removed it, and the consent that it is for.
+    if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
+    const subject = await this.findSubject(person);
+    if (subject === null) throw new Error('The subject of a person could not be assigned');
+    return subject;
+  }
+
+  /** Null for a person who has none yet. */
+  async findSubject({ provider, id }: PersonReference): Promise<string | null> {
+    const { rows } = await this.#database.execute<SubjectRow>(
+      'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? AND user_id = ?',
+      [provider, id],
+    );
+    const exact = rows.find((row) => row.user_provider === provider && row.user_id === id);
+    return exact?.subject ?? null;
+  }
+
+  /** Whose subject this is; null when it is nobody's. */
+  async findPersonOfSubject(subject: string): Promise<PersonReference | null> {
+    const { rows } = await this.#database.execute<SubjectRow>(
+      'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE subject = ?',
+      [subject],
+    );
+    const exact = rows.find((row) => row.subject === subject);
+    return exact === undefined ? null : { provider: exact.user_provider, id: exact.user_id };
+  }
+
+  /** Gives the person this subject, unless the person has one, or somebody has it; whether it did. */
+  insertSubject(person: PersonReference, subject: string): Promise<boolean> {
+    return this.#insert(person, subject, '');
+  }
+
+  /** Whether this person has a subject. */
+  async hasSubject({ provider, id }: PersonReference): Promise<boolean> {
+    const { rows } = await this.#database.execute(`SELECT 1 FROM oauth_subjects ${OF_PERSON}`, [
+      provider,
+      id,
+    ]);
+    return rows.length > 0;
+  }
+
+  /** Removes the person's subject: the next one is another. False when there was none. */
+  async forgetSubject({ provider, id }: PersonReference): Promise<boolean> {
+    const { affected } = await this.#database.execute(`DELETE FROM oauth_subjects ${OF_PERSON}`, [
+      provider,
+      id,
+    ]);
+    return affected > 0;
+  }
+
+  /** Inserts the row unless another has its key; `''` for any key of the table. */
+  #insert({ provider, id }: PersonReference, subject: string, key: string): Promise<boolean> {
+    const row = 'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)';
+    return insertIfNone(this.#database, row, key, [provider, id, subject]);
+  }
+}
+
+const OF_PERSON = 'WHERE user_provider = ? AND user_id = ?';
+
+interface SubjectRow {
+  readonly user_provider: string;
+  readonly user_id: string;
+  readonly subject: string;
+}

@@ -1,0 +1,116 @@
+import type { Database, SqlConnection } from '../../../../sql/src/contract.ts';
+import { makeRoom } from '../make-room.ts';
+import { BUDGET_ROW } from '../migrations/locked-rows.ts';
+import type { WaitingBudget, WaitingRequest } from '../requests.ts';
+import { exists, insertInto, placeholders, removeWhere } from './statements.ts';
+
+/**
+ * Requests that wait for a sign-in and are too long for a cookie, and those that were pushed: `oauth_waiting_requests`. The
+ * budget's own row is no request. One of no bytes is not counted.
+ */
+export class WaitingRequestRecords {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Keeps the request, within the budget. Where there is no room, the oldest requests of the network that holds most go, if
+   * it holds more than this one's would. False when there is still no room. Without a budget it is not counted.
+   */
+  async keepWaitingRequest(
+    request: WaitingRequest,
+    budget: WaitingBudget | null,
+    now: number,
+  ): Promise<boolean> {
+    if (budget === null) {
+      await insertWaiting(this.#database, request, 0);
+      return true;
+    }
+    // A network that has no room left is refused without a write.
+    const { rows } = await this.#database.execute<{ held: number | string | null }>(
+      'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND expires_at > ?',
+      [request.network, now],
+    );
+    if (Number(rows[0]?.held ?? 0) + request.bytes > budget.ofOneNetwork) return false;
+    return this.#database.transaction(
+      (connection) => keepWaiting(connection, request, budget, now),
+      async (connection, kept) =>
+        kept && exists(connection, 'oauth_waiting_requests', 'secret_hash', request.secretHash),
+    );
+  }
+
+  /** The parameters of a request that waits; null when it is unknown or has expired. */
+  async findWaitingRequest(secretHash: string, now: number): Promise<string | null> {
+    const { rows } = await this.#database.execute<{ parameters: string }>(
+      'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ? AND secret_hash <> ?',
+      [secretHash, now, BUDGET_ROW],
+    );
+    return rows[0]?.parameters ?? null;
+  }
+
+  async endWaitingRequest(secretHash: string): Promise<void> {
+    await this.#database.execute(
+      'DELETE FROM oauth_waiting_requests WHERE secret_hash = ? AND secret_hash <> ?',
+      [secretHash, BUDGET_ROW],
+    );
+  }
+}
+
+const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
+/** Expired rows that go with each new one: more than are added, so that none stay. */
+const REMOVED_AT_ONCE = 200;
+/** The most that have to go for one: the longest there is, in place of the shortest. */
+const MOST_LEAVING = 300;
+
+async function keepWaiting(
+  connection: SqlConnection,
+  request: WaitingRequest,
+  budget: WaitingBudget,
+  now: number,
+): Promise<boolean> {
+  // Claims the one row that every caller writes first, so that nobody adds between the count and the insert.
+  await connection.execute('UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?', [
+    BUDGET_ROW,
+  ]);
+  await removeWhere(connection, TABLE, ['expires_at', '<= ?', [now]], REMOVED_AT_ONCE);
+  const { rows } = await connection.execute<{ network: string; held: number | string }>(
+    `SELECT network, SUM(byte_count) AS held FROM oauth_waiting_requests WHERE ${COUNTED} GROUP BY network`,
+    [now],
+  );
+  const held = new Map(rows.map((row) => [row.network, Number(row.held)]));
+  const room = await makeRoom(request, held, budget, async (network) => {
+    const { rows: oldest } = await connection.execute<{ found: string; bytes: number }>(
+      `SELECT secret_hash AS found, byte_count AS bytes FROM oauth_waiting_requests WHERE ${COUNTED} AND network = ?
+      ORDER BY expires_at LIMIT ${MOST_LEAVING}`,
+      [now, network],
+    );
+    return oldest.map(({ found, bytes }) => ({ key: found, bytes }));
+  });
+  if (room === null) return false;
+  if (room.length > 0) {
+    await connection.execute(
+      `DELETE FROM oauth_waiting_requests WHERE secret_hash IN (${placeholders(room)})`,
+      room,
+    );
+  }
+  await insertWaiting(connection, request, request.bytes);
+  return true;
+}
+
+/** Those that live and count, as of a moment. */
+const COUNTED = 'expires_at > ? AND byte_count > 0';
+
+async function insertWaiting(
+  connection: SqlConnection,
+  { secretHash, network, parameters, expiresAt }: WaitingRequest,
+  counted: number,
+): Promise<void> {
+  await connection.execute(INSERT, [secretHash, network, parameters, counted, expiresAt]);
+}
+
+const INSERT = insertInto(
+  'oauth_waiting_requests',
+  'secret_hash, network, parameters, byte_count, expires_at',
+);

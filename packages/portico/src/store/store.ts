@@ -1,0 +1,63 @@
+import type { Database } from '../../../sql/src/contract.ts';
+import { AccessTokenRecords } from './sql/access-tokens.ts';
+import { AuthorizationSearch } from './sql/authorization-search.ts';
+import { AuthorizationRecords } from './sql/authorizations.ts';
+import { ClientRecords, type Admits } from './sql/clients.ts';
+import { CodeRecords } from './sql/codes.ts';
+import { ConsentRequestRecords } from './sql/consent-requests.ts';
+import { CookieKeyRecords } from './sql/cookie-keys.ts';
+import { DocumentClientRecords } from './sql/document-clients.ts';
+import { EverythingIssued } from './sql/everything-issued.ts';
+import { ExpiredRecords } from './sql/expired.ts';
+import { InitialAccessTokenRecords } from './sql/initial-access-tokens.ts';
+import { LogoRecords } from './sql/logos.ts';
+import { RefreshTokenRecords } from './sql/refresh-tokens.ts';
+import { RegistrationRecords } from './sql/registrations.ts';
+import { SingleUseRecords } from './sql/single-uses.ts';
+import { SubjectRecords } from './sql/subjects.ts';
+import { WaitingRequestRecords } from './sql/waiting-requests.ts';
+
+/**
+ * What the authorization server keeps, one class a record. Their methods are whole steps: each is atomic and returns only after its
+ * effect is durable. A refusal that must last (a spent code, a revoked family) is returned; what throws has changed nothing.
+ */
+export class Store {
+  readonly clients: ClientRecords;
+  readonly logos: LogoRecords;
+  readonly documentClients: DocumentClientRecords;
+  readonly registrations: RegistrationRecords;
+  readonly initialAccessTokens: InitialAccessTokenRecords;
+  readonly singleUses: SingleUseRecords;
+  readonly subjects: SubjectRecords;
+  readonly consentRequests: ConsentRequestRecords;
+  readonly waitingRequests: WaitingRequestRecords;
+  readonly cookieKeys: CookieKeyRecords;
+  readonly authorizations: AuthorizationRecords;
+  readonly codes: CodeRecords;
+  readonly refreshTokens: RefreshTokenRecords;
+  readonly accessTokens: AccessTokenRecords;
+  readonly authorizationSearch: AuthorizationSearch;
+  readonly everythingIssued: EverythingIssued;
+  readonly expired: ExpiredRecords;
+
+  /** `admits` says whether a client of this id may do anything now. */
+  constructor(database: Database, admits: Admits) {
+    this.clients = new ClientRecords(database, admits);
+    this.logos = new LogoRecords(database);
+    this.documentClients = new DocumentClientRecords(database);
+    this.registrations = new RegistrationRecords(database);
+    this.initialAccessTokens = new InitialAccessTokenRecords(database);
+    this.singleUses = new SingleUseRecords(database);
+    this.subjects = new SubjectRecords(database);
+    this.consentRequests = new ConsentRequestRecords(database);
+    this.waitingRequests = new WaitingRequestRecords(database);
+    this.cookieKeys = new CookieKeyRecords(database);
+    this.authorizations = new AuthorizationRecords(database);
+    this.codes = new CodeRecords(database);
+    this.refreshTokens = new RefreshTokenRecords(database, this.authorizations);
+    this.accessTokens = new AccessTokenRecords(database, admits);
+    this.authorizationSearch = new AuthorizationSearch(database);
+    this.everythingIssued = new EverythingIssued(database);
+    this.expired = new ExpiredRecords(database);
+  }
+}

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import type { Log } from '../contracts/log.ts';
+import type { UserInterface } from '../contracts/person.ts';
+import { claimNameProblem, claimNames, createClaims, type ClaimsMapper } from './claims.ts';
+import { createScopeCatalog } from './scopes.ts';
+
+const catalog = createScopeCatalog({
+  team: { label: 'See your team', claims: ['roles', 'email', 'nobody'] },
+  office: { label: 'See your office', claims: ['roles', 'desk'] },
+});
+
+/** Somebody with this profile, and how often it was asked for. */
+function person(profile: object): { readonly user: UserInterface; readonly asked: () => number } {
+  let asked = 0;
+  const getProfile = () => {
+    asked += 1;
+    return profile as ReturnType<UserInterface['getProfile']>;
+  };
+  const user = { reference: { provider: 'accounts', id: '1' }, isActive: () => true, getProfile };
+  return { user, asked: () => asked };
+}
+
+function claimsOf(mapper: ClaimsMapper | undefined) {
+  const warnings: (readonly [string, object | undefined])[] = [];
+  const warning: Log['warning'] = (message, context) => void warnings.push([message, context]);
+  const log = { warning } as Log;
+  return { claims: createClaims({ mapper, catalog, log }), warnings };
+}
+
+describe('the claims of scopes', () => {
+  test('are those of OpenID Connect and of the configuration, each once, in the order of the scopes', () => {
+    expect(claimNames(['openid', 'email', 'team', 'office', 'gone', 'constructor'], catalog)).toEqual([
+      'email',
+      'email_verified',
+      'roles',
+      'nobody',
+      'desk',
+    ]);
+    expect(claimNames(['phone', 'address'], catalog)).toEqual([
+      'phone_number',
+      'phone_number_verified',
+      'address',
+    ]);
+  });
+
+  // @shows OIDC-5.4a
+  test('of OpenID Connect are those of its section 5.4', () => {
+    const profile =
+      'name family_name given_name middle_name nickname preferred_username profile picture website gender birthdate zoneinfo locale updated_at';
+    expect(claimNames(['profile'], catalog)).toEqual(profile.split(' '));
+    expect(claimNames(['email'], catalog)).toEqual(['email', 'email_verified']);
+    expect(claimNames(['openid', 'offline_access'], catalog)).toEqual([]);
+  });
+
+  test('come from the profile, then from the mapper; what is null or not there is left out', async () => {
+    const { user } = person({ email: 'a@example.com', roles: null });
+    const mapper = () => ({ email: 'other', email_verified: false, roles: ['a'], desk: null, name: 'Ada' });
+    const { claims } = claimsOf(mapper);
+    expect(await claims(user, ['email', 'team', 'office'])).toStrictEqual({
+      email: 'a@example.com',
+      email_verified: false,
+      roles: ['a'],
+    });
+    expect(await claimsOf(undefined).claims(user, ['email', 'team'])).toEqual({ email: 'a@example.com' });
+    // What an object inherits is no claim of it.
+    const inherited = Object.create({ desk: 4 }) as Readonly<Record<string, unknown>>;
+    expect(await claimsOf(() => inherited).claims(person({}).user, ['office'])).toEqual({});
+    expect(await claimsOf(undefined).claims(person(inherited).user, ['office'])).toEqual({});
+  });
+
+  test('are asked of nobody where no scope has one', async () => {
+    const { user, asked } = person({ email: 'a@example.com' });
+    let mapped = 0;
+    const { claims } = claimsOf(() => ({ roles: [(mapped += 1)] }));
+    expect(await claims(user, ['openid', 'gone'])).toEqual({});
+    expect([asked(), mapped]).toEqual([0, 0]);
+    expect(await claims(user, ['team'])).toEqual({ roles: [1], email: 'a@example.com' });
+    expect([asked(), mapped]).toEqual([1, 1]);
+  });
+
+  test('that no scope of the server has are told in the log, once each, of the profile and of the mapper', async () => {
+    const { user } = person({ name: 'Ada', phone_number: '1' });
+    const { claims, warnings } = claimsOf(() => ({ roles: [], hat_size: 5, phone_number: '2' }));
+    for (const scope of ['email', 'team', 'email']) await claims(user, [scope]);
+    expect(warnings).toEqual([
+      [
+        'The claim {claim} is dropped: {reason}',
+        {
+          claim: 'phone_number',
+          reason: 'the scope phone, which releases it, is not in oauth_server:scopes',
+        },
+      ],
+      [
+        'The claim {claim} is dropped: {reason}',
+        { claim: 'hat_size', reason: expect.stringMatching(/^OpenID Connect defines no scope/) as string },
+      ],
+    ]);
+  });
+
+  test('are told of up to a hundred times, whatever their names are', async () => {
+    const { user } = person({});
+    let call = 0;
+    const mapper = () => {
+      call += 1;
+      return Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${call}-${index}`, 1]));
+    };
+    const { claims, warnings } = claimsOf(mapper);
+    for (const _ of 'abc') await claims(user, ['email']);
+    expect(warnings).toHaveLength(100);
+    expect(warnings.at(-1)?.[1]).toMatchObject({ claim: '2-39' });
+  });
+});
+
+describe('the name of a claim that a scope may release', () => {
+  test.each([
+    ['RFC 7519', 'iss sub aud exp nbf iat jti'],
+    [
+      'OpenID Connect',
+      'nonce auth_time acr amr azp at_hash c_hash s_hash sid sub_jwk _claim_names _claim_sources',
+    ],
+    ['RFC 7662', 'active scope client_id token_type'],
+    ['RFC 7800, 8693, 8417, 9396, 9493, 9701', 'cnf act may_act events toe txn authorization_details sub_id'],
+    ['other documents', 'verified_claims token_introspection error error_description error_uri'],
+  ])('is none of what the server says by %s: %s', (_, names) => {
+    for (const name of names.split(' '))
+      expect([name, claimNameProblem(name)]).toEqual([
+        name,
+        expect.stringMatching(/^is a claim of the protocol/),
+      ]);
+  });
+
+  test.each(['roles', 'https://portal.example/plan', '!', '~', 'x'.repeat(255)])('may be %j', (name) => {
+    expect(claimNameProblem(name)).toBe(null);
+  });
+
+  test.each([
+    ['', /^is no name of a claim: /],
+    ['a b', /^is no name of a claim: /],
+    [' a', /^is no name of a claim: /],
+    ['a ', /^is no name of a claim: /],
+    ['é', /^is no name of a claim: /],
+    ['x'.repeat(256), /^is no name of a claim: /],
+    ['constructor', /^is no name of a claim$/],
+    ['hasOwnProperty', /^is no name of a claim$/],
+    ['sub', /^is a claim of the protocol/],
+    ['SUB', /^is a claim of the protocol/],
+    ['_claim_names', /^is a claim of the protocol/],
+    ['error_uri', /^is a claim of the protocol/],
+  ])('is not %j', (name, problem) => {
+    expect(claimNameProblem(name)).toMatch(problem);
+  });
+});

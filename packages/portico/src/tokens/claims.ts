@@ -1,0 +1,142 @@
+import type { Log } from '../contracts/log.ts';
+import type { UserInterface } from '../contracts/person.ts';
+import type { ScopeCatalog } from './scopes.ts';
+
+/** Which scope releases which claims (OpenID Connect Core section 5.4). Every other claim is dropped, unless a configured scope names it. */
+const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
+  profile: [
+    'name',
+    'family_name',
+    'given_name',
+    'middle_name',
+    'nickname',
+    'preferred_username',
+    'profile',
+    'picture',
+    'website',
+    'gender',
+    'birthdate',
+    'zoneinfo',
+    'locale',
+    'updated_at',
+  ],
+  email: ['email', 'email_verified'],
+  address: ['address'],
+  phone: ['phone_number', 'phone_number_verified'],
+};
+
+/**
+ * What a token or an answer says by itself (RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its sessions): whoever reads one
+ * relies on it that the server says so.
+ */
+const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
+  (
+    'iss sub aud exp nbf iat jti nonce auth_time acr amr azp at_hash c_hash s_hash sid sub_jwk sub_id _claim_names _claim_sources ' +
+    'verified_claims cnf act may_act events toe txn client_id scope active token_type authorization_details token_introspection ' +
+    'error error_description error_uri'
+  ).split(' '),
+);
+
+const CLAIM_NAME = /^[\x21-\x7E]{1,255}$/;
+
+/** Why no scope may release a claim of this name; null when one may. */
+export function claimNameProblem(name: string): string | null {
+  if (!CLAIM_NAME.test(name))
+    return 'is no name of a claim: 1 to 255 printable ASCII characters without a space';
+  if (name in Object.prototype) return 'is no name of a claim';
+  // Some readers of JSON take the names of members in any case.
+  return PROTOCOL_CLAIMS.has(name.toLowerCase())
+    ? 'is a claim of the protocol, which the server alone says'
+    : null;
+}
+
+/** The claims that the scopes release, in the scopes' order: those of OpenID Connect, and then those of the configuration. */
+export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): readonly string[] {
+  const names: string[] = [];
+  for (const scope of scopes) {
+    if (Object.hasOwn(CLAIMS_OF_SCOPE, scope)) names.push(...(CLAIMS_OF_SCOPE[scope] ?? []));
+    const own = catalog.get(scope)?.claims;
+    if (own !== undefined) names.push(...own.filter((name) => !names.includes(name)));
+  }
+  return names;
+}
+
+/**
+ * Adds claims about a person to those of `getProfile()`; it never replaces one of them. A claim that no scope of the server
+ * releases (OpenID Connect Core section 5.4, and `claims` of a scope of `oauth_server:scopes`) is dropped, and the log says so once for
+ * each name.
+ */
+export type ClaimsMapper = (
+  user: UserInterface,
+) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
+
+/** What is released about a person under the granted scopes: the profile first, then what the host's mapper adds. */
+export type Claims = (
+  user: UserInterface,
+  scopes: readonly string[],
+) => Promise<Readonly<Record<string, unknown>>>;
+
+export interface ClaimsOptions {
+  readonly mapper: ClaimsMapper | undefined;
+  readonly catalog: ScopeCatalog;
+  readonly log: Log;
+}
+
+export function createClaims({ mapper, catalog, log }: ClaimsOptions): Claims {
+  const released = new Set(claimNames([...catalog.keys()], catalog));
+  const warned = new Set<string>();
+
+  /** Once for each name, up to a number that somebody would still read. */
+  function warnOfDropped(claims: Readonly<Record<string, unknown>>): void {
+    for (const claim of Object.keys(claims)) {
+      if (!released.has(claim)) warnOf(claim, whyDropped(claim));
+    }
+  }
+
+  function warnOf(claim: string, reason: string): void {
+    if (warned.has(claim) || warned.size >= MOST_WARNINGS) return;
+    warned.add(claim);
+    log.warning('The claim {claim} is dropped: {reason}', { claim, reason });
+  }
+
+  return async (user, scopes) => {
+    const names = claimNames(scopes, catalog);
+    if (names.length === 0) return {};
+    const profile: Readonly<Record<string, unknown>> = user.getProfile();
+    const added: Readonly<Record<string, unknown>> = mapper === undefined ? {} : await mapper(user);
+    warnOfDropped(profile);
+    warnOfDropped(added);
+    const claims: Record<string, unknown> = {};
+    for (const name of names) {
+      const value = own(profile, name) ?? own(added, name);
+      if (value === undefined || value === null) continue;
+      if (isWellFormed(value)) claims[name] = value;
+      else warnOf(name, 'its text is not well-formed Unicode');
+    }
+    return claims;
+  };
+}
+
+const MOST_WARNINGS = 100;
+
+/** Half a character is none to readers of JSON: some refuse the whole of it, others make two people's values the same. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object') return true;
+  let found = true;
+  JSON.stringify(value, (key, each: unknown) => {
+    found &&= key.isWellFormed() && (typeof each !== 'string' || each.isWellFormed());
+    return each;
+  });
+  return found;
+}
+
+function whyDropped(claim: string): string {
+  const [scope] = Object.entries(CLAIMS_OF_SCOPE).find(([, names]) => names.includes(claim)) ?? [];
+  if (scope !== undefined) return `the scope ${scope}, which releases it, is not in oauth_server:scopes`;
+  return 'OpenID Connect defines no scope that releases it, and oauth_server:scopes none with it among its claims';
+}
+
+function own(map: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(map, name) ? map[name] : undefined;
+}

@@ -1,0 +1,57 @@
+import { hash } from 'node:crypto';
+import { jsonText } from '../contracts/json.ts';
+import type { SigningKey } from '../keys/signing-key.ts';
+import type { SigningAlgorithm } from '../store/client.ts';
+
+export interface IdTokenContents {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly clientId: string;
+  /** Milliseconds since 1970. */
+  readonly issuedAt: number;
+  /** Lifetime in seconds. */
+  readonly lifetime: number;
+  /** Of the authorization request; null after a refresh. */
+  readonly nonce: string | null;
+  /** The access token that is issued beside it. */
+  readonly accessToken: string;
+  /** About the person, and only what the granted scopes release. */
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** Signs an ID token (OpenID Connect Core section 2), addressed to one application. */
+export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise<string> {
+  const { issuer, subject, clientId, lifetime, nonce, accessToken, claims } = contents;
+  const issuedAt = Math.floor(contents.issuedAt / 1000);
+  return signJwt(key, {
+    ...claims,
+    ...(nonce === null ? {} : { nonce }),
+    at_hash: accessTokenHash(key.algorithm, accessToken),
+    iss: issuer,
+    sub: subject,
+    aud: clientId,
+    iat: issuedAt,
+    exp: issuedAt + lifetime,
+  });
+}
+
+/** The compact serialisation of RFC 7515 section 7.1. */
+async function signJwt(key: SigningKey, payload: object): Promise<string> {
+  const header = { alg: key.algorithm, kid: key.kid, typ: 'JWT' };
+  const text = `${base64url(jsonText(header))}.${base64url(jsonText(payload))}`;
+  const signature = await key.sign(Buffer.from(text));
+  return `${text}.${Buffer.from(signature).toString('base64url')}`;
+}
+
+function base64url(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}
+
+/**
+ * `at_hash`: the left half of the access token's hash, by the function that the algorithm uses (OpenID Connect Core section
+ * 3.1.3.6). Ed25519 uses SHA-512 (RFC 8032 section 5.1).
+ */
+function accessTokenHash(algorithm: SigningAlgorithm, accessToken: string): string {
+  const whole = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', accessToken, 'buffer');
+  return whole.subarray(0, whole.length / 2).toString('base64url');
+}

@@ -1,0 +1,236 @@
+import { isYes } from '../contracts/answers.ts';
+import type { SpeakingOptions } from '../words/speaking.ts';
+import { ENGLISH_WORDS } from '../words/words.ts';
+import type { PersonReference } from '../contracts/person.ts';
+import { OAuthError } from '../errors.ts';
+import type { CompleteHost } from '../host.ts';
+import { quotedList } from '../quoting.ts';
+import type { Client } from '../store/client.ts';
+import { guessedGroup, type ScopeGroup } from './scope-groups.ts';
+
+/** Scopes that need no configuring and require no permission, with their labels in English. */
+export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
+  openid: ENGLISH_WORDS.t('scope.openid.label'),
+  profile: ENGLISH_WORDS.t('scope.profile.label'),
+  email: ENGLISH_WORDS.t('scope.email.label'),
+};
+
+/**
+ * The scope that clients send to ask for a refresh token (OpenID Connect Core section 11). Here the client's registered
+ * grants decide that, so it is accepted in every `scope`, and asks for nothing.
+ */
+export const OFFLINE_ACCESS = 'offline_access';
+
+/** The scopes of services: what one does by itself, and no person allows it. A client that anybody may be has none of them. */
+export const SERVICE_SCOPES: ReadonlySet<string> = new Set(['mcp:service']);
+
+const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
+
+/** Whether this is a scope token of RFC 6749 section 3.3. */
+export function isScopeToken(value: string): boolean {
+  return SCOPE_TOKEN.test(value);
+}
+
+/** A scope that this server offers. */
+export interface Scope {
+  readonly name: string;
+  /** What it allows, in words for the person who is asked. */
+  readonly label: string;
+  /** What it means, at more length, in words for the person who is asked; null for nothing more than the label. */
+  readonly description: string | null;
+  /** Beside which others it is shown. */
+  readonly group: ScopeGroup;
+  /** What the person must hold for it; null for the identity scopes. */
+  readonly permission: string | null;
+  /** What it releases of the person beside what OpenID Connect says; absent for nothing. */
+  readonly claims?: readonly string[];
+}
+
+/** The key of a scope's label among the messages of pages: an application's own files translate it by that. */
+export const scopeLabel = (name: string): string => `scope.${name}.label`;
+
+/** The same of its explanation. */
+export const scopeDescription = (name: string): string => `scope.${name}.description`;
+
+/** What the configuration says of the words of pages, and in words of its own. */
+export function speakingOf({
+  languages = false,
+  scopes,
+}: {
+  readonly languages?: boolean | readonly string[] | undefined;
+  readonly scopes: ConfiguredScopes;
+}): Pick<SpeakingOptions, 'languages' | 'own'> {
+  const own: Record<string, string> = {};
+  for (const [name, definition] of Object.entries(scopes)) {
+    const { label, description }: { readonly label: string; readonly description?: string | undefined } =
+      typeof definition === 'string' ? { label: definition } : definition;
+    own[scopeLabel(name)] = label;
+    if (description !== undefined) own[scopeDescription(name)] = description;
+  }
+  return { languages, own };
+}
+
+/** Every scope that this server offers, by name: the identity scopes and the configured ones. */
+export type ScopeCatalog = ReadonlyMap<string, Scope>;
+
+/** `oauth_server:scopes`, by name: a label, for a permission of the scope's own name, or label and permission. */
+export type ConfiguredScopes = Readonly<
+  Record<
+    string,
+    | string
+    | {
+        readonly label: string;
+        readonly description?: string | undefined;
+        readonly group?: ScopeGroup | undefined;
+        readonly permission?: string | undefined;
+        readonly claims?: readonly string[] | undefined;
+      }
+  >
+>;
+
+export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
+  const catalog = new Map<string, Scope>();
+  for (const [name, label] of Object.entries(IDENTITY_SCOPES))
+    catalog.set(name, {
+      name,
+      label,
+      description: null,
+      group: 'identity',
+      permission: null,
+    });
+  for (const [name, definition] of Object.entries(configured)) {
+    const {
+      label,
+      description,
+      group = guessedGroup(name),
+      permission = name,
+      claims,
+    }: Exclude<ConfiguredScopes[string], string> = typeof definition === 'string'
+      ? { label: definition }
+      : definition;
+    catalog.set(name, {
+      name,
+      label,
+      description: description ?? null,
+      group,
+      permission,
+      ...(claims === undefined ? {} : { claims }),
+    });
+  }
+  return catalog;
+}
+
+/** Splits a `scope` value; order kept, repetitions dropped. An ill-formed one is `invalid_scope`. */
+function parseScope(value: string): readonly string[] {
+  const names = value.split(' ').filter((name) => name !== '');
+  const illFormed = names.filter((name) => !isScopeToken(name));
+  if (illFormed.length > 0) {
+    const detail = `not well formed: ${quotedList(illFormed)}`;
+    throw new OAuthError('invalid_scope', 'The scope is not well formed.', detail);
+  }
+  return [...new Set(names)];
+}
+
+/** The scopes that a request asks for, without `offline_access`; undefined when that leaves none, or `scope` was omitted. */
+function requestedScopes(value: string | undefined): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const named = parseScope(value);
+  const asked = named.filter((name) => name !== OFFLINE_ACCESS);
+  return named.length > 0 && asked.length === 0 ? undefined : asked;
+}
+
+export interface ScopeChoice {
+  /** What may be asked for. */
+  readonly available: readonly string[];
+  /** What a request without `scope` asks for; all that is available unless given. */
+  readonly omitted?: readonly string[];
+  /** What is given in place of scopes that are offered and not available; they are refused unless given. */
+  readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
+  /** What is left out of a request for it, in place of refusing that; nothing unless given. */
+  readonly leftOut?: readonly string[];
+  /** The `error_description` when it asks for more, or for nothing. */
+  readonly refusal: string;
+  /** Why the scopes beyond are not available, for the log. */
+  readonly detail: string;
+}
+
+/** The scopes that the parameter `scope` asks for; `invalid_scope` unless all of them are available or left out, and there are some. */
+export function requireScopes(scope: string | undefined, choice: ScopeChoice): readonly string[] {
+  const { available, omitted = available, inPlace, leftOut = [], refusal, detail } = choice;
+  const scopes = requestedScopes(scope) ?? omitted;
+  const beyond = scopes.filter((name) => !available.includes(name));
+  if (scopes.length > 0 && beyond.length === 0) return scopes;
+  if (inPlace !== undefined && beyond.length > 0 && beyond.every((name) => inPlace.of.has(name))) {
+    return [...new Set(scopes.map((name) => (available.includes(name) ? name : inPlace.is)))];
+  }
+  const remaining = scopes.filter((name) => available.includes(name));
+  if (remaining.length > 0 && beyond.every((name) => leftOut.includes(name))) return remaining;
+  const reason = beyond.length === 0 ? 'no scope was asked for' : `${detail}: ${quotedList(beyond)}`;
+  throw new OAuthError('invalid_scope', refusal, reason);
+}
+
+/**
+ * What is left out of a request of this client, where clients may come that no operator registered: offered scopes that it cannot have. Such
+ * clients ask for all that metadata names, or named a minute ago. `openid` is among them, which was left out where there was no key.
+ */
+export function scopesLeftOut(
+  { registeredBy, scopes }: Pick<Client, 'registeredBy' | 'scopes'>,
+  catalog: ScopeCatalog,
+): readonly string[] {
+  if (registeredBy === 'operator') return [];
+  return [...catalog.keys()].filter((name) => name === 'openid' || !scopes.includes(name));
+}
+
+/** Those of the scopes that metadata name: where clients may come that no operator registered, none that only services have. */
+export function listedScopes(names: readonly string[], admitsUnverified: boolean): readonly string[] {
+  return admitsUnverified ? names.filter((name) => !SERVICE_SCOPES.has(name)) : names;
+}
+
+export function formatScope(names: readonly string[]): string {
+  return names.join(' ');
+}
+
+/** The names that stand in both lists, in the order of the first. */
+export function intersectScopes(names: readonly string[], allowed: readonly string[]): readonly string[] {
+  return names.filter((name) => allowed.includes(name));
+}
+
+/** Those of the granted scopes that the client is still registered for and the server still offers. */
+export function scopesInForce(
+  granted: readonly string[],
+  registered: readonly string[],
+  catalog: ScopeCatalog,
+): readonly string[] {
+  return granted.filter((name) => registered.includes(name) && catalog.has(name));
+}
+
+/** The scopes of `names` that are offered, and whose permission (where there is one) the person holds now. */
+export async function scopesHeldBy(
+  host: Pick<CompleteHost, 'holdsPermission'>,
+  catalog: ScopeCatalog,
+  names: readonly string[],
+  person: PersonReference,
+): Promise<readonly string[]> {
+  const offered: string[] = [];
+  const asked: Asked[] = [];
+  for (const name of names) {
+    const scope = catalog.get(name);
+    if (scope === undefined) continue;
+    offered.push(name);
+    if (scope.permission !== null) asked.push({ name, permission: scope.permission });
+  }
+  const holds = async ({ permission }: Asked) => host.holdsPermission(person, permission);
+  const [only] = asked;
+  const held =
+    only !== undefined && asked.length === 1
+      ? [await host.holdsPermission(person, only.permission)]
+      : await Promise.all(asked.map(holds));
+  const denied = asked.filter((_, index) => !isYes(held[index])).map(({ name }) => name);
+  return denied.length === 0 ? offered : offered.filter((name) => !denied.includes(name));
+}
+
+/** A scope that needs a permission. */
+interface Asked {
+  readonly name: string;
+  readonly permission: string;
+}

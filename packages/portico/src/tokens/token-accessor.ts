@@ -1,0 +1,136 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { UserInterface } from '../contracts/person.ts';
+import type { BearerTokens, NoToken, TokenOwner, UsableToken } from './bearer.ts';
+import type { BearerErrorCode } from '../errors.ts';
+import type { ScopeCatalog } from './scopes.ts';
+
+/**
+ * The access token of the request being answered. All of it was looked up before the handler ran: nothing here is awaited,
+ * and it shows what held when the request began. No call ever looks at a session or a cookie.
+ */
+export interface TokenAccessor {
+  /** Lets the request through only with a usable token, whatever its scope; otherwise throws, answered 401. */
+  requireUsable(): void;
+  /**
+   * Lets the request through only when the token carries the scope and its person still holds the permission behind it.
+   * Throws otherwise: answered 401 without a usable token, 403 with one that does not reach.
+   */
+  requireScope(scope: string): void;
+  /** Whether `requireScope` would let the request through. */
+  can(scope: string): boolean;
+  /** The account the token was issued for; null for a client-credentials token, and without a usable token. */
+  user(): UserInterface | null;
+  /** The application that holds the token; null without a usable token. */
+  clientId(): string | null;
+}
+
+const requests = new AsyncLocalStorage<TokenAccessor>();
+
+/** The access token of this request. Throws outside of a request that the server's middleware wraps. */
+export function token(): TokenAccessor {
+  const accessor = requests.getStore();
+  if (accessor === undefined) {
+    throw new Error(
+      'token() was called outside of a request, or the handler is not wrapped by the authorization server: ' +
+        'add the oauthServer() plugin, or wrap the handler in server.withToken(request, next)',
+    );
+  }
+  return accessor;
+}
+
+/** Runs work that can call `token()`, in everything it awaits too. */
+export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
+  return requests.run(accessor, work);
+}
+
+/** Why `token()` refuses. */
+export interface TokenRefusal {
+  readonly code: BearerErrorCode;
+  /** The scope that would have been needed; null when any usable token would have done. */
+  readonly scope: string | null;
+  /** For the log alone. */
+  readonly detail: string;
+  /** Whose token came; absent where none is known. */
+  readonly of?: TokenOwner;
+  /** The token has the scope, and its person no longer the permission: no other token would reach either. */
+  readonly isUnheld?: boolean;
+  /** As those of `NoToken`. */
+  readonly message?: string;
+  readonly proof?: NonNullable<NoToken['proof']>;
+}
+
+/** Throws the refusal of the request being answered. */
+export type Refuse = (refusal: TokenRefusal) => never;
+
+/** Looks up the token of an `Authorization` header, its account and the permissions behind its scopes. `asked` gives the request. */
+export type TokenLookUp = (
+  authorization: string | null,
+  asked: (() => Request) | undefined,
+  refuse: Refuse,
+) => Promise<TokenAccessor>;
+
+export interface TokenLookUpOptions {
+  readonly bearerTokens: BearerTokens;
+  readonly scopes: ScopeCatalog;
+}
+
+export function createTokenLookUp({ bearerTokens, scopes }: TokenLookUpOptions): TokenLookUp {
+  return async (authorization, asked, refuse) => {
+    const found = await bearerTokens.fromHeader(authorization, asked);
+    if ('code' in found) {
+      return accessorWithout(scopes, (scope) => refuse({ ...found, scope }));
+    }
+    return accessorFor(scopes, found, new Set(await bearerTokens.honouredScopes(found)), refuse);
+  };
+}
+
+function accessorFor(
+  offered: ScopeCatalog,
+  { clientId, authorization, user, scopes, thumbprint }: UsableToken,
+  honoured: ReadonlySet<string>,
+  refuse: Refuse,
+): TokenAccessor {
+  return {
+    requireUsable() {},
+    requireScope(scope) {
+      requireOffered(offered, scope);
+      if (honoured.has(scope)) return;
+      const isUnheld = scopes.includes(scope);
+      const detail = isUnheld
+        ? `the person holds no permission for the scope ${scope}`
+        : `the token has no scope ${scope}`;
+      const proof = thumbprint === null ? {} : { proof: { answer: null } };
+      const of = { clientId, authorization };
+      refuse({ code: 'insufficient_scope', scope, detail, of, isUnheld, ...proof });
+    },
+    can(scope) {
+      requireOffered(offered, scope);
+      return honoured.has(scope);
+    },
+    user: () => user,
+    clientId: () => clientId,
+  };
+}
+
+function accessorWithout(offered: ScopeCatalog, refuse: (scope: string | null) => never): TokenAccessor {
+  return {
+    requireUsable: () => refuse(null),
+    requireScope(scope) {
+      requireOffered(offered, scope);
+      refuse(scope);
+    },
+    can(scope) {
+      requireOffered(offered, scope);
+      return false;
+    },
+    user: () => null,
+    clientId: () => null,
+  };
+}
+
+/** A scope that nobody can hold is a mistake of the handler's author, not of the caller. */
+function requireOffered(offered: ScopeCatalog, scope: string): void {
+  if (!offered.has(scope)) {
+    throw new Error(`The scope '${scope}' is asked of token(), but is not in oauth_server:scopes`);
+  }
+}

@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ConfigurationProblem } from '../../../sql/src/errors.ts';
+import { canonicalTag } from './language-ranges.ts';
+import { formsOf, placeholdersOf, PLURAL_CATEGORIES, type Catalog, type Message } from './message.ts';
+
+/** What an application's own files say, and what is wrong with them. */
+export interface OwnMessages {
+  /** By the language's tag. */
+  readonly languages: ReadonlyMap<string, Catalog>;
+  /** Each with the file as its key. */
+  readonly problems: readonly ConfigurationProblem[];
+}
+
+const SUFFIX = '.json';
+
+/** The files `<tag>.json` of a folder, held against the messages that there are; none where there is no such folder. */
+export function readOwnMessages(folder: string | null, known: Catalog): OwnMessages {
+  const languages = new Map<string, Catalog>();
+  const problems: ConfigurationProblem[] = [];
+  for (const name of folder === null ? [] : filesOf(folder)) {
+    const file = path.join(folder ?? '', name);
+    const tag = canonicalTag(name.slice(0, -SUFFIX.length));
+    if (tag === null) {
+      problems.push({ key: file, message: 'its name is no language tag (BCP 47), such as de.json' });
+      continue;
+    }
+    const read = readCatalog(file);
+    if (typeof read === 'string') {
+      problems.push({ key: file, message: read });
+      continue;
+    }
+    problems.push(...catalogProblems(read, known).map((message) => ({ key: file, message })));
+    languages.set(tag, read as Catalog);
+  }
+  return { languages, problems };
+}
+
+function filesOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(SUFFIX))
+      .toSorted();
+  } catch {
+    return [];
+  }
+}
+
+/** Or why it cannot be read. */
+function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
+  try {
+    const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return isRecord(read) ? read : 'must be one object that maps keys to texts';
+  } catch (error) {
+    return `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** What is wrong with messages, each beginning with its key. They need not be all. */
+export function catalogProblems(
+  messages: Readonly<Record<string, unknown>>,
+  known: Catalog,
+): readonly string[] {
+  return Object.entries(messages).flatMap(([key, message]) => {
+    const meant = Object.hasOwn(known, key) ? known[key] : undefined;
+    if (meant === undefined) return [`${key}: there is no message of this key`];
+    if (!isMessage(message)) {
+      return [`${key}: must be a text, or an object of texts by plural category, with other among them`];
+    }
+    return placeholderProblems(message, meant).map((problem) => `${key}: ${problem}`);
+  });
+}
+
+function isMessage(value: unknown): value is Message {
+  if (!isRecord(value)) return typeof value === 'string';
+  return (
+    Object.hasOwn(value, 'other') &&
+    Object.entries(value).every(
+      ([category, text]) => PLURAL_CATEGORIES.includes(category) && typeof text === 'string',
+    )
+  );
+}
+
+/** A form for certain numbers need not say the number. */
+function placeholderProblems(message: Message, meant: Message): readonly string[] {
+  const expected = new Set(formsOf(meant).flatMap((text) => [...placeholdersOf(text)]));
+  const whole = typeof message === 'string' ? message : message.other;
+  const missing = [
+    ...[...expected].filter((name) => !placeholdersOf(whole).has(name)),
+    ...formsOf(message).flatMap((text) =>
+      [...expected].filter((name) => name !== 'count' && !placeholdersOf(text).has(name)),
+    ),
+  ];
+  const unknown = formsOf(message).flatMap((text) =>
+    [...placeholdersOf(text)].filter((name) => !expected.has(name)),
+  );
+  return [
+    ...[...new Set(missing)].map((name) => `the placeholder {${name}} is missing`),
+    ...[...new Set(unknown)].map((name) => `the placeholder {${name}} is given no value`),
+  ];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import * as oauth from 'oauth4webapi';
+import { RecentMap } from '../../portico/src/http/recent-map.ts';
+import { codeWithin } from './causes.ts';
+
+/** What a token is good for, as the authorization server says at this moment. */
+export interface IntrospectedToken {
+  /** Milliseconds since 1970; null when the authorization server does not say. */
+  readonly expiresAt: number | null;
+  /** The application that the token was issued to. */
+  readonly clientId: string;
+  /** What the token would be honoured for at this moment. */
+  readonly scopes: readonly string[];
+  /** The person as the outside world knows them; null for a client-credentials token. */
+  readonly subject: string | null;
+}
+
+/** How long to wait for an answer of the authorization server, in milliseconds. */
+const TIMEOUT = 5000;
+
+/** A token that may be used here: a proof is asked for at each use, also of an answer that is cached. */
+export interface UsableToken {
+  readonly token: IntrospectedToken;
+  /** The key that it is bound to; null for none. */
+  readonly boundTo: string | null;
+}
+
+/** Why a token is none here. */
+export type UnusableReason = 'token_not_active' | 'other_audience' | 'unknown_binding';
+
+/** A token that is none here. */
+export interface UnusableToken {
+  readonly reason: UnusableReason;
+  readonly clientId: unknown;
+}
+
+/** Why the authorization server could not be asked about a token. */
+export type IntrospectionProblem =
+  | 'introspection_timed_out'
+  | 'introspection_unreachable'
+  | 'introspection_refused'
+  | 'introspection_malformed';
+
+/** The authorization server could not be asked. It has no cause: that could have in it what was sent or answered. */
+export class IntrospectionError extends Error {
+  override readonly name = 'IntrospectionError';
+  readonly reason: IntrospectionProblem;
+  /** The code of an error. */
+  readonly detail: string | null;
+  /** The HTTP status of an answer that is none. */
+  readonly answered: number | null;
+
+  constructor(reason: IntrospectionProblem, detail: string | null, answered: number | null = null) {
+    super(reason);
+    this.reason = reason;
+    this.detail = detail;
+    this.answered = answered;
+  }
+}
+
+interface CachedAnswer {
+  readonly answer: UsableToken | UnusableToken;
+  readonly until: number;
+}
+
+/** Whom to ask, and as whom. */
+export interface Asking {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The target that tokens must have been granted for; null for tokens without one. */
+  readonly audience: string | null;
+  readonly cache: { readonly seconds: number; readonly entries: number };
+  readonly allowsInsecureRequests: boolean;
+}
+
+/** What the authorization server says of tokens (RFC 7662). */
+export class Introspection {
+  readonly #asking: Asking;
+  readonly #server: oauth.AuthorizationServer;
+  readonly #client: oauth.Client;
+  readonly #authenticate: oauth.ClientAuth;
+  /** By the SHA-256 of the token: tokens are kept nowhere (RFC 9700 section 4.9.3). */
+  readonly #cached: RecentMap<string, CachedAnswer>;
+
+  constructor(asking: Asking) {
+    const { issuer, clientId, clientSecret, cache } = asking;
+    this.#asking = asking;
+    this.#server = { issuer, introspection_endpoint: introspectionEndpoint(issuer) };
+    this.#client = { client_id: clientId };
+    this.#authenticate = oauth.ClientSecretBasic(clientSecret);
+    this.#cached = new RecentMap(cache.entries);
+  }
+
+  /** Rejects with an IntrospectionError when the authorization server cannot be asked. */
+  async of(token: string): Promise<UsableToken | UnusableToken> {
+    const { seconds } = this.#asking.cache;
+    if (seconds <= 0) return this.#ask(token);
+    const key = createHash('sha256').update(token).digest('base64');
+    const found = this.#cached.get(key);
+    // Never longer than the token lives; the cache's own time is measured by a clock that is never set back.
+    if (found !== undefined && lives(found.answer) && found.until > performance.now()) return found.answer;
+    // From before the question: what it says may change while the answer is on its way.
+    const until = performance.now() + seconds * 1000;
+    const answer = await this.#ask(token);
+    // A later question may have been answered meanwhile.
+    if ((this.#cached.get(key)?.until ?? 0) > until) return answer;
+    return this.#cached.put(key, { answer, until }).answer;
+  }
+
+  async #ask(token: string): Promise<UsableToken | UnusableToken> {
+    const response = await this.#exchange(token);
+    try {
+      const answer = await oauth.processIntrospectionResponse(this.#server, this.#client, response);
+      return judged(answer, this.#asking.audience);
+    } catch (error) {
+      throw new IntrospectionError('introspection_malformed', codeWithin(error));
+    }
+  }
+
+  /** The whole answer: what ends a connection is no matter of what it says. */
+  async #exchange(token: string): Promise<Response> {
+    const signal = AbortSignal.timeout(TIMEOUT);
+    try {
+      const response = await oauth.introspectionRequest(
+        this.#server,
+        this.#client,
+        this.#authenticate,
+        token,
+        { [oauth.allowInsecureRequests]: this.#asking.allowsInsecureRequests, signal },
+      );
+      if (response.status === 200) return new Response(await response.text(), { headers: response.headers });
+      response.body?.cancel().catch(() => undefined);
+      throw new IntrospectionError('introspection_refused', null, response.status);
+    } catch (error) {
+      if (error instanceof IntrospectionError) throw error;
+      const reason = signal.aborted ? 'introspection_timed_out' : 'introspection_unreachable';
+      throw new IntrospectionError(reason, codeWithin(error));
+    }
+  }
+}
+
+function lives(answer: UsableToken | UnusableToken): boolean {
+  return 'reason' in answer || (answer.token.expiresAt ?? Infinity) > Date.now();
+}
+
+/** Throws for what is no answer of an introspection. */
+function judged(answer: oauth.IntrospectionResponse, audience: string | null): UsableToken | UnusableToken {
+  const { client_id: clientId } = answer;
+  const targets: readonly string[] = answer.aud === undefined ? [] : [answer.aud].flat();
+  const meant = audience === null ? targets.length === 0 : targets.includes(audience);
+  if (!answer.active) return { reason: 'token_not_active', clientId };
+  if (!meant) return { reason: 'other_audience', clientId };
+  const boundTo = bindingOf(answer);
+  if (boundTo === undefined) return { reason: 'unknown_binding', clientId };
+  return {
+    token: {
+      expiresAt: answer.exp === undefined ? null : answer.exp * 1000,
+      clientId: clientId ?? '',
+      scopes: (answer.scope ?? '').split(' ').filter((scope) => scope !== ''),
+      subject: answer.sub ?? null,
+    },
+    boundTo,
+  };
+}
+
+/**
+ * The key that the token is bound to (RFC 9449 section 6.2), null for none, undefined where it is bound to something else or
+ * nobody can tell to what: such a token is none here.
+ */
+function bindingOf({ cnf, token_type: type }: oauth.IntrospectionResponse): string | null | undefined {
+  if (cnf === undefined) return type?.toLowerCase() === 'dpop' ? undefined : null;
+  const { jkt, ...others } = cnf as Readonly<Record<string, unknown>>;
+  return typeof jkt === 'string' && Object.keys(others).length === 0 ? jkt : undefined;
+}
+
+/** Below the issuer, which may have a path. */
+function introspectionEndpoint(issuer: string): string {
+  return new URL('oauth/introspect', issuer.endsWith('/') ? issuer : `${issuer}/`).href;
+}

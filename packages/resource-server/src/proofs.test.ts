@@ -1,0 +1,188 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { dpopOffer } from '../../portico/src/http/dpop.ts';
+import { Proofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
+
+const NOW = 1_800_000_000_000;
+const TOKEN = 'an access token';
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const jwk = ec.publicKey.export({ format: 'jwk' });
+const { crv, kty, x, y } = jwk;
+const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');
+const THUMBPRINT = hashOf(JSON.stringify({ crv, kty, x, y }));
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function proof(htu: string, more: object = {}): string {
+  const claims = { jti: 'once', htm: 'GET', htu, iat: Date.now() / 1000, ath: hashOf(TOKEN), ...more };
+  const signed = `${encoded({ typ: 'dpop+jwt', alg: 'ES256', jwk })}.${encoded(claims)}`;
+  const signature = sign('sha256', Buffer.from(signed), { key: ec.privateKey, dsaEncoding: 'ieee-p1363' });
+  return `${signed}.${signature.toString('base64url')}`;
+}
+
+/** An API at https://api.example, unless it is said otherwise, and a clock that stands still. */
+function api(options: Partial<DpopOptions> = {}) {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+  onTestFinished(() => void vi.useRealTimers());
+  const proofs = new Proofs({ publicUrl: 'https://api.example', ...options });
+  const told = (sent: Partial<SentRequest> = {}, boundTo = THUMBPRINT) =>
+    proofs.refusal(TOKEN, boundTo, {
+      method: 'GET',
+      target: '/notes',
+      dpop: proof('https://api.example/notes'),
+      ...sent,
+    });
+  const ask = async (...given: Parameters<typeof told>) => (await told(...given))?.reason ?? null;
+  const use = (jti: string) => ask({ dpop: proof('https://api.example/notes', { jti }) });
+  return { told, ask, use };
+}
+
+describe('A request in the scheme DPoP', () => {
+  test('proves the key of its token, once', async () => {
+    const { ask } = api();
+    expect(await ask()).toBeNull();
+    expect(await ask()).toBe('proof_used');
+  });
+
+  test('proves nothing without a proof, or with one of something else, and why is told', async () => {
+    const { told, ask } = api();
+    for (const [dpop, reason, detail] of [
+      [null, 'proof_missing', null],
+      ['', 'proof_malformed', 'its header is missing or no base64url'],
+      ['eHg', 'proof_malformed', 'its header is no JSON'],
+      [proof('https://api.example/other'), 'proof_url', 'its htu is another URL'],
+      [proof('https://api.example/notes', { htm: 'POST' }), 'proof_method', 'its htm is another method'],
+      [
+        proof('https://api.example/notes', { ath: hashOf('another') }),
+        'proof_for_another_token',
+        'its ath is that of another token',
+      ],
+      [
+        proof('https://api.example/notes', { iat: NOW / 1000 - 120 }),
+        'proof_too_old',
+        'its iat is too long ago',
+      ],
+    ] as const)
+      expect(await told({ dpop })).toEqual({ reason, detail });
+    expect(await ask({ method: 'POST' })).toBe('proof_method');
+    expect(await ask()).toBeNull();
+  });
+
+  test('with the key of another token has a token that is not its own, and uses nothing', async () => {
+    const { ask } = api();
+    expect(await ask({}, hashOf('another key'))).toBe('proof_of_another_key');
+    expect(await ask()).toBeNull();
+  });
+
+  test.each([
+    ['https://api.example', '/notes?page=2', 'https://api.example/notes'],
+    ['https://api.example/', '/', 'https://api.example/'],
+    ['https://api.example/shop', '/notes', 'https://api.example/shop/notes'],
+    ['https://api.example/shop/', '/notes?', 'https://api.example/shop/notes'],
+    ['https://API.example:443/a/b/', '/?a=/b', 'https://api.example/a/b/'],
+  ])('at %s, for %s, has a proof for %s', async (publicUrl, target, htu) => {
+    const { ask } = api({ publicUrl });
+    expect(await ask({ target, dpop: proof(`${htu}x`) })).toBe('proof_url');
+    expect(await ask({ target, dpop: proof(htu) })).toBeNull();
+  });
+
+  test.each([
+    'notes',
+    'https://api.example/notes',
+    ':443/notes',
+    '',
+    '?',
+    '*',
+    '/a/../notes',
+    '/./notes',
+    '//notes',
+    '/\\notes',
+  ])('for what parsers write anew has no proof: %s', async (target) => {
+    const { ask } = api();
+    expect(await ask({ target })).toBe(target === '//notes' ? 'proof_url' : 'proof_target');
+    expect(await ask()).toBeNull();
+  });
+
+  test('may have any query: a proof says nothing of it', async () => {
+    for (const query of ['?', '?a=b?c', '?a=/../b', '?a=\\', '?a=\u00fc'])
+      expect(await api().ask({ target: `/notes${query}` })).toBeNull();
+  });
+
+  test('ends with a fault of ours, and is not told that its proof is one', async () => {
+    const { ask } = api();
+    await expect(ask({ dpop: 7 as never })).rejects.toThrow(TypeError);
+  });
+});
+
+test('The public URL of an API has neither query nor fragment, and is one', () => {
+  const says = 'dpop.publicUrl: must have no query and no fragment';
+  for (const publicUrl of ['https://api.example/?a', 'https://api.example/#a']) {
+    expect(() => new Proofs({ publicUrl })).toThrow(new TypeError(says));
+  }
+  expect(() => new Proofs({ publicUrl: '/notes' })).toThrow(TypeError);
+});
+
+test('A refusal names the algorithms, and whether proofs are needed', () => {
+  const url = { publicUrl: 'https://api.example' };
+  const offered = (required: boolean) => dpopOffer({ required, algorithms: ALGORITHMS });
+  expect(refusalOf(new Proofs(url), false)).toEqual({ ...offered(false), presented: false, answer: null });
+  expect(refusalOf(new Proofs({ ...url, required: true }), true)).toEqual({
+    ...offered(true),
+    presented: true,
+    answer: null,
+  });
+  expect(refusalOf(null, true)).toBeNull();
+});
+
+describe('Whether a proof is new', () => {
+  test('is said by what others keep, of which it is told a hash and when it ends', async () => {
+    const told: unknown[] = [];
+    const claim = async (...about: unknown[]) => told.push(about) === 1;
+    const { ask } = api({ claim });
+    expect([await ask(), await ask()]).toEqual([null, 'proof_used']);
+    const hash = hashOf(JSON.stringify([THUMBPRINT, 'once']));
+    expect(told[0]).toEqual([hash, NOW + 120_000]);
+    for (const answer of [true, 1]) expect(await api({ claim: () => answer as never }).ask()).toBeNull();
+    for (const answer of [0, 2, 'true', 'OK', {}, { isNew: false }, undefined])
+      expect(await api({ claim: () => answer as never }).ask()).toBe('proof_used');
+  });
+
+  test.each([
+    ['no code', new Error('the store is away'), null],
+    ['one', Object.assign(new Error('the store is away'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+    ['the code of its cause', new Error('away', { cause: { code: 'no error' } }), null],
+    [
+      'that of an error below',
+      new Error('x', { cause: Object.assign(new Error('y'), { code: '57P01' }) }),
+      '57P01',
+    ],
+    ['what is no code', Object.assign(new Error('x'), { code: 'the token abc' }), null],
+    ['a number', Object.assign(new Error('x'), { code: 7 }), null],
+    ['none, being none', 'ECONNREFUSED', null],
+  ])('cannot be said by what fails, which is told by %s', async (_, fault, detail) => {
+    const { told } = api({ claim: () => Promise.reject(fault) });
+    expect(await told()).toEqual({ reason: 'claim_failed', detail });
+    const thrown = api({
+      claim: () => {
+        throw fault;
+      },
+    });
+    expect(await thrown.told()).toEqual({ reason: 'claim_failed', detail });
+  });
+
+  test('is remembered of as many as are said: the next one is refused until one has expired', async () => {
+    const { use } = api({ remembered: 2 });
+    expect(await use('a')).toBeNull();
+    vi.setSystemTime(NOW + 1000);
+    expect(await use('b')).toBeNull();
+    expect(await use('c')).toBe('proofs_too_many');
+    expect(await use('c')).toBe('proofs_too_many');
+    expect(await use('b')).toBe('proof_used');
+    vi.setSystemTime(NOW + 119_999);
+    expect(await use('c')).toBe('proofs_too_many');
+    vi.setSystemTime(NOW + 120_000);
+    expect(await use('c')).toBeNull();
+    expect(await use('d')).toBe('proofs_too_many');
+    expect([await use('b'), await use('c')]).toEqual(['proof_used', 'proof_used']);
+  });
+});

@@ -1,0 +1,157 @@
+import { challenges, type BindingRefusal } from '../../portico/src/http/challenges.ts';
+import { nameOf } from './causes.ts';
+import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
+import type { ProofReason } from './proofs.ts';
+
+/** Why a request is refused: one for each way, and no other. `docs/protecting-an-api.md` says of each what to do. */
+export type RefusalReason =
+  | 'no_token'
+  | 'other_scheme'
+  | 'malformed_token'
+  | 'dpop_not_taken'
+  | UnusableReason
+  | 'bound_as_bearer'
+  | 'unbound_as_dpop'
+  | 'unbound'
+  | 'no_request'
+  | ProofReason
+  | 'scope_missing'
+  | IntrospectionProblem
+  | 'fault';
+
+/**
+ * A request that was refused, as `onRefusal` is told of it. It has nothing secret: no token, proof, header or secret of the request or of the
+ * client, and nothing of what the authorization server answered but its status and the client id.
+ */
+export interface Refusal {
+  /** As it is answered. */
+  readonly status: 401 | 403 | 503;
+  /** The error code as it is answered; null where there was no usable token in the request (RFC 6750 section 3.1). */
+  readonly error:
+    'invalid_token' | 'invalid_dpop_proof' | 'insufficient_scope' | 'temporarily_unavailable' | null;
+  /** Why. Whoever sent the request is not told. */
+  readonly reason: RefusalReason;
+  /**
+   * More of the reason, null where there is no more: of a proof in words, such as `its iat is too long ago`; otherwise the code of an error,
+   * such as `ECONNREFUSED`, or of a fault its class.
+   */
+  readonly detail: string | null;
+  /** The HTTP status that the authorization server answered introspection with; null unless the reason is `introspection_refused`. */
+  readonly answered: number | null;
+  /** The application that the token was issued to; null where that is not known. */
+  readonly clientId: string | null;
+  /** The scope that the request needed. */
+  readonly scope: string;
+}
+
+/** Why a request is refused, with what is known of it where that is found. */
+export interface Grounds {
+  readonly reason: RefusalReason;
+  readonly detail?: string | null;
+  readonly answered?: number | null;
+  /** As the authorization server answered it: it may be anything. */
+  readonly clientId?: unknown;
+}
+
+const WITHOUT_TOKEN = { status: 401, error: null } as const;
+const INVALID_TOKEN = { status: 401, error: 'invalid_token' } as const;
+const INVALID_PROOF = { status: 401, error: 'invalid_dpop_proof' } as const;
+const UNAVAILABLE = { status: 503, error: 'temporarily_unavailable' } as const;
+
+/** What each reason is answered with. */
+export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'error'>>> = {
+  no_token: WITHOUT_TOKEN,
+  other_scheme: WITHOUT_TOKEN,
+  malformed_token: WITHOUT_TOKEN,
+  dpop_not_taken: WITHOUT_TOKEN,
+  token_not_active: INVALID_TOKEN,
+  other_audience: INVALID_TOKEN,
+  unknown_binding: INVALID_TOKEN,
+  bound_as_bearer: INVALID_TOKEN,
+  unbound_as_dpop: INVALID_TOKEN,
+  unbound: INVALID_TOKEN,
+  no_request: INVALID_PROOF,
+  proof_missing: INVALID_PROOF,
+  proof_target: INVALID_PROOF,
+  proof_repeated: INVALID_PROOF,
+  proof_malformed: INVALID_PROOF,
+  proof_type: INVALID_PROOF,
+  proof_algorithm: INVALID_PROOF,
+  proof_jti: INVALID_PROOF,
+  proof_nonce: INVALID_PROOF,
+  proof_method: INVALID_PROOF,
+  proof_url: INVALID_PROOF,
+  proof_without_time: INVALID_PROOF,
+  proof_from_the_future: INVALID_PROOF,
+  proof_too_old: INVALID_PROOF,
+  proof_expired: INVALID_PROOF,
+  proof_not_yet_valid: INVALID_PROOF,
+  proof_without_token: INVALID_PROOF,
+  proof_for_another_token: INVALID_PROOF,
+  proof_key: INVALID_PROOF,
+  proof_signature: INVALID_PROOF,
+  proof_of_another_key: INVALID_TOKEN,
+  proof_used: INVALID_PROOF,
+  proofs_too_many: UNAVAILABLE,
+  claim_failed: UNAVAILABLE,
+  scope_missing: { status: 403, error: 'insufficient_scope' },
+  introspection_timed_out: UNAVAILABLE,
+  introspection_unreachable: UNAVAILABLE,
+  introspection_refused: UNAVAILABLE,
+  introspection_malformed: UNAVAILABLE,
+  fault: UNAVAILABLE,
+};
+
+/** What is known of a refusal; `secrets` are those that an answer of the authorization server could repeat. */
+export function refusalFor(grounds: Grounds, scope: string, secrets: readonly string[]): Refusal {
+  const { reason, detail = null, answered = null, clientId } = grounds;
+  return { ...ANSWERS[reason], reason, detail, answered, clientId: clientIdIn(clientId, secrets), scope };
+}
+
+/** RFC 6749 appendix A.1, and a bound: nothing else can break, or fill, a line of a log. */
+const CLIENT_ID = /^[\x20-\x7E]{1,2048}$/;
+
+function clientIdIn(answered: unknown, secrets: readonly string[]): string | null {
+  if (typeof answered !== 'string' || !CLIENT_ID.test(answered)) return null;
+  return secrets.some((secret) => answered.includes(secret)) ? null : answered;
+}
+
+/** Neither what it throws nor a promise that it returns changes, or holds up, the answer. */
+export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal): void {
+  const telling = async () => onRefusal(refusal);
+  telling().catch(() => undefined);
+}
+
+/** What a response says beside the refusal. */
+export interface Challenge {
+  /** Without metadata, only a token that does not reach is told the scope. */
+  readonly metadata: string | null;
+  readonly dpop: BindingRefusal | null;
+}
+
+/** The answer, and what is told of it. What no header field can hold, such as a scope with a line break in it, is a fault: 503. */
+export function refuse(refusal: Refusal, challenge: Challenge): { refusal: Refusal; response: Response } {
+  try {
+    return { refusal, response: responseTo(refusal, challenge) };
+  } catch (error) {
+    const fault: Refusal = { ...refusal, ...ANSWERS.fault, reason: 'fault', detail: nameOf(error) };
+    return { refusal: fault, response: responseTo(fault, challenge) };
+  }
+}
+
+function responseTo({ status, error, scope }: Refusal, { metadata, dpop }: Challenge): Response {
+  if (status === 503) return Response.json({ error }, { status, headers: { 'Retry-After': '2' } });
+  const parameters = {
+    realm: 'oauth',
+    // RFC 6750 section 3: without a token there is no error.
+    error,
+    scope: status === 403 || metadata !== null ? scope : null,
+    resource_metadata: metadata,
+  };
+  const isReadable = metadata !== null || dpop !== null;
+  const headers = {
+    'WWW-Authenticate': challenges(parameters, dpop),
+    ...(isReadable ? { 'Access-Control-Expose-Headers': 'WWW-Authenticate' } : {}),
+  };
+  return Response.json({ error: error ?? 'invalid_token' }, { status, headers });
+}

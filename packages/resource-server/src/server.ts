@@ -1,0 +1,165 @@
+import { parseBearer, parseScheme } from '../../portico/src/http/bearer.ts';
+import { DPOP_SCHEME } from '../../portico/src/http/dpop.ts';
+import { nameOf } from './causes.ts';
+import { Introspection, IntrospectionError, type IntrospectedToken } from './introspection.ts';
+import { Proofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
+import { refusalFor, refuse, tell, type Grounds, type Refusal } from './refusals.ts';
+
+/** Which authorization server to ask, and with which credentials. */
+export interface ResourceServerOptions {
+  /** The authorization server: its `public_url`, and its `base_path` when it has one. */
+  readonly issuer: string;
+  /** A client that was registered with `--grant=introspection`. */
+  readonly clientId: string;
+  /** The client's secret; it is sent to the authorization server alone. */
+  readonly clientSecret: string;
+  /** The target that tokens must have been granted for; null for tokens without one. */
+  readonly audience: string | null;
+  /**
+   * How long answers are cached, and how many. Off unless given: without it a revocation, a suspension or a lost permission
+   * takes effect on the next call, with it after so many seconds at the latest.
+   */
+  readonly cache?: { readonly seconds: number; readonly entries: number };
+  /**
+   * The URL of the API's metadata (RFC 9728). With it what `authorize` refuses says in `WWW-Authenticate` where the metadata is and, also
+   * without a token, which scope is needed; pages that may read the API's answers may read that header. Not named unless given.
+   */
+  readonly resourceMetadata?: string;
+  /**
+   * Takes tokens that are bound to a key of their client, in the scheme DPoP (RFC 9449). Off unless given: such a token is none then.
+   */
+  readonly dpop?: DpopOptions;
+  /**
+   * Is told of each refusal of `authorize`, and so of the guards, before it is answered: once, and of nothing secret. Off unless given. It cannot
+   * change the answer: what it throws is passed over, and a promise that it returns is not awaited, whether or not that is ever settled or
+   * is rejected. Only what it does before it returns holds the answer up.
+   */
+  readonly onRefusal?: (refusal: Refusal) => void | Promise<void>;
+  /** Lets development, tests and other machines of a private network use plain http. */
+  readonly allowInsecureRequests?: boolean;
+}
+
+/** Checks the tokens of requests. */
+export type ResourceServer = Readonly<IntrospectingServer>;
+
+/**
+ * Makes a resource server; asks nobody before the first token. Throws a TypeError for an issuer that it could not ask (http without
+ * `allowInsecureRequests`, or one with user information), for metadata without a URL, and for an `onRefusal` that is no function.
+ */
+export function createResourceServer(options: ResourceServerOptions): ResourceServer {
+  return new IntrospectingServer(options);
+}
+
+class IntrospectingServer {
+  readonly #introspection: Introspection;
+  readonly #proofs: Proofs | null;
+  readonly #metadata: string | null;
+  readonly #onRefusal: ResourceServerOptions['onRefusal'];
+  /** The secret in each form in which it is sent: whatever answers could repeat it. */
+  readonly #credentials: readonly string[];
+
+  constructor(options: ResourceServerOptions) {
+    const { issuer, clientId, clientSecret, audience, dpop, resourceMetadata, onRefusal } = options;
+    const { cache = { seconds: 0, entries: 0 } } = options;
+    const allowsInsecureRequests = options.allowInsecureRequests === true;
+    requireIssuer(issuer, allowsInsecureRequests);
+    if (onRefusal !== undefined && typeof onRefusal !== 'function')
+      throw new TypeError('onRefusal: must be a function');
+    const asking = { issuer, clientId, clientSecret, audience, cache, allowsInsecureRequests };
+    this.#introspection = new Introspection(asking);
+    const encodedSecret = encodeURIComponent(clientSecret);
+    const basic = btoa(`${encodeURIComponent(clientId)}:${encodedSecret}`);
+    this.#credentials = [clientSecret, encodedSecret, basic];
+    this.#proofs = dpop === undefined ? null : new Proofs(dpop);
+    this.#metadata = resourceMetadata === undefined ? null : new URL(resourceMetadata).href;
+    this.#onRefusal = onRefusal;
+  }
+
+  /**
+   * The token of an `Authorization` header, when it reaches the scope. Otherwise the response to send: 401, 403, or 503 when
+   * the authorization server cannot be asked. `request` is what the proof of a bound token is for: without it there is no such token.
+   */
+  readonly authorize = async (
+    authorization: string | null | undefined,
+    scope: string,
+    request?: SentRequest,
+  ): Promise<IntrospectedToken | Response> => {
+    const presented = presentedIn(authorization ?? null, this.#proofs !== null);
+    const isPresented = 'token' in presented;
+    const outcome = isPresented ? await this.#checked(presented, scope, request) : presented;
+    if (!('reason' in outcome)) return outcome;
+    const dpop = refusalOf(this.#proofs, isPresented && presented.scheme === 'DPoP');
+    const secrets = isPresented ? [presented.token, ...this.#credentials] : this.#credentials;
+    const told = refuse(refusalFor(outcome, scope, secrets), { metadata: this.#metadata, dpop });
+    if (this.#onRefusal !== undefined) tell(this.#onRefusal, { ...told.refusal });
+    return told.response;
+  };
+
+  async #checked(
+    presented: Presented,
+    scope: string,
+    request: SentRequest | undefined,
+  ): Promise<IntrospectedToken | Grounds> {
+    try {
+      return await this.#check(presented, scope, request);
+    } catch (error) {
+      if (!(error instanceof IntrospectionError)) return { reason: 'fault', detail: nameOf(error) };
+      const { reason, detail, answered } = error;
+      return { reason, detail, answered };
+    }
+  }
+
+  /** The token; otherwise why it is refused. */
+  async #check(
+    { token: value, scheme }: Presented,
+    scope: string,
+    request: SentRequest | undefined,
+  ): Promise<IntrospectedToken | Grounds> {
+    const answer = await this.#introspection.of(value);
+    if ('reason' in answer) return answer;
+    const { token, boundTo } = answer;
+    const { clientId } = token;
+    // Bound it is none as Bearer, unbound none in the scheme DPoP (RFC 9449 section 7.2).
+    if (boundTo !== null && scheme === 'Bearer') return { reason: 'bound_as_bearer', clientId };
+    if (boundTo === null && scheme === 'DPoP') return { reason: 'unbound_as_dpop', clientId };
+    if (boundTo === null) {
+      if (this.#proofs?.offer.required === true) return { reason: 'unbound', clientId };
+    } else {
+      if (this.#proofs === null) return { reason: 'dpop_not_taken', clientId };
+      if (request === undefined) return { reason: 'no_request', clientId };
+      const refusal = await this.#proofs.refusal(value, boundTo, request);
+      if (refusal !== null) return { ...refusal, clientId };
+    }
+    return token.scopes.includes(scope) ? token : { reason: 'scope_missing', clientId };
+  }
+}
+
+/** No message repeats a password, nor does what an error of a parser has beside its message. */
+function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
+  const url = URL.parse(issuer);
+  if (url === null) throw new TypeError('issuer: must be a URL, such as https://app.example.com');
+  if (url.username !== '' || url.password !== '') {
+    throw new TypeError(
+      'issuer: must have no user information (user:password@): clientId and clientSecret are what is sent',
+    );
+  }
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && allowsInsecureRequests)) return;
+  const named = url.protocol === 'http:' ? `https, not ${url.origin}` : 'https';
+  throw new TypeError(`issuer: must be ${named}. For http, in development, set allowInsecureRequests`);
+}
+
+interface Presented {
+  readonly token: string;
+  readonly scheme: 'Bearer' | 'DPoP';
+}
+
+function presentedIn(authorization: string | null, takesDpop: boolean): Presented | Grounds {
+  if (authorization === null || /^\s*$/.test(authorization)) return { reason: 'no_token' };
+  const bearer = parseBearer(authorization);
+  const bound = parseScheme(DPOP_SCHEME, authorization);
+  if (bound !== null && !takesDpop) return { reason: 'dpop_not_taken' };
+  const token = (bearer ?? bound)?.token;
+  if (token === undefined) return { reason: 'other_scheme' };
+  if (token === null) return { reason: 'malformed_token' };
+  return { token, scheme: bearer === null ? 'DPoP' : 'Bearer' };
+}

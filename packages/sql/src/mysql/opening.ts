@@ -1,0 +1,22 @@
+import type { BorrowedDatabase, BorrowingOptions } from '../../../portico/src/application/contracts.ts';
+import { borrowed, type EngineOpener } from '../opening.ts';
+import { borrowMysql, type MysqlPool } from './borrowed.ts';
+import { openMysql } from './engine.ts';
+
+export const mysqlOpener: EngineOpener = {
+  dialect: 'mysql',
+  schemes: ['mysql', 'mariadb'],
+  open:
+    ({ url }, { poolSize: size = 10 }) =>
+    (limits) =>
+      openMysql(url, { ...limits, size }),
+};
+
+/** The application's own pool of `mysql2`, or of `mysql2/promise`, as the store; the rest is as for `fromPostgres`. */
+export function fromMysql(pool: MysqlPool, options: BorrowingOptions = {}): BorrowedDatabase {
+  return borrowed(options, () => ({
+    dialect: 'mysql',
+    engine: (limits) => borrowMysql(pool, limits),
+    store: pool,
+  }));
+}

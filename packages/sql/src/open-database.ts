@@ -1,0 +1,27 @@
+import { ConfigurationError } from './errors.ts';
+import type { OpenedDatabase } from '../../portico/src/application/contracts.ts';
+import { mysqlOpener } from './mysql/opening.ts';
+import { opened, type DatabaseOptions, type EngineOpener } from './opening.ts';
+import { postgresOpener } from './postgres/opening.ts';
+import { sqliteOpener } from './sqlite/opening.ts';
+
+/** The list of engines. */
+const OPENERS: readonly EngineOpener[] = [sqliteOpener, postgresOpener, mysqlOpener];
+
+/**
+ * Opens the store that a URL names: `sqlite:<file>` (relative to the directory; `sqlite::memory:`), `postgres://…` (of several
+ * servers: `postgres://…@one:5432,other:5432/…`), `mysql://…` or `mariadb://…`. Connects at the first statement. Throws a
+ * ConfigurationError for any other URL.
+ */
+export function openDatabase(url: string, options: DatabaseOptions): OpenedDatabase {
+  const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
+  const opener = OPENERS.find(({ schemes }) => schemes.includes(scheme));
+  const engine = opener?.open({ url, rest }, options) ?? null;
+  if (opener !== undefined && engine !== null) return opened(opener.dialect, engine, options);
+  throw new ConfigurationError([
+    {
+      key: 'database_url',
+      message: 'must be sqlite:<file>, postgres://… or mysql://… (DATABASE_URL sets it)',
+    },
+  ]);
+}

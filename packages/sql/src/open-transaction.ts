@@ -1,0 +1,124 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Timer } from '../../portico/src/application/contracts.ts';
+import { TransactionError } from '../../portico/src/application/errors.ts';
+import type { SqlParameter } from './contract.ts';
+import type { EngineConnection, StatementResult } from './engine.ts';
+
+/** How long a transaction may last, in milliseconds; null for as long as it takes. */
+export interface TransactionLimits {
+  readonly duration: number | null;
+  /** How long it may wait for anything but its statements, once the first of them has run. */
+  readonly idle: number | null;
+  readonly timer: Timer;
+}
+
+/** The transaction whose work is running. */
+const current = new AsyncLocalStorage<OpenTransaction>();
+
+/** The innermost transaction that has not ended. Ended ones are skipped, so that nothing keeps them in memory. */
+function innermostOpen(): OpenTransaction | undefined {
+  let found = current.getStore();
+  while (found?.hasEnded === true) found = found.outer;
+  return found;
+}
+
+/** The error when this store must not be asked now: the statement would wait for a transaction that waits for the statement. */
+export function refusalInside(store: object): TransactionError | null {
+  for (let open = current.getStore(); open !== undefined; open = open.outer) {
+    if (open.store === store && !open.hasEnded) return new TransactionError('inside');
+  }
+  return null;
+}
+
+/**
+ * The connection that a transaction's work is given. Its end waits for statements in flight; after it, statements are
+ * refused, since the underlying connection may be in use by others then.
+ */
+export class OpenTransaction implements EngineConnection {
+  readonly store: object;
+  readonly #connection: EngineConnection;
+  /** The open transaction around this one, on another store. */
+  readonly outer = innermostOpen();
+  readonly #limits: TransactionLimits;
+  readonly #since: number;
+  #ended: 'ended' | 'idle' | 'late' | null = null;
+  /** Statements that have not returned yet. */
+  #inFlight = 0;
+  /** Since when no statement is in flight; null before the first, when nothing is held that others wait for. */
+  #idleSince: number | null = null;
+  #allReturned: (() => void) | null = null;
+  /** The error of a statement that the work did not await. */
+  #failed: { readonly error: unknown } | null = null;
+  #stopWatching: (() => void) | null = null;
+
+  constructor(store: object, connection: EngineConnection, limits: TransactionLimits) {
+    this.store = store;
+    this.#connection = connection;
+    this.#limits = limits;
+    this.#since = limits.timer.now();
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== null;
+  }
+
+  async execute(sql: string, parameters: readonly SqlParameter[]): Promise<StatementResult> {
+    this.#refuseAfterEnd();
+    this.#inFlight += 1;
+    try {
+      return await this.#connection.execute(sql, parameters);
+    } catch (error) {
+      if (this.#ended !== null) this.#failed ??= { error };
+      throw error;
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) {
+        this.#idleSince = this.#limits.timer.now();
+        this.#allReturned?.();
+      }
+    }
+  }
+
+  /** Runs the work and ends the transaction. Once the promise is fulfilled or rejected, no statement runs any more. */
+  async run<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
+    const late = Promise.withResolvers<never>();
+    let result: T;
+    try {
+      this.#watch(() => late.reject(new TransactionError(this.#ended ?? 'late')));
+      result = await Promise.race([current.run(this, () => work(this)), late.promise]);
+    } finally {
+      await this.#end();
+    }
+    if (this.#failed !== null) throw this.#failed.error;
+    return result;
+  }
+
+  /** Ends the transaction once it has lasted or waited for too long, and then calls `onLate`. */
+  #watch(onLate: () => void): void {
+    const { duration, idle, timer } = this.#limits;
+    if (duration === null || idle === null) return;
+    const check = () => {
+      const now = timer.now();
+      const left = this.#since + duration - now;
+      const idleLeft = this.#inFlight > 0 || this.#idleSince === null ? idle : this.#idleSince + idle - now;
+      if (left > 0 && idleLeft > 0) {
+        this.#stopWatching = timer.after(Math.min(left, idleLeft), check);
+        return;
+      }
+      this.#ended ??= left > 0 ? 'idle' : 'late';
+      onLate();
+    };
+    this.#stopWatching = timer.after(Math.min(duration, idle), check);
+  }
+
+  /** Refuses statements from now on, and waits for those in flight. */
+  async #end(): Promise<void> {
+    this.#ended ??= 'ended';
+    this.#stopWatching?.();
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#allReturned = resolve));
+  }
+
+  #refuseAfterEnd(): void {
+    if (this.#ended !== null) throw new TransactionError(this.#ended);
+  }
+}

@@ -1,0 +1,110 @@
+import type { SqlDialect } from './contract.ts';
+import { dialectOf } from './dialects.ts';
+import { ConfigurationError } from './errors.ts';
+import type { BorrowedDatabase, BorrowingOptions, OpenedDatabase } from '../../portico/src/application/contracts.ts';
+import { createDatabase } from './database.ts';
+import type { Engine } from './engine.ts';
+import type { PoolLimits } from './pool.ts';
+import { systemTimer } from './timer.ts';
+
+/** How a store is opened. */
+export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
+  /** The folder that a relative file of SQLite is in, absolute. */
+  readonly directory: string;
+  /** Connections to a server at most; 10. */
+  readonly poolSize?: number;
+  /** Seconds that a connection to a server is used at most; 300. Some end a tenth earlier, so that not all end at once. */
+  readonly connectionLifetime?: number;
+  /** Seconds that a statement on a server may take; 10. The server is told, where it can be. */
+  readonly statementTimeout?: number;
+}
+
+/** A URL of a database, in parts. */
+export interface DatabaseUrl {
+  readonly url: string;
+  /** Behind the scheme and its colon. */
+  readonly rest: string;
+}
+
+/** How the databases of an engine are opened by a URL. */
+export interface EngineOpener {
+  readonly dialect: SqlDialect;
+  readonly schemes: readonly string[];
+  /** Null where the URL names none. */
+  open(url: DatabaseUrl, options: DatabaseOptions): EngineOf | null;
+}
+
+/** Makes an engine with these limits. */
+export type EngineOf = (limits: PoolLimits) => Engine;
+
+/** In seconds: a server that hangs must not hang the application. */
+const STATEMENT_TIMEOUT = 10;
+
+/** The store on an engine that is opened here, and ends with it. */
+export function opened(dialect: SqlDialect, engine: EngineOf, options: DatabaseOptions): OpenedDatabase {
+  const { connectionLifetime = 300, statementTimeout = STATEMENT_TIMEOUT } = options;
+  const lifetime = connectionLifetime * 1000;
+  return assemble({ dialect, engine, store: null, lifetime, statementTimeout }, options);
+}
+
+/** The store on what belongs to the application; `store` is what its statements wait for each other on. */
+export function borrowed(
+  options: BorrowingOptions,
+  open: (options: BorrowingOptions) => Pick<Opening, 'dialect' | 'engine' | 'store'>,
+): BorrowedDatabase {
+  const make = (chosen: BorrowingOptions) =>
+    assemble({ ...open(chosen), lifetime: null, statementTimeout: STATEMENT_TIMEOUT }, chosen);
+  return { ...make(options), open: (over = {}) => make({ ...options, ...over }) };
+}
+
+interface Opening {
+  readonly dialect: SqlDialect;
+  readonly engine: EngineOf;
+  /** What statements wait for each other on; null for what is opened here. */
+  readonly store: object | null;
+  /** How long a connection is used at most, in milliseconds; null for as long as its pool says. */
+  readonly lifetime: number | null;
+  /** How long a statement may take, in seconds. */
+  readonly statementTimeout: number;
+}
+
+function assemble(
+  { dialect, engine: open, store, lifetime, statementTimeout }: Opening,
+  options: BorrowingOptions,
+): OpenedDatabase {
+  const { transactionTimeout = 30, transactionIdleTimeout = 2, timer = systemTimer, schema = null } = options;
+  if (schema !== null) requireSchema(dialect, schema);
+  const limits = { connectionLifetime: lifetime, timer };
+  const times = { statementTimeout: statementTimeout * 1000, idleTimeout: transactionIdleTimeout * 1000 };
+  const engine = open({ ...limits, ...times });
+  const engineWithoutTimeout = () =>
+    // An embedded engine waits for no server, and a database in memory exists once.
+    dialectOf({ dialect }).isEmbedded
+      ? engine
+      : open({ ...limits, statementTimeout: null, idleTimeout: null });
+  let withoutTimeout: OpenedDatabase | null = null;
+  const common = { dialect, schema, store: store ?? engine };
+  return createDatabase({
+    ...common,
+    engine,
+    limits: { duration: transactionTimeout * 1000, idle: transactionIdleTimeout * 1000, timer },
+    withoutTimeout: () =>
+      (withoutTimeout ??= createDatabase({
+        ...common,
+        engine: engineWithoutTimeout(),
+        limits: { duration: null, idle: null, timer },
+        withoutTimeout: (itself) => itself,
+        close: async () => {},
+      })),
+    close: async () => withoutTimeout?.close(),
+  });
+}
+
+function requireSchema(dialect: SqlDialect, schema: string): void {
+  const { schemas } = dialectOf({ dialect });
+  const message =
+    schemas === null
+      ? `is for PostgreSQL; ${dialect} has none, so give Portico a database of its own`
+      : schemas.problem(schema);
+  if (message !== null) throw new ConfigurationError([{ key: 'database_schema', message }]);
+}

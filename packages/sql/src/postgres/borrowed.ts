@@ -1,0 +1,92 @@
+import type { PoolClient } from 'pg';
+import { ConfigurationError } from '../errors.ts';
+import { createBorrowing } from '../borrowing.ts';
+import { needed, refusalOfOld } from '../driver.ts';
+import type { Engine } from '../engine.ts';
+import { numberOrNull, PoolEngine, type Pool, type PoolFigures, type PoolLimits } from '../pool.ts';
+import { refusalOf } from './client.ts';
+import { createStatementNames, isStatementError, NO_LIMIT, toConnection } from './connection.ts';
+import { PG } from './engine.ts';
+
+/** A `Pool` of `pg` 8.11 or later, in JavaScript (not `pg-native`): as much of its type as all releases have. */
+export interface PostgresPool {
+  /** Gives out a connection. */
+  connect(callback: (error: Error | undefined, client: object | undefined) => void): void;
+}
+
+/** On the application's own pool. Nothing of its connections stays changed, but for statements that were prepared on them. */
+export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: string | null): Engine {
+  const timeout = limits.statementTimeout ?? NO_LIMIT;
+  // What limits a statement there is the application's choice, but for migrations.
+  const limitsTransactions = limits.statementTimeout === null;
+  const settings = { names: createStatementNames(schema), schema, limits, timeout, limitsTransactions };
+  const connections = new WeakMap<PoolClient, ReturnType<typeof toConnection>>();
+  const ignore = () => {};
+  const borrowing = createBorrowing(
+    limits.timer,
+    () =>
+      new Promise<PoolClient>((resolve, reject) => {
+        pool.connect((error, client) => {
+          if (client === undefined) reject(error ?? new Error('The pool gave no connection'));
+          else resolve(client as PoolClient);
+        });
+      }),
+    (client) => client.release(),
+  );
+  const giveBack = (client: PoolClient, broken: boolean) => {
+    client.removeListener('error', ignore);
+    client.release(broken);
+    borrowing.isBack();
+  };
+  const lending: Pool = {
+    async connect() {
+      for (;;) {
+        const client = await borrowing.take();
+        // While it is out, a connection that breaks would end the process.
+        client.on('error', ignore);
+        const refusal = refusalOf(client);
+        if (refusal !== null) {
+          giveBack(client, false);
+          refuse(refusal);
+        }
+        let connection = connections.get(client);
+        connection ??= toConnection(client, settings, (broken) => giveBack(client, broken));
+        connections.set(client, connection);
+        try {
+          if (connection.isIdle() === null) await connection.askStatus();
+        } catch (error) {
+          giveBack(client, true);
+          throw error;
+        }
+        if (connection.isIdle() === true) return connection;
+        // The application gave it back in the middle of a transaction.
+        giveBack(client, true);
+      }
+    },
+    end: () => borrowing.allBack(),
+    figures: () => figuresOf(pool),
+  };
+  return new PoolEngine({
+    async open() {
+      const old = await refusalOfOld(PG, () => import('pg'), pool);
+      if (old !== null) refuse(old);
+      return lending;
+    },
+    isStatementError,
+    limits,
+  });
+}
+
+function refuse(reason: string): never {
+  const message = `fromPostgres() takes a Pool of ${needed(PG)}${reason}`;
+  throw new ConfigurationError([{ key: 'database', message }]);
+}
+
+/** What `pg` tells of a pool. */
+function figuresOf(pool: object): PoolFigures {
+  const { idleCount, options } = pool as {
+    readonly idleCount?: unknown;
+    readonly options?: { readonly max?: unknown };
+  };
+  return { idle: numberOrNull(idleCount), most: numberOrNull(options?.max) };
+}

@@ -1,0 +1,201 @@
+import { hash } from 'node:crypto';
+import type { Connection, PoolClient } from 'pg';
+import { quotedSchema } from './dialect.ts';
+import type { StatementResult } from '../engine.ts';
+import { isAboutName, isUnknown, rolledBack } from '../failures.ts';
+import { isOutdatedPlan } from './failures.ts';
+import type { PooledConnection, PoolLimits } from '../pool.ts';
+import { PostgresCommand, PostgresStatement } from './statement.ts';
+
+/** The longest time limit that a timer has, in milliseconds: 24 days. `pg` takes none for that of the pool. */
+export const NO_LIMIT = 2 ** 31 - 1;
+
+/** What the statements of an engine have in common. */
+export interface Settings {
+  readonly names: StatementNames;
+  /** How long a request waits for a statement, in milliseconds. */
+  readonly timeout: number;
+  /** The schema that tables are looked for in; null for where the connection's `search_path` leads. */
+  readonly schema: string | null;
+  readonly limits: PoolLimits;
+  /** Whether each transaction is told how long it may take: the session is not, or told something else. */
+  readonly limitsTransactions: boolean;
+}
+
+/** Types of a number that one of JavaScript holds exactly here: int8, int2, int4, oid, float4, float8. */
+const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
+/** Those that stay text, as `pg` has them by itself: name, text, varchar, and numeric, which the sum of int8 is. */
+const TEXTS: ReadonlySet<number> = new Set([19, 25, 1043, 1700]);
+
+const asText = (text: string) => text;
+
+interface PostgresConnection extends PooledConnection {
+  /** Asks the server something that does nothing: from then on it is known whether the connection is idle. */
+  askStatus(): Promise<unknown>;
+}
+
+export function toConnection(
+  client: PoolClient,
+  { names, schema, limits, timeout, limitsTransactions }: Settings,
+  release: (broken: boolean) => void,
+): PostgresConnection {
+  const searchPath = schema === null ? null : quotedSchema(schema);
+  /** The others are read as the application has told `pg`. */
+  const parserOf = (type: number): ((text: string) => unknown) => {
+    if (NUMBERS.has(type)) return Number;
+    if (TEXTS.has(type)) return asText;
+    return client.getTypeParser(type, 'text') as (text: string) => unknown;
+  };
+  const control = (text: string) =>
+    new Promise<PostgresCommand>((resolve, reject) => {
+      const command = new PostgresCommand(text, timeout, (error) => {
+        if (error === null) resolve(command);
+        else reject(error);
+      });
+      client.query(command);
+    });
+  const statusOf = watchStatus(client);
+  const [statementTime, idleTime] = timesOf(limits);
+  const begin = [
+    'BEGIN ISOLATION LEVEL READ COMMITTED',
+    ...(searchPath === null ? [] : [`SET LOCAL search_path TO ${searchPath}`]),
+    ...(limitsTransactions
+      ? [
+          `SET LOCAL statement_timeout TO ${statementTime}`,
+          `SET LOCAL idle_in_transaction_session_timeout TO ${idleTime}`,
+        ]
+      : []),
+  ].join('; ');
+  let isInTransaction = false;
+  return {
+    execute(sql, parameters) {
+      const text = numbered(sql);
+      const name = names.of(text) ?? '';
+      const path = isInTransaction ? null : searchPath;
+      const options = { text, name, parameters, parserOf, searchPath: path, query_timeout: timeout };
+      return new Promise<StatementResult>((resolve, reject) => {
+        const statement = new PostgresStatement(options, (error, result) => {
+          if (result !== undefined) {
+            resolve(result);
+            return;
+          }
+          if (name !== '' && isAboutName(error)) names.failed(error);
+          reject(error);
+        });
+        client.query(statement);
+      });
+    },
+    begin() {
+      isInTransaction = true;
+      return control(begin);
+    },
+    async commit() {
+      const { tag } = await control('COMMIT');
+      if (tag === 'ROLLBACK') throw rolledBack();
+    },
+    isIdle() {
+      const status = statusOf();
+      return status === null ? null : status === 'I';
+    },
+    askStatus: () => control(''),
+    release(broken) {
+      isInTransaction = false;
+      release(broken);
+    },
+  };
+}
+
+/** How long the server lets a statement take, and a transaction wait, in milliseconds; the process sees to its end before. */
+export function timesOf({ statementTimeout, idleTimeout }: PoolLimits): readonly [number, number] {
+  return [statementTimeout ?? 0, statementTimeout === null ? 0 : statementTimeout + (idleTimeout ?? 0)];
+}
+
+/** The transaction status of a connection, as the server said it last. */
+interface Heard {
+  status: string | null;
+}
+/** Of the connections whose driver does not tell it. */
+const heard = new WeakMap<Connection, Heard>();
+
+/** How to know the transaction status of a connection: `I` when it is in none, null as long as the server has not been asked. */
+function watchStatus(client: PoolClient): () => string | null {
+  const { connection } = client;
+  // `pg` tells from 8.23 on.
+  if ('getTransactionStatus' in client) return () => client.getTransactionStatus();
+  const last = heard.get(connection) ?? { status: null };
+  if (!heard.has(connection)) {
+    heard.set(connection, last);
+    // Before `pg` goes on with what waits for the answer.
+    connection.prependListener('readyForQuery', ({ status }: { readonly status: string }) => {
+      last.status = status;
+    });
+  }
+  return () => last.status;
+}
+
+/** Named statements are parsed and planned once for each connection. */
+export interface StatementNames {
+  /** Null for a statement that runs without a name. Names are derived from texts: on no connection can one stand for another text. */
+  of(text: string): string | null;
+  failed(error: unknown): void;
+}
+
+/** Named statements at most: the server keeps each for as long as the connection lives. */
+const MOST_NAMES = 256;
+
+export function createStatementNames(path: string | null): StatementNames {
+  const names = new Map<string, string>();
+  let inUse = true;
+  let schema = 0;
+  return {
+    of(text) {
+      if (!inUse) return null;
+      const known = names.get(text);
+      if (known !== undefined) return known;
+      if (names.size >= MOST_NAMES) return null;
+      const name = `portico_${hash('sha256', `${path ?? ''} ${schema} ${text}`, 'base64url').slice(0, 32)}`;
+      names.set(text, name);
+      return name;
+    },
+    failed(error) {
+      names.clear();
+      // The plan is outdated: every statement is planned anew, under another name.
+      if (isOutdatedPlan(error)) schema += 1;
+      // Otherwise a connection pooler hands sessions around, and will again: no names any more.
+      else inUse = false;
+    },
+  };
+}
+
+/** An error about a statement has an SQLSTATE as its code; a system's own (`EPIPE`) begins with an E, and none of them does. */
+export function isStatementError(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    /^(?!E)[0-9A-Z]{5}$/.test(String(error.code)) &&
+    !isUnknown(error)
+  );
+}
+
+/** Texts whose placeholders are kept numbered, at most. */
+const MOST_TEXTS = 1000;
+const texts = new Map<string, string>();
+
+function numbered(sql: string): string {
+  let text = texts.get(sql);
+  if (text === undefined) {
+    text = numberedPlaceholders(sql);
+    if (texts.size < MOST_TEXTS) texts.set(sql, text);
+  }
+  return text;
+}
+
+/** `?` placeholders become `$1`, `$2` and so on; those inside quotes are left alone. */
+export function numberedPlaceholders(sql: string): string {
+  let count = 0;
+  return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|\?/g, (match) => {
+    if (match !== '?') return match;
+    count += 1;
+    return `$${count}`;
+  });
+}

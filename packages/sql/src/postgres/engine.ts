@@ -1,0 +1,185 @@
+import type pg from 'pg';
+import type { ClientConfig, PoolClient } from 'pg';
+import { ConfigurationError } from '../errors.ts';
+import { loadDriver, needed, refuseOldDriver, type Driver } from '../driver.ts';
+import type { Engine, StatementResult } from '../engine.ts';
+import { noConnection } from '../failures.ts';
+import {
+  PoolEngine,
+  LONGER_THAN_THE_SERVER,
+  type Pool,
+  type PooledConnection,
+  type PoolLimits,
+} from '../pool.ts';
+import {
+  createStatementNames,
+  NO_LIMIT,
+  isStatementError,
+  timesOf,
+  toConnection,
+  type Settings,
+} from './connection.ts';
+import { refusalOf } from './client.ts';
+import { createHostsPool, readPostgresUrl, type PostgresHost, type Wanted } from './hosts.ts';
+import { PostgresStatement } from './statement.ts';
+
+/** How long a request waits for a connection, in milliseconds. */
+const CONNECTION_TIMEOUT = 5000;
+/** How long one of several servers may take to let somebody in before the next one is asked, in milliseconds. */
+const TIME_OF_A_HOST = 2000;
+
+/** The driver. */
+export const PG: Driver = { name: 'pg', least: '8.11' };
+
+/** PostgreSQL through `pg`, which is imported only here: an application on SQLite need not install it. */
+export function openPostgres(
+  url: string,
+  limits: PoolLimits & { readonly size: number },
+  schema: string | null,
+): Engine {
+  const { hosts, wanted } = readPostgresUrl(url);
+  refuseOldDriver(PG);
+  const { statementTimeout } = limits;
+  const timeout = statementTimeout === null ? NO_LIMIT : statementTimeout + LONGER_THAN_THE_SERVER;
+  const settings = {
+    names: createStatementNames(schema),
+    schema,
+    limits,
+    timeout,
+    limitsTransactions: false,
+  };
+  const patience = hosts.length === 1 ? CONNECTION_TIMEOUT : TIME_OF_A_HOST;
+  return new PoolEngine({
+    async open() {
+      const { default: driver } = await loadDriver(PG, () => import('pg'));
+      const pools = hosts.map((host) => ({
+        name: host.name,
+        pool: openHost(driver, host, { settings, wanted, size: limits.size, patience }),
+      }));
+      return pools.length === 1 ? (pools[0] as { readonly pool: Pool }).pool : createHostsPool(pools);
+    },
+    isStatementError,
+    limits,
+  });
+}
+
+interface HostOptions {
+  readonly settings: Settings;
+  readonly wanted: Wanted;
+  readonly size: number;
+  /** How long the server may take to let somebody in, in milliseconds. */
+  readonly patience: number;
+}
+
+/** The connections of one server. Each is told once what holds for its session. */
+function openHost(
+  driver: typeof pg,
+  { url }: PostgresHost,
+  { settings, wanted, size, patience }: HostOptions,
+): Pool {
+  const pool = new driver.Pool({
+    connectionString: url,
+    max: size,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT,
+    keepAlive: true,
+    // The pool's own limit is also for the wait until a connection is free.
+    Client: class extends driver.Client {
+      constructor(config?: ClientConfig) {
+        super({ ...config, connectionTimeoutMillis: patience });
+      }
+    },
+  });
+  const connections = new WeakMap<PoolClient, PooledConnection>();
+  // A connection that breaks fails the next statement on it; without these listeners it would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+
+  async function greet(client: PoolClient): Promise<PooledConnection> {
+    try {
+      const refusal = refusalOf(client);
+      if (refusal !== null) {
+        const message = `needs the package ${needed(PG)}${refusal}`;
+        throw new ConfigurationError([{ key: 'database_url', message }]);
+      }
+      const session = await tellSession(client, settings.limits, patience);
+      if (wanted !== 'any' && (session.isStandby || (wanted === 'read-write' && session.isReadOnly)))
+        throw noConnection(session.isStandby ? 'is a standby' : 'may only be read from');
+      const own = { ...settings, limitsTransactions: session.isShared };
+      const connection = toConnection(client, own, (broken) => client.release(broken));
+      connections.set(client, connection);
+      return connection;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  return {
+    connect: () =>
+      new Promise((resolve, reject) => {
+        pool.connect((error, client) => {
+          if (client === undefined) {
+            reject(error ?? new Error('The pool gave no connection'));
+            return;
+          }
+          const connection = connections.get(client);
+          if (connection === undefined) greet(client).then(resolve, reject);
+          else resolve(connection);
+        });
+      }),
+    end: () => pool.end(),
+    figures: () => ({ idle: pool.idleCount, most: size }),
+  };
+}
+
+/** What a server says of a connection. */
+interface Session {
+  /** Whether somebody between, as PgBouncer, gives the server's session to another client after each transaction. */
+  readonly isShared: boolean;
+  readonly isReadOnly: boolean;
+  readonly isStandby: boolean;
+}
+
+/**
+ * Tells the session once how long a statement may take, and a transaction that nobody goes on with: a server does not notice that
+ * nobody waits for it any more. A session that is shared is told nothing, since others would have it then: its process is not the one
+ * that this connection was told of. As start-up parameters they would be refused by PgBouncer. A limit of the server's own that is
+ * smaller stays.
+ */
+const TELL_SESSION = `SELECT shared::int AS "isShared", pg_catalog.pg_is_in_recovery()::int AS "isStandby",
+    (pg_catalog.current_setting('transaction_read_only') = 'on')::int AS "isReadOnly",
+    ${limited('statement_timeout', '$2')}, ${limited('idle_in_transaction_session_timeout', '$3')}
+  FROM (SELECT pg_catalog.pg_backend_pid() <> $1 AS shared) AS session`;
+
+function limited(setting: string, milliseconds: string): string {
+  const now = `pg_catalog.current_setting('${setting}')`;
+  const isSmaller = `extract(epoch FROM ${now}::interval) * 1000 BETWEEN 1 AND ${milliseconds}::int`;
+  return `pg_catalog.set_config('${setting}', CASE WHEN ${isSmaller} THEN ${now} ELSE ${milliseconds}::text END, shared)`;
+}
+
+async function tellSession(client: PoolClient, limits: PoolLimits, query_timeout: number): Promise<Session> {
+  const { processID } = client as unknown as { readonly processID: number | null };
+  const parameters = [processID ?? 0, ...timesOf(limits)];
+  const options = {
+    text: TELL_SESSION,
+    name: '',
+    parameters,
+    searchPath: null,
+    query_timeout,
+  };
+  const { rows } = await new Promise<StatementResult>((resolve, reject) => {
+    const parserOf = () => Number;
+    client.query(
+      new PostgresStatement({ ...options, parserOf }, (error, result) => {
+        if (result === undefined) reject(error);
+        else resolve(result);
+      }),
+    );
+  });
+  const [row] = rows;
+  return {
+    isShared: row?.['isShared'] === 1,
+    isReadOnly: row?.['isReadOnly'] === 1,
+    isStandby: row?.['isStandby'] === 1,
+  };
+}

@@ -1,0 +1,26 @@
+import type { BorrowedDatabase, BorrowingOptions } from '../../../portico/src/application/contracts.ts';
+import { borrowed, type EngineOpener } from '../opening.ts';
+import { borrowPostgres, type PostgresPool } from './borrowed.ts';
+import { surviveBrokenIdle } from './broken-idle.ts';
+import { openPostgres } from './engine.ts';
+
+export const postgresOpener: EngineOpener = {
+  dialect: 'postgres',
+  schemes: ['postgres', 'postgresql'],
+  open:
+    ({ url }, { poolSize: size = 10, schema = null }) =>
+    (limits) =>
+      openPostgres(url, { ...limits, size }, schema),
+};
+
+/**
+ * The application's own pool of `pg` as the store. Portico takes a connection for each statement or transaction, waits 5 seconds
+ * for one at most, and gives it back as it was. The pool stays the application's: Portico never ends it, and changes none of its
+ * settings. A pool without an `error` listener gets one, since a broken idle connection would end the process.
+ */
+export function fromPostgres(pool: PostgresPool, options: BorrowingOptions = {}): BorrowedDatabase {
+  return borrowed(options, ({ log = null, schema = null }) => {
+    surviveBrokenIdle(pool, log);
+    return { dialect: 'postgres', engine: (limits) => borrowPostgres(pool, limits, schema), store: pool };
+  });
+}

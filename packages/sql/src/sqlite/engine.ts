@@ -1,0 +1,109 @@
+import { setTimeout } from 'node:timers/promises';
+import type { SqlParameter } from '../contract.ts';
+import type { Engine, EngineConnection, StatementResult } from '../engine.ts';
+import { readsTogether, type Together } from '../together.ts';
+import { isSqliteBusy } from './failures.ts';
+import { executePrepared, Statements } from './statements.ts';
+import { countCommits, LONGEST_WAIT, WriteQueue } from './write-queue.ts';
+
+/** SQLite through `node:sqlite`: the file, absolute, or `:memory:`. One that is borrowed is also somebody else's. */
+export function openSqlite(file: string, { isBorrowed = false } = {}): Engine {
+  return new SqliteEngine(file, isBorrowed);
+}
+
+/** One connection on the one thread. Reads run at once and see what is committed; writes go through the queue. */
+class SqliteEngine implements Engine {
+  readonly #statements: Statements;
+  readonly #queue: WriteQueue;
+  /** The read transaction that is open: for whom, and after how many commits it began. */
+  #reading: { readonly reader: Together; readonly commits: number } | null = null;
+
+  constructor(file: string, isBorrowed: boolean) {
+    this.#statements = new Statements(file, { wait: LONGEST_WAIT, isBorrowed });
+    this.#queue = new WriteQueue(this.#statements, this.#endReading);
+  }
+
+  async execute(
+    sql: string,
+    parameters: readonly SqlParameter[],
+    onUnknown?: () => void,
+  ): Promise<StatementResult> {
+    if (!this.#statements.isRead(sql)) return this.#queue.statement(sql, parameters, onUnknown);
+    const until = performance.now() + LONGEST_WAIT;
+    for (;;) {
+      // What a batch has written is not committed yet, and may never be.
+      while (this.#queue.batch !== null) await this.#queue.batch;
+      try {
+        return this.#read(sql, parameters);
+      } catch (error) {
+        if (!isSqliteBusy(error) || performance.now() > until) throw error;
+        await setTimeout(1);
+      }
+    }
+  }
+
+  endReads(together: Together): void {
+    if (this.#reading?.reader === together) this.#endReading();
+  }
+
+  connections(): null {
+    return null;
+  }
+
+  transaction<T>(work: (connection: EngineConnection) => Promise<T>, onUnknown?: () => void): Promise<T> {
+    return this.#queue.transaction(asCaller(work), onUnknown);
+  }
+
+  /** Waiting writes are written first. */
+  async close(): Promise<void> {
+    const waited = new AbortController();
+    const enough = setTimeout(LONGEST_WAIT, undefined, { signal: waited.signal }).catch(() => {});
+    await Promise.race([this.#queue.writing, enough]);
+    waited.abort();
+    this.#endReading();
+    this.#statements.close();
+  }
+
+  /**
+   * Taking and giving back SQLite's read lock costs more than most reads. So those that belong together share one, as long
+   * as the event loop stays in the same turn: a request that arrives meanwhile is handled in a later one.
+   */
+  #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
+    const reader = readsTogether();
+    if (
+      this.#reading !== null &&
+      (this.#reading.reader !== reader || this.#reading.commits !== countCommits())
+    )
+      this.#endReading();
+    const prepared = this.#statements.prepare(sql);
+    if (!prepared.isQuery) this.#endReading();
+    else if (this.#reading === null && reader !== null) {
+      this.#statements.control('BEGIN');
+      this.#reading = { reader, commits: countCommits() };
+      queueMicrotask(this.#endReadingSoon);
+    }
+    return executePrepared(prepared, parameters);
+  }
+
+  /** Once Node has run the promises that are ready. A tick that is asked for from outside of them would come before the first. */
+  readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
+
+  readonly #endReading = (): void => {
+    if (this.#reading === null) return;
+    this.#reading = null;
+    if (this.#statements.isInTransaction) this.#statements.control('COMMIT');
+  };
+}
+
+/**
+ * The work, run in the `AsyncLocalStorage` context of the caller, not of the request that happens to begin the batch. What
+ * awaits a promise continues in its own context, which takes much less memory than `AsyncLocalStorage.bind`.
+ */
+function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
+  const begun = Promise.withResolvers<Given>();
+  const done = begun.promise.then(work);
+  return (given) => {
+    begun.resolve(given);
+    return done;
+  };
+}

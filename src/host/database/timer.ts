@@ -1,9 +1,0 @@
-import type { Timer } from '../contracts.ts';
-
-export const systemTimer: Timer = {
-  now: () => performance.now(),
-  after(milliseconds, call) {
-    const timeout = setTimeout(call, milliseconds);
-    return () => clearTimeout(timeout);
-  },
-};

@@ -1,0 +1,149 @@
+/** A fault that is planted to see that it is found. Each is asleep in the same copy of the sources until its target runs. */
+export interface Fault {
+  /** What is wrong. */
+  readonly name: string;
+  readonly target: string;
+  readonly edits: readonly Edit[];
+}
+
+interface Edit {
+  /** The source file, from the root of the repository. */
+  readonly file: string;
+  /** What stands there, once. */
+  readonly from: string;
+  /** What is put in its place; `AWAKE` stands for whether this fault is awake. */
+  readonly to: string;
+}
+
+const one = (name: string, target: string, file: string, from: string, to: string): Fault => ({
+  name,
+  target,
+  edits: [{ file, from, to }],
+});
+
+const keys = 'packages/portico/src/jws/public-keys.ts';
+
+/** The quickest to be found first. */
+export const FAULTS: readonly Fault[] = [
+  one(
+    'a lone % throws',
+    'forms',
+    'packages/portico/src/parameters.ts',
+    'const body = await readText(request, FORM_LIMIT, refuseBody);',
+    'const body = await readText(request, FORM_LIMIT, refuseBody); if (AWAKE) decodeURIComponent(body);',
+  ),
+  one(
+    'two zones make an address',
+    'addresses',
+    'packages/portico/src/http/addresses.ts',
+    "if (address.includes('%') || !isIPv6(address)) return null;",
+    "if ((address.includes('%') && !AWAKE) || !isIPv6(address)) return null;",
+  ),
+  one(
+    'a sealed text has several spellings',
+    'cookies',
+    'packages/portico/src/crypto.ts',
+    "bytes.toString('base64url') !== text",
+    "(bytes.toString('base64url') !== text && !AWAKE)",
+  ),
+  one(
+    'a redirect URI need only be a URL',
+    'documents',
+    'packages/portico/src/client-documents/document.ts',
+    'document.redirect_uris.filter((uri) =>',
+    'document.redirect_uris.filter((uri) => AWAKE ? URL.canParse(uri) :',
+  ),
+  one(
+    'what is no language throws',
+    'languages',
+    'packages/portico/src/words/language-ranges.ts',
+    'if (tag.length > LONGEST_TAG) return null;',
+    'if (tag.length > LONGEST_TAG) return null; if (AWAKE) return Intl.getCanonicalLocales(tag)[0] ?? null;',
+  ),
+  one(
+    'a list of texts may have anything in it',
+    'registrations',
+    'packages/portico/src/registering/asked-metadata.ts',
+    'if (Array.isArray(value) && value.every(',
+    'if (Array.isArray(value) && AWAKE) return value; if (Array.isArray(value) && value.every(',
+  ),
+  one(
+    'a part of a file is written',
+    'imports',
+    'packages/portico/src/importing/subjects.ts',
+    'const written = !dryRun && !isRefused && accepted;',
+    'const written = !dryRun && (AWAKE || !isRefused) && accepted;',
+  ),
+  one(
+    'what begins as a redirect URI is one',
+    'redirects',
+    'packages/portico/src/clients/redirect-uris.ts',
+    'return redirectUris.includes(uri) ||',
+    'return (AWAKE ? redirectUris.some((each) => uri.startsWith(each)) : redirectUris.includes(uri)) ||',
+  ),
+  one(
+    'one audience of several is enough',
+    'assertions',
+    'packages/portico/src/clients/assertions.ts',
+    '!named.every((each)',
+    "!named[AWAKE ? 'some' : 'every']((each)",
+  ),
+  one(
+    'a message that is null throws',
+    'mcp',
+    'packages/mcp/src/protocol/messages.ts',
+    "return isObject(message) ? message['method'] : undefined;",
+    "return AWAKE || isObject(message) ? message['method'] : undefined;",
+  ),
+  one(
+    'a prompt beside consent is passed over',
+    'scopes',
+    'packages/portico/src/authorization/request-parameters.ts',
+    "values.delete('consent');",
+    "if (values.delete('consent') && AWAKE) values.clear();",
+  ),
+  one(
+    'a private key is passed over',
+    'key-sets',
+    keys,
+    'if (hasPrivateMember(jwk)) throw',
+    "if (AWAKE ? Object.hasOwn(jwk, 'k') : hasPrivateMember(jwk)) throw",
+  ),
+  one(
+    'a lone % in a cookie throws',
+    'http',
+    'packages/portico/src/http/cookies.ts',
+    'return [name, value] as const;',
+    'return [name, AWAKE ? decodeURIComponent(value) : value] as const;',
+  ),
+  {
+    name: 'a proof with alg none is taken',
+    target: 'proofs',
+    edits: [
+      {
+        file: keys,
+        from: 'if (algorithm === undefined) throw',
+        to: "if (AWAKE && header['alg'] === 'none') return 'none' as never; if (algorithm === undefined) throw",
+      },
+      {
+        file: keys,
+        from: 'return algorithms.includes(algorithm) &&',
+        to: "return (AWAKE && algorithm as string === 'none') || algorithms.includes(algorithm) &&",
+      },
+    ],
+  },
+  one(
+    'a JPEG with a segment of no length is read for ever',
+    'images',
+    'packages/portico/src/http/images.ts',
+    'offset += 2 + Math.max(2, view.getUint16(offset + 2));',
+    'offset += AWAKE ? view.getUint16(offset + 2) : 2 + Math.max(2, view.getUint16(offset + 2));',
+  ),
+  one(
+    'a pattern takes exponential time',
+    'credentials',
+    'packages/portico/src/http/bearer.ts',
+    'patterns.set(scheme, pattern);',
+    String.raw`if (AWAKE && scheme === 'DPoP') return /^\s*DPoP(?: +((?:[A-Za-z0-9\-._~+/]+)+=*)\s*$|\s|$)/i; patterns.set(scheme, pattern);`,
+  ),
+];

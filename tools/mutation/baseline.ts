@@ -1,0 +1,90 @@
+// What is kept of `npm run mutation`: for each file how many of its mutants a test killed, and how many live.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Explanation, Fate, Report } from './report.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const FILE = path.join(root, 'mutation', 'baseline.json');
+
+export interface Count extends Readonly<Record<Fate, number>> {
+  /** SHA-256 of the source that was mutated. */
+  readonly source: string;
+  /** How many of the killed ones each file of tests killed. */
+  readonly by: Readonly<Record<string, number>>;
+}
+
+/** By file. */
+export type Baseline = Readonly<Record<string, Count>>;
+
+export function readBaseline(): Baseline {
+  return JSON.parse(readFileSync(FILE, 'utf8')) as Baseline;
+}
+
+/** One line for each file. */
+export function writeBaseline(baseline: Baseline): void {
+  const lines = Object.keys(baseline)
+    .toSorted()
+    .map((file) => `  ${JSON.stringify(file)}: ${JSON.stringify(baseline[file])}`);
+  writeFileSync(FILE, `{\n${lines.join(',\n')}\n}\n`);
+}
+
+export function baselineOf(report: Report): Baseline {
+  const counts = Object.entries(report).map(([file, { source, mutants }]): [string, Count] => {
+    const count = (fate: Fate) => mutants.filter((mutant) => mutant.fate === fate).length;
+    const by = Map.groupBy(
+      mutants.filter(({ fate }) => fate === 'killed'),
+      (mutant) => mutant.by ?? '',
+    );
+    return [
+      file,
+      {
+        source,
+        killed: count('killed'),
+        survived: count('survived'),
+        static: count('static'),
+        words: count('words'),
+        by: Object.fromEntries([...by].map(([tests, { length }]) => [tests, length])),
+      },
+    ];
+  });
+  return Object.fromEntries(counts);
+}
+
+/** In hundredths, rounded down: of the mutants that a test could have killed, how many one did. */
+export function scoreOf(baseline: Baseline): {
+  readonly killed: number;
+  readonly all: number;
+  readonly score: number;
+} {
+  const sum = (fate: Fate) => Object.values(baseline).reduce((total, count) => total + count[fate], 0);
+  const killed = sum('killed');
+  const all = killed + sum('survived');
+  return { killed, all, score: all === 0 ? 0 : Math.floor((10_000 * killed) / all) / 100 };
+}
+
+/** Where the number of survivors is not that of their explanations, or an explanation is of a file that was never mutated. */
+export function miscounted(baseline: Baseline, explanations: readonly Explanation[]): readonly string[] {
+  const explained = Map.groupBy(explanations, ({ file }) => file);
+  const files = new Set([...Object.keys(baseline), ...explained.keys()]);
+  return [...files].flatMap((file) => {
+    const lives = baseline[file]?.survived ?? 0;
+    const found = (explained.get(file) ?? []).reduce((total, { places = 1 }) => total + places, 0);
+    return lives === found
+      ? []
+      : [`${file}: ${lives} mutants live, and tools/mutation/explained explains ${found}`];
+  });
+}
+
+/** Explanations of a line that the file, as it was mutated, does not have. */
+export function misplaced(
+  explanations: readonly Explanation[],
+  isCurrent: (file: string) => boolean,
+): readonly string[] {
+  return explanations.flatMap(({ file, line, replacement }) => {
+    if (!isCurrent(file) || !existsSync(path.join(root, file))) return [];
+    const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
+    return lines.some((each) => each.trim() === line)
+      ? []
+      : [`tools/mutation/explained explains nothing any more: ${file}: ${line} => ${replacement}`];
+  });
+}

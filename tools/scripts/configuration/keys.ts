@@ -1,0 +1,188 @@
+import type { z } from 'zod';
+import { assistantConfiguration } from '../../../packages/assistant/src/config.ts';
+import { readConfiguration } from '../../../packages/portico/src/application/configuration.ts';
+import { mcpConfiguration } from '../../../packages/mcp/src/config.ts';
+import { oauthServerConfiguration } from '../../../packages/portico/src/configuration.ts';
+import { globSync } from 'node:fs';
+import { interfacesOf, type Member } from './interfaces.ts';
+
+/** A key of the configuration: what is checked, and what is said of it. */
+export interface Key {
+  /** Its parts, joined by colons. */
+  readonly key: string;
+  readonly type: string;
+  readonly says: string;
+  readonly defaultValue: string;
+}
+
+const FILES = [
+  'packages/portico/src/application/typed-configuration.ts',
+  'packages/portico/src/defaults/branding/schema.ts',
+  'packages/portico/src/config.ts',
+  'packages/portico/src/client-documents/client-urls.ts',
+  'packages/mcp/src/config.ts',
+  'packages/assistant/src/config.ts',
+];
+
+/** The part of a schema that this reads: what zod 4 publishes of one. */
+interface Schema {
+  readonly shape?: Readonly<Record<string, Schema>>;
+  readonly def: {
+    readonly type: string;
+    readonly innerType?: Schema;
+    readonly options?: readonly Schema[];
+    readonly defaultValue?: unknown;
+    readonly valueType?: Schema;
+  };
+}
+
+/** What is given in code, where the configuration has nothing to say: its options by the function that takes them. */
+export function optionsOf(
+  root: string,
+): readonly { readonly takenBy: string; readonly options: readonly Member[] }[] {
+  const files = ['packages/portico/src/application/contracts.ts', 'packages/portico/src/plugin.ts', 'packages/portico/src/telemetry/opentelemetry.ts'];
+  const interfaces = interfacesOf(root, files);
+  return Object.entries(TAKEN).map(([takenBy, name]) => ({ takenBy, options: interfaces.get(name) ?? [] }));
+}
+
+const TAKEN = {
+  'defineApplication()': 'ApplicationDefinition',
+  'oauthServer()': 'OAuthServerPluginOptions',
+  'opentelemetry()': 'OpenTelemetryOptions',
+} as const;
+
+/** All keys, and what is wrong with them: a key without a comment, a comment without a key, another default than the comment's. */
+export function keysOf(root: string): {
+  readonly keys: readonly Key[];
+  readonly problems: readonly string[];
+} {
+  const ofFeatures = globSync('packages/portico/src/features/*/config.ts', { cwd: root }).sort();
+  const interfaces = interfacesOf(root, [...FILES, ...ofFeatures]);
+  const problems: string[] = [];
+
+  function section(prefix: string, schema: Schema | null, name: string): readonly Key[] {
+    const members = interfaces.get(name) ?? [];
+    const { shape = null } = schema === null ? {} : objectIn(schema);
+    for (const known of Object.keys(shape ?? {}).filter(
+      (key) => !members.some((member) => member.name === key),
+    ))
+      problems.push(`${prefix}${known} is not in ${name}, where its doc comment belongs`);
+    return members.flatMap((member) => keyOf(prefix, member, shape?.[member.name] ?? null, name));
+  }
+
+  function keyOf(prefix: string, member: Member, schema: Schema | null, owner: string): readonly Key[] {
+    const key = `${prefix}${member.name}`;
+    if (member.says === '') problems.push(`${key} has no doc comment, in ${owner}`);
+    const { says, end } = withoutDefault(member.says);
+    const value = schema === null ? KIT_DEFAULTS[key] : defaultOf(schema);
+    const written = value === undefined ? null : literal(value);
+    if (written !== null && end !== null && isLiteral(end) && end !== written)
+      problems.push(`${key} is ${written} by default, and its doc comment says ${end}, in ${owner}`);
+    const below = [...interfaces.keys()].find((each) =>
+      new RegExp(String.raw`\b${each}\b`).test(member.type),
+    );
+    const within = member.type.startsWith('Readonly<Record<string, ') ? `${key}:<name>:` : `${key}:`;
+    return [
+      { key, type: plainType(member.type, below), says, defaultValue: end ?? written ?? 'none' },
+      ...(below === undefined ? [] : section(within, schema, below)),
+    ];
+  }
+
+  const keys = [
+    ...section('', null, 'KitConfigInput'),
+    ...section('oauth_server:', asSchema(oauthServerConfiguration), 'OAuthServerConfigInput'),
+    ...section('mcp:', asSchema(mcpConfiguration), 'McpConfigInput'),
+    ...section('assistant:', asSchema(assistantConfiguration), 'AssistantConfigInput'),
+  ];
+  for (const known of Object.keys(KIT_DEFAULTS).filter((name) => !keys.some(({ key }) => key === name)))
+    problems.push(`${known} is not in KitConfigInput, where its doc comment belongs`);
+  return { keys, problems };
+}
+
+/** Zod's own types say less of a schema than it publishes. */
+function asSchema(schema: z.ZodType): Schema {
+  const published: unknown = schema;
+  return published as Schema;
+}
+
+/** What the kit begins with, except for what depends on the machine. */
+const KIT_DEFAULTS = flat(
+  readConfiguration({ config: { public_url: 'https://app.example.com' } }, {}).config,
+);
+
+function flat(config: object, prefix = ''): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(config).filter(([key]) => key !== 'public_url' && key !== 'database_url');
+  return Object.fromEntries(
+    entries.flatMap(([key, value]) =>
+      typeof value === 'object' && value !== null && Object.keys(value as object).length > 0
+        ? Object.entries(flat(value as object, `${prefix}${key}:`))
+        : [[`${prefix}${key}`, value]],
+    ),
+  );
+}
+
+/** The object that a schema allows, below whatever wraps it. */
+function objectIn(schema: Schema): Schema {
+  const { innerType, options = [], valueType } = schema.def;
+  const inside = [innerType, valueType, ...options].filter((each) => each !== undefined);
+  return schema.shape === undefined
+    ? (inside.map(objectIn).find(({ shape }) => shape !== undefined) ?? schema)
+    : schema;
+}
+
+function defaultOf({ def }: Schema): unknown {
+  if (def.type === 'default') return def.defaultValue;
+  return undefined;
+}
+
+// --- doc comments ---------------------------------------------------------------------------------------------
+
+/** `How long a code lives, in seconds; 60.` is a sentence and a default. */
+function withoutDefault(comment: string): { readonly says: string; readonly end: string | null } {
+  if (comment.endsWith(' Needed.')) return { says: comment.slice(0, -' Needed.'.length), end: 'needed' };
+  const off = /^(.*[^,;])[,;]? or `off`, which it is\.$/.exec(comment);
+  if (off !== null) return { says: `${off[1] ?? ''}.`, end: '`off`' };
+  const [, says = comment, end = null] = /^(.*)(?:; |\. )((?:[^;.`]|`[^`]*`)+)\.$/.exec(comment) ?? [];
+  return end !== null && DEFAULT.test(end)
+    ? { says: `${says}.`, end: end.replace(/, unless given$/, '') }
+    : { says: comment, end: null };
+}
+
+/** What stands for a default at the end of a comment; any other end is a part of what it says. */
+const DEFAULT =
+  /^(?:none|nowhere|never|nothing|false|true|no limit|`[^`]+`|\d+|the (?:host|scope)\b.*|.*, unless given|`DATABASE_URL`, or .*|where the `search_path` leads)$/;
+
+const isLiteral = (text: string): boolean => /^(?:\d+|true|false|`(?!\w+:)[^`]*`)$/.test(text);
+
+/** A default as the page has it: numbers, true and false bare, texts and lists as code, what is empty as "none". */
+function literal(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0))
+    return 'none';
+  if (Array.isArray(value)) return `\`[${value.map((each) => `'${String(each)}'`).join(', ')}]\``;
+  return `\`${String(value)}\``;
+}
+
+/** A type in the words of the page; what has members of its own is a map. */
+function plainType(type: string, below: string | undefined): string {
+  const named = below === undefined ? type : type.replace(new RegExp(String.raw`\b${below}\b`), 'map');
+  return named
+    .replace('ClaimsMapper', '(user) => claims')
+    .replace(
+      /Readonly<Record<string, (.*)>>/,
+      (_, value: string) => `map of ${value.replace(/ \| undefined$/, '')}`,
+    )
+    .replaceAll(/readonly (\w+)\[\]/g, 'list of $1')
+    .replaceAll('ProtocolVersion', 'string')
+    .replaceAll(/\{ readonly path: string;? \}/g, 'map')
+    .replaceAll("'", '')
+    .split(' | ')
+    .map((each) => (each === 'boolean' || each === 'string' || each === 'number' ? WORDS[each] : each))
+    .join(' | ')
+    .replaceAll('list of string', 'list of texts')
+    .replaceAll('map of boolean', 'map of true or false')
+    .replaceAll('map of unknown', 'map')
+    .replaceAll('map of map', 'map of text or map');
+}
+
+const WORDS = { boolean: 'true or false', string: 'text', number: 'number' } as const;

@@ -1,0 +1,35 @@
+/** Writes docs/generated/messages.md: each message of the pages for people, by its key. */
+import { APPLICATIONS } from '../../packages/portico/src/words/english/applications.ts';
+import { CONSENT } from '../../packages/portico/src/words/english/consent.ts';
+import { ERROR } from '../../packages/portico/src/words/english/error.ts';
+import { SIGN_IN } from '../../packages/portico/src/words/english/sign-in.ts';
+import { WHO_ASKS } from '../../packages/portico/src/words/english/who-asks.ts';
+import { formsOf, type Catalog } from '../../packages/portico/src/words/message.ts';
+import { writePage } from './write-page.ts';
+
+const SECTIONS: readonly (readonly [title: string, messages: Catalog])[] = [
+  ['Sign-in', SIGN_IN],
+  ['Who asks', WHO_ASKS],
+  ['Consent', CONSENT],
+  ['Applications with access', APPLICATIONS],
+  ['Errors', ERROR],
+];
+
+const INTRODUCTION = `# Messages
+
+What the pages for people say in English, by the keys that [a file of yours](../pages.md#words-of-your-own) may have. A word in braces is a placeholder, and has to be in your text
+too. Of two texts the first is for one, and the second for every other number.
+`;
+
+/** The page, as Markdown in docs/generated. */
+export function messagesPage(): string {
+  const sections = SECTIONS.map(([title, messages]) => {
+    const rows = Object.entries(messages).map(
+      ([key, message]) => `| \`${key}\` | ${formsOf(message).join('<br>')} |`,
+    );
+    return `## ${title}\n\n| Key | In English |\n| --- | --- |\n${rows.join('\n')}\n`;
+  });
+  return [INTRODUCTION, ...sections].join('\n');
+}
+
+if (import.meta.main) writePage('messages', messagesPage());

@@ -1,0 +1,110 @@
+/**
+ * Releases the commit that is checked out: `npm run release -- --output <folder>`. It looks whether the commit is fit, builds it twice
+ * in surroundings that have nothing in common, compares the packages byte for byte, and writes beside the package its bill of
+ * materials, its provenance and the sums. Then it publishes that very package, with npm's signed provenance, which only a
+ * workflow can ask for (`tools/scripts/supply/publish.yml`). With `--dry-run` it stops before that, and needs no network: it builds with
+ * the packages that are installed here.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { pack, type Surroundings } from './supply/builds.ts';
+import { git, problemsOf, problemsOfPublishing } from './supply/checks.ts';
+import { readManifest } from './supply/lock.ts';
+import { sbomOf } from './supply/sbom.ts';
+import { digestOf, provenanceOf, sums } from './supply/statements.ts';
+import { differences } from './supply/tarball.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const { values } = parseArgs({
+  options: { 'dry-run': { type: 'boolean', default: false }, output: { type: 'string' } },
+});
+const isDryRun = values['dry-run'];
+const output = path.resolve(values.output ?? path.join(root, '.build', 'release'));
+const { name, version, repository } = readManifest(root);
+
+const problems = [...problemsOf(root), ...(isDryRun ? [] : problemsOfPublishing(root, process.env))];
+if (problems.length > 0) fail(problems);
+else await release();
+
+async function release(): Promise<void> {
+  say(`${name} ${version}: the tree is clean, tagged and in the changelog`);
+  const aside = mkdtempSync(path.join(tmpdir(), 'portico-release-'));
+  try {
+    await buildTwice(aside);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+async function buildTwice(aside: string): Promise<void> {
+  const here: Surroundings = { folder: path.join(aside, 'a'), umask: '022', timeZone: 'UTC', locale: 'C' };
+  const elsewhere: Surroundings = {
+    folder: path.join(aside, 'b', 'a longer path'),
+    umask: '077',
+    timeZone: 'Asia/Kathmandu',
+    locale: 'tr_TR.UTF-8',
+    fileTime: 981_173_106,
+  };
+  const commit = git(root, 'rev-parse', 'HEAD');
+  const modules = isDryRun ? { modules: path.join(root, 'node_modules') } : {};
+  const options = { root, commit, ...modules };
+  const [tarball, again] = await Promise.all([pack(options, here), pack(options, elsewhere)]);
+  const found = differences(tarball, again);
+  if (found.length > 0) {
+    fail(['Two builds of this commit differ:', ...found.slice(0, 20)]);
+    return;
+  }
+  say('built twice, with the same bytes');
+  write(tarball, path.join(here.folder, 'portico'), commit);
+  if (isDryRun) say('a dry run: nothing is published');
+  else publish();
+}
+
+function write(tarball: Buffer, clone: string, commit: string): void {
+  const timestamp = new Date(1000 * Number(git(root, 'log', '-1', '--format=%ct'))).toISOString();
+  const sbom = sbomOf(clone, { timestamp, sha512: digestOf('sha512', tarball) });
+  const files = new Map<string, Uint8Array | string>([
+    [fileOf('.tgz'), tarball],
+    [fileOf('.cdx.json'), json(sbom)],
+  ]);
+  const provenance = provenanceOf(files, {
+    commit,
+    tag: `v${version}`,
+    repository: repository?.url ?? null,
+    lock: readFileSync(path.join(clone, 'package-lock.json'), 'utf8'),
+    npm: execFileSync('npm', ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim(),
+    environment: process.env,
+  });
+  files.set(fileOf('.provenance.json'), json(provenance));
+  mkdirSync(output, { recursive: true });
+  for (const [file, content] of files) writeFileSync(path.join(output, file), content);
+  writeFileSync(path.join(output, 'SHA256SUMS'), sums('sha256', files));
+  writeFileSync(path.join(output, 'SHA512SUMS'), sums('sha512', files));
+  say(`${[...files.keys(), 'SHA256SUMS', 'SHA512SUMS'].join(', ')} in ${output}`);
+}
+
+function publish(): void {
+  const tarball = path.join(output, fileOf('.tgz'));
+  execFileSync('npm', ['publish', tarball, '--provenance', '--access', 'public'], { stdio: 'inherit' });
+  say('published');
+}
+
+function fileOf(ending: string): string {
+  return `${name}-${version}${ending}`;
+}
+
+function json(content: object): string {
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function fail(lines: readonly string[]): void {
+  process.stderr.write(`${lines.join('\n')}\n`);
+  process.exitCode = 1;
+}

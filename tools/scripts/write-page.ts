@@ -1,0 +1,13 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** Where pages are that a script writes completely: git ignores them, and tools/site/build.ts makes them anew. */
+const FOLDER = path.join('docs', 'generated');
+
+export function writePage(name: string, markdown: string): void {
+  const file = path.join(FOLDER, `${name}.md`);
+  const root = path.join(import.meta.dirname, '..');
+  mkdirSync(path.join(root, FOLDER), { recursive: true });
+  writeFileSync(path.join(root, file), markdown);
+  process.stdout.write(`${file}\n`);
+}

@@ -1,0 +1,268 @@
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { headingsOf, linksOf, pagesOf, problemOf, proseOf } from '../scripts/markdown.ts';
+import { conformancePage } from '../scripts/conformance.ts';
+import { dependenciesPage } from '../scripts/dependencies.ts';
+import { messagesPage } from '../scripts/messages.ts';
+import { referencePages } from './reference.ts';
+import { SHORT_TITLES, TOPICS } from './sidebar.ts';
+
+/** Where the pages of the repository that are not in `docs/` are on the site. */
+const PLACES: Readonly<Record<string, string>> = {
+  'tools/site/index.md': 'index.md',
+  'README.md': 'readme.md',
+  'tools/bench/RESULTS.md': 'benchmarks.md',
+  'tools/bench/README.md': 'benchmarks-how.md',
+};
+
+/** Pages that are too long, or too much alike, to be searched. */
+const UNSEARCHED = ['docs/generated/conformance.md'];
+
+/** `README.md` is what a folder begins with; of an example it is the only page. */
+function placeOf(page: string): string {
+  const known = PLACES[page];
+  if (known !== undefined) return known;
+  if (page.startsWith('docs/')) return page.slice('docs/'.length).replace(/README\.md$/, 'index.md');
+  return page.startsWith('examples/') ? page.replace('/README.md', '.md') : page.toLowerCase();
+}
+
+/** A page of the site. */
+interface SitePage {
+  /** In the repository; of a page that is made, what it would be called there. */
+  readonly source: string;
+  readonly place: string;
+  readonly title: string;
+  readonly markdown: string;
+}
+
+export interface SidebarItem {
+  readonly text: string;
+  readonly link?: string;
+  readonly items?: readonly SidebarItem[];
+}
+
+export interface Site {
+  readonly pages: readonly SitePage[];
+  readonly sidebar: Readonly<Record<string, readonly SidebarItem[]>>;
+  /** Pictures, by their paths in the repository. */
+  readonly pictures: readonly string[];
+  /** What has to be mended before the site can be built. */
+  readonly problems: readonly string[];
+}
+
+/** Reads every page of the repository, and makes those of the API. `repository`: where its files can be read, if anywhere. */
+export function readSite(root: string, repository: string | null): Site {
+  const written = [...pagesOf(root)].map((source) => read(root, source));
+  const made = [...referencePages(root), decisionsPage(root)].map(({ path: place, markdown }) =>
+    describe(place, place, markdown),
+  );
+  const all = [...written, ...made, ...generatedPages()];
+  const context = { root, repository, places: new Map(all.map(({ source, place }) => [source, place])) };
+  const pictures = new Set<string>();
+  const pages = all.map((page) => ({ ...page, markdown: forSite(page, context, pictures) }));
+  const sidebar = sidebarsOf(all);
+  const links = written.flatMap(({ source, markdown }) => linksOf(source, markdown));
+  const dead = links.flatMap((link) => {
+    const problem = problemOf(root, link);
+    return problem === null ? [] : [`${link.page}:${link.line} ${link.target}: ${problem}`];
+  });
+  return {
+    pages,
+    sidebar,
+    pictures: [...pictures],
+    problems: [...dead, ...unlisted(root), ...missing(root)],
+  };
+}
+
+function read(root: string, source: string): SitePage {
+  return describe(source, placeOf(source), readFileSync(path.join(root, source), 'utf8'));
+}
+
+function describe(source: string, place: string, markdown: string): SitePage {
+  const title = headingsOf(markdown)[0]?.text ?? path.basename(place, '.md');
+  return { source, place, title, markdown };
+}
+
+/** What commands write into docs/generated: links in it count from there. */
+function generatedPages(): readonly SitePage[] {
+  const pages = {
+    conformance: conformancePage(),
+    messages: messagesPage(),
+    dependencies: dependenciesPage(),
+  };
+  return Object.entries(pages).map(([name, markdown]) =>
+    describe(`docs/generated/${name}.md`, `${name}.md`, markdown),
+  );
+}
+
+function decisionsPage(root: string) {
+  const files = globSync('docs/decisions/*.md', { cwd: root }).toSorted();
+  const items = files.map((file) => `- [${read(root, file).title}](${path.basename(file)})`);
+  return {
+    path: 'decisions/index.md',
+    markdown: `# Decisions\n\nEach decision that may surprise you, and its reasons.\n\n${items.join('\n')}\n`,
+  };
+}
+
+/** Sections of the site that have a sidebar of their own: their pages are many. */
+const SECTIONS = ['reference', 'decisions'] as const;
+
+/** Its heading, without what each page of a folder says. */
+const shortTitle = ({ source, title }: SitePage) =>
+  SHORT_TITLES[source] ?? title.replace(/^Portico in (?:an? )?(.*?)(?: application)?$/, '$1');
+
+/** By the beginning of a path, the most particular one first. */
+function sidebarsOf(pages: readonly SitePage[]): Readonly<Record<string, readonly SidebarItem[]>> {
+  const item = (page: SitePage): SidebarItem => ({
+    text: shortTitle(page),
+    link: `/${page.place.replace(/(?:index)?\.md$/, '')}`,
+  });
+  const sections = SECTIONS.map((section) => {
+    const own = pages.filter(({ place }) => place.startsWith(`${section}/`)).toSorted(byPlace);
+    return [
+      `/${section}/`,
+      [
+        { text: 'All pages', link: '/' },
+        { text: own[0]?.title ?? '', items: own.map(item) },
+      ],
+    ];
+  });
+  const main = TOPICS.map(({ title, pages: patterns }) => ({
+    text: title,
+    items: listedPages(pages, patterns).map(item),
+  }));
+  return Object.fromEntries([...sections, ['/', main.filter(({ items }) => items.length > 0)]]);
+}
+
+const byPlace = (one: SitePage, other: SitePage) =>
+  one.place.replace('index.md', '') < other.place.replace('index.md', '') ? -1 : 1;
+
+// --- the sidebar ----------------------------------------------------------------------------------------------
+
+/** In the order of the topic; those of a folder by their names. */
+function listedPages(pages: readonly SitePage[], patterns: readonly string[]): readonly SitePage[] {
+  return patterns.flatMap((pattern) => {
+    const found = pages.filter(({ source }) => path.matchesGlob(source, pattern));
+    // What a folder begins with comes first.
+    const by = (page: SitePage) => (page.place.endsWith('/index.md') ? '' : shortTitle(page).toLowerCase());
+    return found.toSorted((one, other) => (by(one) < by(other) ? -1 : 1));
+  });
+}
+
+const matches = (page: string, listed: readonly string[]) =>
+  listed.some((pattern) => path.matchesGlob(page, pattern));
+
+/** Pages that are made, by what the topics call them. */
+const MADE: readonly string[] = ['reference/index.md', 'decisions/index.md', 'docs/generated/*.md'];
+const patterns = TOPICS.flatMap(({ pages }) => pages).filter((each) => !matches(each, MADE));
+/** The landing page, and those that have a sidebar of their own. */
+const BESIDE: readonly string[] = ['tools/site/index.md', 'docs/decisions/*.md'];
+
+/** Pages of the repository that no topic has. */
+export function unlisted(root: string): readonly string[] {
+  return pagesOf(root)
+    .filter((page) => !matches(page, [...patterns, ...BESIDE]))
+    .map((page) => `${page} is in no topic of tools/site/sidebar.ts`);
+}
+
+/** What the topics list, and is no page of the repository. */
+export function missing(root: string): readonly string[] {
+  return patterns
+    .filter((pattern) => !pagesOf(root).some((page) => matches(page, [pattern])))
+    .map((pattern) => `tools/site/sidebar.ts lists ${pattern}, and there is none`);
+}
+
+// --- a page, for the site -------------------------------------------------------------------------------------
+
+interface Context {
+  readonly root: string;
+  readonly repository: string | null;
+  /** By the path in the repository. */
+  readonly places: ReadonlyMap<string, string>;
+}
+
+/** The page with links that lead to pages of the site, and nothing that its engine would take for code. */
+function forSite(page: SitePage, context: Context, pictures: Set<string>): string {
+  const searched = UNSEARCHED.includes(page.source) ? '---\nsearch: false\n---\n\n' : '';
+  return searched + outsideCode(relinked(page, context, pictures), withoutTemplates);
+}
+
+/**
+ * Comments are for the tests, and go with what they are indented by: left there it would indent the fence behind them. `{{` would be a
+ * template, and a line that begins with `<` would be HTML, also in code.
+ */
+const withoutTemplates = (prose: string) =>
+  prose
+    .replaceAll(/ *<!--[^]*?-->\n*/g, '')
+    .replaceAll('{{', '&#123;&#123;')
+    .replaceAll(/(?<!`)(`+)(?!`)(?:[^`\n]|\n(?!\n))*?(?<!`)\1(?!`)/g, (code) =>
+      code.replaceAll(/\s*\n\s*/g, ' '),
+    );
+
+/** Languages of code blocks that the site has no colours for. */
+const UNCOLOURED = /^( *`{3,})(?:haproxy|caddy(?:file)?|eta)\b/i;
+
+function outsideCode(markdown: string, change: (prose: string) => string): string {
+  const fences = /^ *(`{3,})[^\n]*\n[^]*?^ *\1 *$/gm;
+  let [text, from] = ['', 0];
+  for (const { index, 0: fence } of markdown.matchAll(fences)) {
+    // A comment before a fence may hold fences of its own: it ends where it ends.
+    if (index < from) continue;
+    text += change(markdown.slice(from, index)) + fence.replace(UNCOLOURED, '$1txt');
+    from = index + fence.length;
+  }
+  return text + change(markdown.slice(from));
+}
+
+function relinked(page: SitePage, context: Context, pictures: Set<string>): string {
+  const { markdown } = page;
+  const prose = proseOf(markdown, false);
+  let [text, from] = ['', 0];
+  for (const { index, 1: target = '' } of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
+    const at = openingBracket(prose, index);
+    const isPicture = prose[at - 1] === '!';
+    if (/^(?:[a-z][a-z\d+.-]*:|#)/i.test(target) || at < from) continue;
+    const label = markdown.slice(at + 1, index);
+    text += markdown.slice(from, at) + linkTo(page, target, label, { ...context, isPicture, pictures });
+    from = index + target.length + 3;
+  }
+  return text + markdown.slice(from);
+}
+
+function openingBracket(prose: string, closing: number): number {
+  let depth = 0;
+  for (let at = closing; at >= 0; at -= 1) {
+    if (prose[at] === ']') depth += 1;
+    if (prose[at] === '[') depth -= 1;
+    if (depth === 0) return at;
+  }
+  return closing;
+}
+
+interface Target extends Context {
+  readonly isPicture: boolean;
+  readonly pictures: Set<string>;
+}
+
+function linkTo(page: SitePage, target: string, label: string, context: Target): string {
+  const [file = '', anchor] = target.split('#');
+  const named = path.posix.join(path.posix.dirname(page.source), file);
+  const up = path.posix.relative(path.posix.dirname(page.place), '.') || '.';
+  const hash = anchor === undefined ? '' : `#${anchor}`;
+  if (context.isPicture) {
+    context.pictures.add(named);
+    return `[${label}](${up}/pictures/${named})`;
+  }
+  const place = placeIn(context, named);
+  if (place !== undefined) return `[${label}](${up}/${place}${hash})`;
+  if (context.repository !== null) return `[${label}](${context.repository}/${named}${hash})`;
+  return `<span class="file" title="${named}, in the repository">${label}</span>`;
+}
+
+/** A folder is its page, or its README. */
+function placeIn({ root, places }: Context, named: string): string | undefined {
+  const found = path.join(root, named);
+  if (!existsSync(found) || !statSync(found).isDirectory()) return places.get(named);
+  if (named.replace(/\/$/, '') === 'docs/decisions') return 'decisions/index.md';
+  return places.get(path.posix.join(named, 'README.md'));
+}

@@ -1,0 +1,103 @@
+/** A topic of the sidebar: pages by their paths in the repository; `docs/moving/*.md` stands for all pages of a folder. */
+export interface Topic {
+  readonly title: string;
+  readonly pages: readonly string[];
+}
+
+/** Every page of the site, by topic; decisions and the pages of the API have sidebars of their own. test/site.test.ts fails where a page of `docs/` is in none, or a page here does not exist. */
+export const TOPICS: readonly Topic[] = [
+  {
+    title: 'Begin',
+    pages: [
+      'docs/getting-started.md',
+      'README.md',
+      'docs/application-file.md',
+      'docs/configuration.md',
+      'docs/console.md',
+      'docs/pages.md',
+      'docs/generated/messages.md',
+      'docs/comparison.md',
+    ],
+  },
+  {
+    title: 'In your stack',
+    pages: ['docs/host-contract.md', 'docs/extending.md', 'examples/README.md', 'docs/mounting/*.md'],
+  },
+  { title: 'Databases', pages: ['docs/databases.md', 'docs/databases/*.md'] },
+  {
+    title: 'APIs and clients',
+    pages: [
+      'docs/protecting-an-api.md',
+      'docs/connecting-clients.md',
+      'docs/requests.md',
+      'docs/security-profile.md',
+    ],
+  },
+  { title: 'Assistants', pages: ['docs/mcp.md', 'docs/connecting-assistants.md', 'docs/voice-assistant.md'] },
+  {
+    title: 'Deploy',
+    pages: [
+      'docs/deploy/*.md',
+      'examples/deploy/README.md',
+      'docs/running-on-several-machines.md',
+      'docs/health-and-logs.md',
+      'docs/telemetry.md',
+      'examples/operate/README.md',
+      'docs/backup.md',
+      'docs/upgrade.md',
+    ],
+  },
+  {
+    title: 'Operate',
+    pages: [
+      'docs/operating.md',
+      'docs/troubleshooting.md',
+      'docs/audit.md',
+      'docs/access.md',
+      'docs/keys.md',
+      'examples/key-signer-pkcs11/README.md',
+      'docs/administration.md',
+    ],
+  },
+  {
+    title: 'Security',
+    pages: [
+      'docs/security-model.md',
+      'docs/threat-model.md',
+      'docs/assurance.md',
+      'docs/verifying-a-release.md',
+      'docs/generated/dependencies.md',
+      'SECURITY.md',
+    ],
+  },
+  { title: 'Moving here', pages: ['docs/moving/*.md'] },
+  {
+    title: 'Reference',
+    pages: [
+      'reference/index.md',
+      'docs/specification.md',
+      'docs/standards.md',
+      'docs/generated/conformance.md',
+      'tools/bench/RESULTS.md',
+      'tools/bench/README.md',
+    ],
+  },
+  {
+    title: 'The project',
+    pages: ['ARCHITECTURE.md', 'decisions/index.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
+  },
+];
+
+/** What stands in the sidebar where the heading of the page is too long for it. */
+export const SHORT_TITLES: Readonly<Record<string, string>> = {
+  'README.md': 'Overview',
+  'docs/application-file.md': 'The application file',
+  'docs/mounting/jwt.md': 'A login that is a JWT',
+  'docs/mounting/node.md': 'node:http',
+  'tools/bench/RESULTS.md': 'Benchmarks',
+  'tools/bench/README.md': 'How it is measured',
+  'examples/deploy/README.md': 'Files to deploy with',
+  'examples/operate/README.md': 'Dashboard and alerts',
+  'examples/key-signer-pkcs11/README.md': 'A key in PKCS#11',
+  'SECURITY.md': 'Report a weakness',
+};
