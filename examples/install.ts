@@ -15,11 +15,18 @@ export async function installExample(name: string, npm: Npm): Promise<string> {
     recursive: true,
     filter: (file) => path.basename(file) !== 'node_modules',
   });
-  const root = path.join(import.meta.dirname, '..');
-  await npm(root, ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder]);
-  const tarball = (await readdir(folder)).find((file) => file.endsWith('.tgz')) ?? '';
-  await rename(path.join(folder, tarball), path.join(folder, 'portico.tgz'));
+  await packInto(folder, npm);
   await npm(folder, ['ci', '--prefer-offline', '--no-audit', '--no-fund']);
   await npm(folder, ['run', 'build']);
   return folder;
+}
+
+/** Packs the packages of the workspace, under the names that package.json of an example has: `portico.tgz`, `portico-sql.tgz`. */
+export async function packInto(folder: string, npm: Npm): Promise<void> {
+  const root = path.join(import.meta.dirname, '..');
+  await npm(root, ['pack', '--workspaces', '--silent', '--ignore-scripts', '--pack-destination', folder]);
+  for (const file of await readdir(folder)) {
+    const name = /^(portico(?:-[a-z]+)*)-\d.*\.tgz$/.exec(file)?.[1];
+    if (name !== undefined) await rename(path.join(folder, file), path.join(folder, `${name}.tgz`));
+  }
 }

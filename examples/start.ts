@@ -2,16 +2,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  ConfigurationError,
-  ConsoleError,
-  listen,
-  migrate,
-  migrationsOf,
-  startApplication,
-  type Application,
-} from 'portico/host';
-import { authorizationServerOf, setUpServer } from 'portico/oauth-server';
+import { listen, migrationsOf, startApplication, type Application } from '@portico/kit';
+import { ConfigurationError, ConsoleError, migrate, authorizationServerOf, setUpServer } from 'portico';
 import portal from './portal/app.ts';
 import { seedPeople } from './portal/people.ts';
 import { startRelyingParty } from './relying-party/server.ts';

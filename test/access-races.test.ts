@@ -113,7 +113,7 @@ describe('what a person allowed before it was ended', () => {
 describe('the end of a person that is cut off', () => {
   const person = { provider: 'accounts', id: 'somebody' };
   const cwd = path.join(ROOT, 'examples', 'portal');
-  const CONSOLE = path.join(ROOT, 'bin', 'portico.js');
+  const CONSOLE = path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js');
   const COUNT = 5000;
 
   const remaining = async (condition: string) => {

@@ -23,7 +23,7 @@ afterAll(() => portal.close());
 /** Runs the command on a pseudo terminal, and types this once it has asked. */
 async function asked(id: string, answer: string): Promise<{ code: unknown; said: string }> {
   const { PATH = '', HOME = '' } = process.env;
-  const bin = path.join(ROOT, 'bin', 'portico.js');
+  const bin = path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js');
   const child = spawn('script', ['-qec', '"$NODE" "$BIN" oauth:person:erase accounts "$ID"', '/dev/null'], {
     cwd: path.join(ROOT, 'examples', 'portal'),
     env: { ...portal.env, PATH, HOME, NODE: process.execPath, BIN: bin, ID: id },

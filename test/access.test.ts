@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { AUDIT, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
 import { createClock } from './support/clock.ts';

@@ -11,7 +11,7 @@ import {
   type Host,
   type LogContext,
   type PersonReference,
-} from 'portico/oauth-server';
+} from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { formDoing, PAGES, type PageForm } from './support/administration.ts';
 import { createDatabase } from './support/database.ts';

@@ -23,8 +23,7 @@ const SCRIPT = `
       return loaded;
     },
   });
-  const { startApplication } = await import(HOST);
-  const { oauthServer } = await import(SERVER);
+  const { oauthServer, startApplication } = await import(PORTICO);
   const application = await startApplication({
     config: { public_url: 'https://app.example', log: { path: 'stdout' }, oauth_server: CONFIG },
     plugins: [oauthServer({ host: { signedIn: async () => null, loginUrl: '/login', browserSecret: async () => '' } })],
@@ -36,12 +35,12 @@ const SCRIPT = `
   process.exit();`;
 
 async function loaded(config: object): Promise<unknown> {
-  const url = (entry: string) =>
-    JSON.stringify(pathToFileURL(path.join(ROOT, 'dist', entry, 'index.js')).href);
+  const url = JSON.stringify(pathToFileURL(path.join(ROOT, 'packages', 'portico', 'dist', 'index.js')).href);
   const script = path.join(folder, 'script.mjs');
-  const source = SCRIPT.replace('HOST', url('host'))
-    .replace('SERVER', url('oauth-server'))
-    .replace('CONFIG', JSON.stringify({ name: 'App', scopes: { a: 'A' }, login_route: '/login', ...config }));
+  const source = SCRIPT.replace('PORTICO', url).replace(
+    'CONFIG',
+    JSON.stringify({ name: 'App', scopes: { a: 'A' }, login_route: '/login', ...config }),
+  );
   await writeFile(script, source);
   const run = start([script], { cwd: folder });
   await run.ended();

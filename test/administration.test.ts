@@ -1,5 +1,5 @@
 // @engines sqlite: pages see no difference
-import { examine } from 'portico/oauth-server';
+import { examine } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {

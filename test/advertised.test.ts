@@ -11,7 +11,7 @@ import {
   type AuthorizationServer,
   type Host,
   type OAuthServerConfigInput,
-} from 'portico/oauth-server';
+} from 'portico';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimsOf, headerOf, newKey, signed, withAssertion, type Algorithm } from './support/assertions.ts';
 import { createDatabase } from './support/database.ts';

@@ -15,7 +15,7 @@ import {
   type Host,
   type LogContext,
   type PasswordHasher,
-} from 'portico/oauth-server';
+} from 'portico';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { formDoing } from './support/administration.ts';
 import { createDatabase } from './support/database.ts';

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fromPostgres, fromSqlite, startApplication, type OpenedDatabase } from 'portico/host';
+import { startApplication } from '@portico/kit';
+import { fromPostgres, fromSqlite, type OpenedDatabase } from 'portico';
 import {
   afterAll,
   afterEach,

@@ -1,4 +1,4 @@
-import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { AUDIT, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {

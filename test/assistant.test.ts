@@ -2,8 +2,8 @@
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { addonManifest, examineAssistant, listingProblems } from 'portico/assistant';
-import type { ToolInterface } from 'portico/mcp';
+import { addonManifest, examineAssistant, listingProblems } from '@portico/assistant';
+import type { ToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import kitchen from '../examples/assistant/app.ts';
 import { lengthOf } from '../packages/assistant/src/listing.ts';

@@ -4,8 +4,7 @@ import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { openDatabase } from 'portico/host';
-import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { openDatabase, AUDIT, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { portico, porticoHere, ROOT, start, type RunningProcess } from './support/console.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
@@ -95,7 +94,10 @@ async function serveRestored(): Promise<{ readonly at: RunningPortal; readonly p
   await cp(portal.server.config.key_path, path.join(storage, 'oauth', 'keys'), { recursive: true });
   const port = String(await freePort());
   const env = { ...portal.env, STORAGE_DIR: storage, DATABASE_URL: restoredDatabase.url, PORT: port };
-  const process = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd: PORTAL, env });
+  const process = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
+    cwd: PORTAL,
+    env,
+  });
   await process.says('Listening on');
   const url = `http://localhost:${port}`;
   const signedIn = async (email: string) => {

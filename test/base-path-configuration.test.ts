@@ -8,15 +8,17 @@ import express from 'express';
 import createFastify, { type FastifyInstance } from 'fastify';
 import { portico as expressPortico } from 'portico/express';
 import { portico as fastifyPortico } from 'portico/fastify';
-import { ConfigurationError, startApplication, type ConfigMap } from 'portico/host';
-import { mcp } from 'portico/mcp';
+import { startApplication } from '@portico/kit';
 import {
+  ConfigurationError,
+  type ConfigMap,
   createAuthorizationServer,
   examine,
   oauthServer,
   type AuthorizationServerOptions,
   type Check,
-} from 'portico/oauth-server';
+} from 'portico';
+import { mcp } from '@portico/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import catalog from '../examples/catalog/app.ts';
 import { register } from './support/installation.ts';

@@ -3,8 +3,8 @@ import { request } from 'node:http';
 import fc from 'fast-check';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import type { ConfigMap } from 'portico/host';
-import { createResourceServer } from 'portico/resource-server';
+import type { ConfigMap } from 'portico';
+import { createResourceServer } from '@portico/resource-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   authorize,

@@ -12,7 +12,7 @@ import * as onKoa from 'portico/koa';
 import { portico } from 'portico/next';
 import { requestFrom, send } from 'portico/node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { token } from 'portico/oauth-server';
+import { token } from 'portico';
 import type { ClientKey } from './support/assertions.ts';
 import { newDpopKey } from './support/dpop.ts';
 import { boundHeaders, proofFor } from './support/proofs.ts';

@@ -1,37 +1,35 @@
 // @engines sqlite, long: it builds a dozen times, and asks no database
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { linkDependencies, PACKAGES } from '../tools/scripts/packages.ts';
 import { portico, ROOT, start } from './support/console.ts';
 import { freePort } from './support/free-port.ts';
 
 const run = promisify(execFile);
+
+const FILES = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 
 /** A copy of the repository, so that nobody else's `dist` is built anew. */
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-build-'));
-  for (const name of ['bin', 'examples', 'scripts', 'src', 'package.json', 'package-lock.json'])
+  for (const name of ['examples', 'packages', 'tools/scripts', ...FILES])
     await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true, filter: isOurs });
-  await cp(path.join(ROOT, 'tsconfig.json'), path.join(folder, 'tsconfig.json'));
-  // Compiling takes most of a build, and these tests need not compile everything.
-  const compiled = JSON.parse(await readFile(path.join(ROOT, 'tsconfig.build.json'), 'utf8')) as object;
-  const include = ['packages/portico/src/http', path.join('src', SHARED)];
-  await writeFile(path.join(folder, 'tsconfig.build.json'), JSON.stringify({ ...compiled, include }));
-  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+  linkDependencies(folder);
   if ((await build()) !== 0) throw new Error('The copy cannot be built');
 }, 240_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Storage and logs of the examples are not copied. */
 function isOurs(file: string): boolean {
-  return !['storage', 'logs'].includes(path.basename(file));
+  return !['storage', 'logs', 'dist', 'node_modules'].includes(path.basename(file));
 }
 
 async function build(): Promise<number | null> {
@@ -40,12 +38,16 @@ async function build(): Promise<number | null> {
   return code;
 }
 
-/** Every file of `dist` with the moment of its last change, its inode and its size. */
+/** Every file of what was built, from `packages`, with the moment of its last change, its inode and its size. */
 async function built(): Promise<Readonly<Record<string, string>>> {
-  const dist = path.join(folder, 'dist');
-  const names = (await readdir(dist, { recursive: true })).toSorted();
+  const found = PACKAGES.map(async ({ folder: name }) => {
+    const dist = path.join(name, 'dist');
+    const files = await readdir(path.join(folder, 'packages', dist), { recursive: true });
+    return files.map((file) => path.join(dist, file));
+  });
+  const names = (await Promise.all(found)).flat().toSorted();
   const states = names.map(async (name) => {
-    const { mtimeMs, ino, size } = await stat(path.join(dist, name));
+    const { mtimeMs, ino, size } = await stat(path.join(folder, 'packages', name));
     return [name, `${mtimeMs} ${ino} ${size}`] as const;
   });
   return Object.fromEntries(await Promise.all(states));
@@ -57,7 +59,7 @@ async function withSource(
   change: (text: string) => string,
   work: () => Promise<void>,
 ): Promise<void> {
-  const source = path.join(folder, 'src', file);
+  const source = path.join(folder, 'packages', file);
   const text = await readFile(source, 'utf8');
   await writeFile(source, change(text));
   try {
@@ -67,7 +69,7 @@ async function withSource(
   }
 }
 
-const SHARED = path.join('oauth-server', 'grants', 'pkce.ts');
+const SHARED = path.join('portico', 'src', 'grants', 'pkce.ts');
 const addOne = (text: string) => text.replace(/^export function /m, 'console.debug("changed");\n$&');
 
 // Each build takes some seconds, and many on a busy machine.
@@ -98,7 +100,7 @@ describe('a build', { timeout: 240_000 }, () => {
     };
     // What the server has not read yet changes in a way that it could not show.
     const later = () => '<%= it.not.known.yet %>';
-    await withSource(path.join('host', 'views', 'login.eta'), later, async () => {
+    await withSource(path.join('kit', 'src', 'views', 'login.eta'), later, async () => {
       await withSource(SHARED, addOne, async () => {
         const first = build();
         await whileAsked(first);
@@ -116,6 +118,7 @@ describe('a build', { timeout: 240_000 }, () => {
     expect(answers.filter((answer) => !answer.startsWith('200 '))).toEqual([]);
     // A process that starts now runs on the new one.
     const listed = await portico(['oauth:client:list'], {
+      installed: { node: process.execPath, folder },
       cwd: path.join(folder, 'examples', 'portal'),
       env,
     });
@@ -137,10 +140,10 @@ describe('a build', { timeout: 240_000 }, () => {
   });
 
   test('is done again when what was built is not there any more', async () => {
-    const view = path.join(folder, 'dist', 'host', 'views', 'login.eta');
+    const view = path.join(folder, 'packages', 'kit', 'dist', 'views', 'login.eta');
     const before = Object.keys(await built());
     await rm(view);
-    await writeFile(path.join(folder, 'dist', 'left-over.js'), '');
+    await writeFile(path.join(folder, 'packages', 'sql', 'dist', 'left-over.js'), '');
     expect(await build()).toBe(0);
     expect(Object.keys(await built())).toEqual(before);
   });
@@ -151,19 +154,29 @@ describe('a build', { timeout: 240_000 }, () => {
       const after = await built();
       expect(await build()).toBe(0);
       expect(await built()).toEqual(after);
-      const listed = await portico(['--help'], { cwd: path.join(folder, 'examples', 'portal') });
+      const listed = await portico(['--help'], {
+        installed: { node: process.execPath, folder },
+        cwd: path.join(folder, 'examples', 'portal'),
+      });
       expect(listed.stderr + listed.stdout).toContain('changed');
     });
   });
 
   test('comes before packing a fresh clone, so that all of it is packed', async () => {
     expect(await build()).toBe(0);
-    const before = Object.keys(await built()).filter((name) => path.extname(name) !== '');
-    for (const name of ['dist', '.build']) await rm(path.join(folder, name), { recursive: true });
-    const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: folder });
+    const isFile = (name: string) => path.extname(name) !== '' && name.startsWith('portico/');
+    const before = Object.keys(await built()).filter(isFile);
+    await rm(path.join(folder, '.build'), { recursive: true });
+    for (const each of PACKAGES)
+      await rm(path.join(folder, 'packages', each.folder, 'dist'), { recursive: true });
+    expect(await build()).toBe(0);
+    const args = ['pack', '--dry-run', '--json', '--workspace', 'packages/portico'];
+    const { stdout } = await run('npm', args, { cwd: folder });
     const [{ files }] = JSON.parse(stdout) as [{ files: readonly { path: string }[] }];
-    const packed = files.map((file) => file.path).filter((name) => name.startsWith('dist/'));
-    expect(packed.toSorted()).toEqual(before.map((name) => `dist/${name}`).toSorted());
+    const packed = files
+      .map((file) => `portico/${file.path}`)
+      .filter((name) => name.startsWith('portico/dist/'));
+    expect(packed.toSorted()).toEqual(before.toSorted());
   });
 
   // @shows HOST-5.2

@@ -8,6 +8,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { packInto } from '../examples/install.ts';
+import { PACKAGES } from '../tools/scripts/packages.ts';
 import { ROOT } from './support/console.ts';
 import { REDIRECT_URI, VERIFIER, codeRequest } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
@@ -103,16 +105,21 @@ beforeAll(async () => {
   const modules = path.join(folder, 'node_modules');
   await mkdir(modules);
   await cp(path.join(source, 'app.js'), path.join(folder, 'app.js'));
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
-    cwd: ROOT,
-  });
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-  await run('tar', ['xzf', filename], { cwd: folder });
-  await cp(path.join(folder, 'package'), path.join(modules, 'portico'), { recursive: true });
-  const manifest = JSON.parse(await readFile(path.join(modules, 'portico', 'package.json'), 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>;
-  };
-  for (const name of [...Object.keys(manifest.dependencies), 'express', 'express-session']) {
+  const npm = (cwd: string, args: readonly string[]) => run('npm', args, { cwd });
+  await packInto(folder, npm);
+  const needed = new Set(['express', 'express-session']);
+  for (const { name } of PACKAGES) {
+    const own = path.join(modules, name);
+    await mkdir(own, { recursive: true });
+    const tarball = `${name.replace('@', '').replace('/', '-')}.tgz`;
+    await run('tar', ['xzf', path.join(folder, tarball), '--strip-components=1'], { cwd: own });
+    const { dependencies } = JSON.parse(await readFile(path.join(own, 'package.json'), 'utf8')) as {
+      readonly dependencies: Readonly<Record<string, string>>;
+    };
+    for (const each of Object.keys(dependencies)) needed.add(each);
+  }
+  for (const { name } of PACKAGES) needed.delete(name);
+  for (const name of needed) {
     await mkdir(path.join(modules, path.dirname(name)), { recursive: true });
     await symlink(path.join(ROOT, 'node_modules', name), path.join(modules, name));
   }

@@ -1,4 +1,4 @@
-import { examine, type Check } from 'portico/oauth-server';
+import { examine, type Check } from 'portico';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { claimsOf, headerOf, newKey, signed, withAssertion, type ClientKey } from './support/assertions.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';

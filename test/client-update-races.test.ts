@@ -1,6 +1,6 @@
 // @engines all, long: it races processes
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ClientChanges, ClientRegistration } from 'portico/oauth-server';
+import type { ClientChanges, ClientRegistration } from 'portico';
 import { startBeside } from './support/beside.ts';
 import { portico, ROOT, type RunningProcess } from './support/console.ts';
 import {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { AUDIT, type AuditEvent, type ClientChanges } from 'portico/oauth-server';
+import { AUDIT, type AuditEvent, type ClientChanges } from 'portico';
 import { claimsOf, headerOf, newKey, signed, withAssertion, type ClientKey } from './support/assertions.ts';
 import { porticoHere, ROOT } from './support/console.ts';
 import { createClock } from './support/clock.ts';

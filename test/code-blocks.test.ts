@@ -174,11 +174,11 @@ function problemOfNpm(page: string, args: readonly string[]): string | null {
   return script === null || script in SCRIPTS ? null : `there is no script ${script}`;
 }
 
-/** Programs of `bench/dist` are built from their sources. A page may run a file that it shows. */
+/** Programs of `tools/bench/dist` are built from their sources. A page may run a file that it shows. */
 function problemOfNode(page: string, args: readonly string[]): string | null {
   const file = args.find((each) => !each.startsWith('-')) ?? '';
   if (BLOCKS.some((block) => block.page === page && block.file === file)) return null;
-  const source = file.replace(/^bench\/dist\/(.*)\.js$/, 'bench/$1.ts');
+  const source = file.replace(/^tools\/bench\/dist\/(.*)\.js$/, 'tools/bench/$1.ts');
   return existsSync(path.join(ROOT, source)) ? null : `there is no ${source}`;
 }
 

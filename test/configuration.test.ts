@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { decodeJwt } from 'jose';
-import { startApplication } from 'portico/host';
-import { oauthServer, oauthServerConfiguration } from 'portico/oauth-server';
+import { startApplication } from '@portico/kit';
+import { oauthServer, oauthServerConfiguration } from 'portico';
 import { describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { portico, ROOT, start } from './support/console.ts';
+import { installPortico, portico, ROOT, start } from './support/console.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
     await mkdir(path.join(folder, 'node_modules'), { recursive: true });
     await symlink(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
   }
-  await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+  await installPortico(folder);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -46,8 +46,8 @@ const HOST = `{
   loginUrl: (returnTo: string) => '/login?' + new URLSearchParams({ return_to: returnTo }),
 }`;
 const IMPORTS = `
-  import { defineApplication } from 'portico/host';
-  import { oauthServer } from 'portico/oauth-server';`;
+  import { defineApplication } from '@portico/kit';
+  import { oauthServer } from 'portico';`;
 const EXPORT = `export default defineApplication({ config: ${CONFIG}, plugins: [oauthServer()] });`;
 const LISTED = { code: 0, stdout: '[]\n', stderr: '' };
 
@@ -147,7 +147,7 @@ describe('.env of the application, while the console runs', () => {
     }
     const { cwd } = await application({
       'script.js': `
-        import { runConsole } from 'portico/host';
+        import { runConsole } from 'portico';
         const folders = ${JSON.stringify(folders)};
         const write = (text) => process.stdout.write(text);
         const run = (cwd) => runConsole(['says'], { cwd, stdout: write, stderr: write });
@@ -195,9 +195,10 @@ describe('an application is loaded', () => {
   test('from portico.config.cjs, and from what a compiler made CommonJS of', async () => {
     const compiled = `
       Object.defineProperty(exports, '__esModule', { value: true });
-      const { oauthServer } = require('portico/oauth-server');
-      exports.default = require('portico/host').defineApplication({ config: ${CONFIG}, plugins: [oauthServer()] });`;
-    const bare = `module.exports = { config: ${CONFIG}, plugins: [require('portico/oauth-server').oauthServer()] };`;
+      const { oauthServer } = require('portico');
+      exports.default = require('@portico/kit').defineApplication({ config: ${CONFIG}, plugins: [oauthServer()] });`;
+    const host = "{ signedIn: () => null, loadAccount: () => null, loginUrl: '/login' }";
+    const bare = `module.exports = { config: ${CONFIG}, plugins: [require('portico').oauthServer({ host: ${host} })] };`;
     expect(await (await application({ 'portico.config.cjs': bare })).list()).toMatchObject(LISTED);
     expect(await (await application({ 'dist/app.cjs': compiled })).list('--app=dist/app.cjs')).toMatchObject(
       LISTED,
@@ -207,7 +208,7 @@ describe('an application is loaded', () => {
   test('from --config, for an installation that is no application of the kit', async () => {
     const { run, list } = await application({
       'ops/server.ts': `
-        import { oauthServer } from 'portico/oauth-server';
+        import { oauthServer } from 'portico';
         export default { directory: undefined, config: ${CONFIG}, plugins: [oauthServer({ host: ${HOST} })] };`,
     });
     expect(await list('--config', 'ops/server.ts')).toMatchObject(LISTED);
@@ -275,7 +276,7 @@ describe('an application is loaded', () => {
 
   test('and a configuration that cannot be used is named alone, not as a file that cannot be loaded', async () => {
     const { run } = await application({
-      'app.ts': `import { openDatabase } from 'portico/host';\nopenDatabase('nonsense', { directory: '/' });`,
+      'app.ts': `import { openDatabase } from 'portico';\nopenDatabase('nonsense', { directory: '/' });`,
     });
     const { code, stderr } = await run('oauth:client:list');
     expect(code).toBe(1);

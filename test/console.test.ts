@@ -1,10 +1,10 @@
 // @engines sqlite: it starts many processes, and what they write to the database is tested elsewhere
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newKey } from './support/assertions.ts';
-import { portico, porticoHere, ROOT, start, type ConsoleResult } from './support/console.ts';
+import { installPortico, portico, porticoHere, ROOT, start, type ConsoleResult } from './support/console.ts';
 import { freePort } from './support/free-port.ts';
 import { RUNS_ALL } from './support/scale.ts';
 
@@ -923,7 +923,10 @@ describe('serve', () => {
   test('answers until it is told to stop', async () => {
     const port = await freePort();
     const env = { STORAGE_DIR: storage, PORT: String(port) };
-    const server = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd: PORTAL, env });
+    const server = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
+      cwd: PORTAL,
+      env,
+    });
     // While somebody develops, nobody else reaches it.
     await server.says(`Listening on http://127.0.0.1:${port}`);
     const answer = await fetch(`http://localhost:${port}/.well-known/openid-configuration`);
@@ -938,7 +941,7 @@ describe('serve', () => {
   test('--port goes before PORT', async () => {
     const port = await freePort();
     const env = { STORAGE_DIR: storage, PORT: String(await freePort()) };
-    const command = [path.join(ROOT, 'bin', 'portico.js'), 'serve', `--port=${port}`];
+    const command = [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', `--port=${port}`];
     const server = start(command, { cwd: PORTAL, env });
     await server.says(`Listening on http://127.0.0.1:${port}`);
     expect(await server.stop()).toBe(0);
@@ -952,7 +955,7 @@ describe('serve', () => {
   test('goes on for a while after it is told to stop, and says that it is not ready, until it is told again', async () => {
     const port = await freePort();
     const env = { APP_ENV: 'dev', STORAGE_DIR: storage, PORT: String(port) };
-    const command = [path.join(ROOT, 'bin', 'portico.js'), 'serve', '--drain=600'];
+    const command = [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', '--drain=600'];
     const server = start(command, { cwd: PORTAL, env });
     await server.says('Listening on');
     const probe = () => fetch(`http://localhost:${port}/health/ready`);
@@ -980,12 +983,12 @@ describe.runIf(RUNS_ALL)('an application without accounts', () => {
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-nobody-'));
     await mkdir(path.join(folder, 'node_modules'));
-    await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+    await installPortico(folder);
     await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
     await writeFile(
       path.join(folder, 'app.ts'),
-      `import { defineApplication } from 'portico/host';
-      import { oauthServer } from 'portico/oauth-server';
+      `import { defineApplication } from '@portico/kit';
+      import { oauthServer } from 'portico';
       export default defineApplication({
         config: (env) => ({
           public_url: 'http://localhost:' + env.PORT,
@@ -1002,7 +1005,10 @@ describe.runIf(RUNS_ALL)('an application without accounts', () => {
   test('is served, as services need nobody, and says that nobody can sign in', async () => {
     const env = { APP_ENV: 'dev', PORT: String(await freePort()) };
     expect((await porticoHere(['db:migrate', 'up'], { cwd: folder, env })).code).toBe(0);
-    const server = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd: folder, env });
+    const server = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
+      cwd: folder,
+      env,
+    });
     await server.says(
       "Warning: nobody can sign in: oauth_server:login_route: no route is named 'login'; give the application accounts",
     );
@@ -1029,13 +1035,12 @@ describe.runIf(RUNS_ALL)('a mistake in the file of an application', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-mistake-'));
     // As in an application's own folder, from which its packages are resolved.
     await mkdir(path.join(folder, 'node_modules'));
-    await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+    await installPortico(folder);
     await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  const HEAD =
-    "import { defineApplication } from 'portico/host';\nimport { oauthServer } from 'portico/oauth-server';\n";
+  const HEAD = "import { defineApplication } from '@portico/kit';\nimport { oauthServer } from 'portico';\n";
 
   async function mistaken(name: string, source: string): Promise<ConsoleResult> {
     await writeFile(path.join(folder, name), HEAD + source);
@@ -1064,7 +1069,7 @@ describe.runIf(RUNS_ALL)('a mistake in the file of an application', () => {
       'register.ts:7:10',
     ],
     ['an import of nothing', 'import.ts', "import x from './nowhere.ts';\n", 'import.ts'],
-    ['a name that is not exported', 'name.ts', "import { nothing } from 'portico/host';\n", 'name.ts:3'],
+    ['a name that is not exported', 'name.ts', "import { nothing } from 'portico';\n", 'name.ts:3'],
   ])('%s is printed with its file and line, and its stack', async (_, name, source, place) => {
     const { code, stdout, stderr } = await mistaken(name, source);
     expect(code).toBe(1);
@@ -1126,7 +1131,7 @@ describe.runIf(RUNS_ALL)('log:path', () => {
     const port = await freePort();
     const env = standardOutput(folder, port);
     expect((await portico(['--app', fixture, 'db:migrate', 'up'], { cwd: folder, env })).code).toBe(0);
-    const args = [path.join(ROOT, 'bin', 'portico.js'), 'serve', '--app', fixture];
+    const args = [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', '--app', fixture];
     const server = start(args, { cwd: folder, env });
     await server.says('The log is standard output');
     await fetch(`http://localhost:${port}/oauth/userinfo`, { headers: { 'X-Request-Id': 'told-here' } });

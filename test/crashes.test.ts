@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => portal.close());
 
 async function serve(): Promise<RunningProcess> {
-  const started = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+  const started = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
     cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
     env: {
       ...portal.env,

@@ -1,15 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  migrate,
-  migrationsOf,
-  openDatabase,
-  startApplication,
-  type ConfigMap,
-  type StartOptions,
-} from 'portico/host';
-import { examine } from 'portico/oauth-server';
+import { migrationsOf, startApplication } from '@portico/kit';
+import { migrate, openDatabase, type ConfigMap, type StartOptions, examine } from 'portico';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openApplicationPool } from './support/application-pool.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';

@@ -1,13 +1,12 @@
 // @engines servers, long: it installs Drizzle, TypeORM and Knex, and runs their commands against a server
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { migrate, openDatabase } from 'portico/host';
-import { examine, oauthServerMigrations } from 'portico/oauth-server';
+import { migrate, openDatabase, examine, oauthServerMigrations } from 'portico';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { ROOT } from './support/console.ts';
+import { installPortico, ROOT } from './support/console.ts';
 import { createDatabase } from './support/database.ts';
 import { ADA, callApi, obtainTokens, refresh, registerClient, startPortal } from './support/portal.ts';
 
@@ -25,7 +24,7 @@ beforeAll(async () => {
   await run('npm', ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'], {
     cwd: folder,
   });
-  await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+  await installPortico(folder);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -158,7 +157,12 @@ test.each(isPostgres ? ['drizzle', 'typeorm'] : [])(
     const portico = async (...argv: readonly string[]) => {
       const { stdout } = await run(
         process.execPath,
-        [path.join(ROOT, 'bin', 'portico.js'), '--app', path.join(folder, tool, 'app.ts'), ...argv],
+        [
+          path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'),
+          '--app',
+          path.join(folder, tool, 'app.ts'),
+          ...argv,
+        ],
         { env: { PATH: process.env['PATH'], DATABASE_URL: application.url } },
       );
       return stdout;

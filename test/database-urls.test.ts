@@ -1,7 +1,8 @@
 // @engines sqlite: it reads URLs, and serves what listens at the end of some of them itself
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { openDatabase, startApplication } from 'portico/host';
+import { startApplication } from '@portico/kit';
+import { openDatabase } from 'portico';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { codeBlocks } from './support/documents.ts';
 

@@ -45,7 +45,7 @@ async function serve(changes: Readonly<Record<string, string>> = {}): Promise<Po
   };
   const up = await porticoHere(['db:migrate', 'up'], { cwd: APPLICATION, env });
   if (up.code !== 0) throw new Error(up.stderr);
-  const args = [path.join(ROOT, 'bin', 'portico.js'), 'serve', '--hostname=127.0.0.1'];
+  const args = [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', '--hostname=127.0.0.1'];
   const process = start(args, { cwd: APPLICATION, env });
   await process.says('Listening on');
   return { port, process };

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROOT } from './support/console.ts';
+import { installPortico, ROOT } from './support/console.ts';
 import { codeBlocks, type CodeBlock } from './support/documents.ts';
 import { PASSWORD, REDIRECT_URI } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
@@ -40,12 +40,15 @@ async function install(): Promise<void> {
   const modules = path.join(folder, 'node_modules');
   await mkdir(modules);
   const installed = path.join(ROOT, 'node_modules');
-  for (const name of readdirSync(installed))
+  for (const name of readdirSync(installed).filter((each) => !['portico', '@portico'].includes(each)))
     await symlink(path.join(installed, name), path.join(modules, name));
-  await symlink(ROOT, path.join(modules, 'portico'));
+  await installPortico(path.dirname(modules));
   await mkdir(path.join(folder, 'bin'));
   const npx = path.join(folder, 'bin', 'npx');
-  await writeFile(npx, `#!/bin/sh\nshift\nexec node ${path.join(ROOT, 'bin', 'portico.js')} "$@"\n`);
+  await writeFile(
+    npx,
+    `#!/bin/sh\nshift\nexec node ${path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js')} "$@"\n`,
+  );
   await chmod(npx, 0o755);
 }
 

@@ -3,7 +3,7 @@ import { readFile, rm, mkdtemp } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { examine, type Check } from 'portico/oauth-server';
+import { examine, type Check } from 'portico';
 import { afterEach, describe, expect, test } from 'vitest';
 import { portico, ROOT, start } from './support/console.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
@@ -502,7 +502,10 @@ describe('oauth:server:doctor --online', () => {
     const cwd = path.join(ROOT, 'examples', 'portal');
     for (const command of [['db:migrate', 'up'], ['oauth:server:setup']])
       expect((await portico(command, { cwd, env })).code).toBe(0);
-    const serving = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd, env });
+    const serving = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
+      cwd,
+      env,
+    });
     keep({ close: () => serving.stop() });
     await serving.says('Listening');
     proxy.leadTo(Number(PORT));

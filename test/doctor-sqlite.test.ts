@@ -2,8 +2,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrationStatus, openDatabase, type OpenedDatabase } from 'portico/host';
-import { examine, oauthServerMigrations, type Check, type ExaminedApplication } from 'portico/oauth-server';
+import {
+  migrationStatus,
+  openDatabase,
+  type OpenedDatabase,
+  examine,
+  oauthServerMigrations,
+  type Check,
+  type ExaminedApplication,
+} from 'portico';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openOwnStore } from './support/own-store.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';

@@ -2,14 +2,15 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrationStatus, type PasswordHasher } from 'portico/host';
 import {
+  migrationStatus,
+  type PasswordHasher,
   examine,
   oauthServerMigrations,
   type Check,
   type Clients,
   type Database,
-} from 'portico/oauth-server';
+} from 'portico';
 import { describe, expect, test } from 'vitest';
 import { startDocumentHost } from './support/document-host.ts';
 import { registerBanker } from './support/fapi2.ts';

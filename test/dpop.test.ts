@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { listen, mergeConfig, startApplication } from 'portico/host';
+import { listen, startApplication } from '@portico/kit';
+import { mergeConfig } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   claimsOf,

@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import * as host from 'portico/host';
-import type { BorrowedDatabase, DatabaseOptions, OpenedDatabase } from 'portico/host';
+import * as host from '@portico/sql';
+import type { BorrowedDatabase, DatabaseOptions, OpenedDatabase } from '@portico/sql';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 import { installWithFloor, type OtherInstallation } from './support/driver-versions.ts';
@@ -106,7 +106,7 @@ test('the tests have the oldest version that package.json allows, and a newer on
   const require = createRequire(import.meta.url);
   const versionOf = (name: string) =>
     (require(`${name}/package.json`) as { readonly version: string }).version;
-  const { peerDependencies } = require('../package.json') as {
+  const { peerDependencies } = require('../packages/sql/package.json') as {
     readonly peerDependencies: Readonly<Record<string, string>>;
   };
   expect(versionOf(`${DRIVER}-floor`)).toBe(FLOOR);
@@ -281,7 +281,8 @@ describe(`a ${DRIVER} that is too old`, () => {
     for (const [name, given] of Object.entries(stores)) {
       await writeFile(
         path.join(folder, `${name}.mjs`),
-        `import { defineApplication, fromMysql, fromPostgres } from 'portico/host';
+        `import { defineApplication } from '@portico/kit';
+import { fromMysql, fromPostgres } from 'portico';
         import mysql from 'mysql2';
         import pg from 'pg';
         export default defineApplication({ ${given} config: { public_url: 'https://app.example' } });`,

@@ -3,7 +3,8 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defineApplication, HttpError, OverloadedError } from 'portico/host';
+import { defineApplication, HttpError } from '@portico/kit';
+import { OverloadedError } from 'portico';
 import { startExample, type RunningApplication } from './support/application.ts';
 import { ADA, authorizationUrl, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
 

@@ -11,8 +11,8 @@ import * as onFastify from 'portico/fastify';
 import * as onHono from 'portico/hono';
 import * as onKoa from 'portico/koa';
 import * as onNode from 'portico/node';
-import { BearerError, type AuthorizationServer } from 'portico/oauth-server';
-import { createResourceServer, expressGuard, fastifyGuard, honoGuard } from 'portico/resource-server';
+import { BearerError, type AuthorizationServer } from 'portico';
+import { createResourceServer, expressGuard, fastifyGuard, honoGuard } from '@portico/resource-server';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 

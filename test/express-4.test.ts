@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { bearer, bearerErrors, portico } from 'portico/express';
-import type { AuthorizationServer } from 'portico/oauth-server';
+import type { AuthorizationServer } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPortal, type RunningPortal } from './support/portal.ts';
 

@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { openDatabase, type OpenedDatabase } from 'portico/host';
 import {
   configurationWith,
   createAuthorizationServer,
@@ -11,9 +10,11 @@ import {
   oauthServer,
   oauthServerConfiguration,
   oauthServerMigrations,
+  openDatabase,
   type AuthorizationServer,
   type Feature,
-} from 'portico/oauth-server';
+  type OpenedDatabase,
+} from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from './support/console.ts';
 import { blocksOf } from './support/documents.ts';
@@ -33,7 +34,7 @@ beforeAll(async () => {
   const page = await readFile(path.join(ROOT, 'docs', 'extending.md'), 'utf8');
   const block = blocksOf('docs/extending.md', page).find(({ file }) => file === 'maintenance.ts');
   const file = path.join(folder, 'maintenance.ts');
-  const code = block?.code.replace("'portico/oauth-server'", `'${pathToFileURL(SERVER).href}'`) ?? '';
+  const code = block?.code.replace("'portico'", `'${pathToFileURL(SERVER).href}'`) ?? '';
   await writeFile(file, code);
   ({ maintenance } = (await import(pathToFileURL(file).href)) as { readonly maintenance: Feature });
 });
@@ -42,7 +43,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const SERVER = path.join(ROOT, 'dist', 'oauth-server', 'index.js');
+const SERVER = path.join(ROOT, 'packages', 'portico', 'dist', 'index.js');
 
 function start(section: object, features: readonly Feature[] = [maintenance]): AuthorizationServer {
   const config = configurationWith(features).parse({

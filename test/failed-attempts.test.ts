@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import path from 'node:path';
-import { argon2idHasher } from 'portico/host';
-import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { argon2idHasher } from '@portico/kit';
+import { AUDIT, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {

@@ -1,5 +1,5 @@
 // @engines servers: it makes a database server of its own read-only, which SQLite has none of
-import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { openDatabase, type OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { openApplicationPool } from './support/application-pool.ts';
 import { createDatabase } from './support/database.ts';

@@ -1,6 +1,6 @@
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { examine } from 'portico/oauth-server';
+import { examine } from 'portico';
 import { newKey, type Algorithm, type ClientKey } from './support/assertions.ts';
 import { startDocumentHost } from './support/document-host.ts';
 import {

@@ -1,16 +1,17 @@
 // @engines sqlite: it compiles the sources, and runs them
 import { execFile } from 'node:child_process';
 import { globSync, readdirSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { linkDependencies } from '../tools/scripts/packages.ts';
 import { ROOT } from './support/console.ts';
 import { waysOf } from './support/scale.ts';
 
 const run = promisify(execFile);
-const SERVER = path.join('src', 'oauth-server');
+const SERVER = path.join('packages', 'portico', 'src');
 const FOLDERS = readdirSync(path.join(ROOT, SERVER, 'features')).toSorted();
 const CODE_FLOW = path.join('test', 'support', 'code-flow.ts');
 
@@ -19,9 +20,9 @@ let copy: string;
 
 beforeEach(async () => {
   copy = await mkdtemp(path.join(tmpdir(), 'portico-features-'));
-  for (const name of ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json', CODE_FLOW])
+  for (const name of ['packages', 'package.json', 'tsconfig.json', 'tsconfig.build.json', CODE_FLOW])
     await cp(path.join(ROOT, name), path.join(copy, name), { recursive: true });
-  await symlink(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+  linkDependencies(copy);
 });
 afterEach(() => rm(copy, { recursive: true }));
 

@@ -11,7 +11,7 @@ import {
   token,
   type AuthorizationServer,
   type Host,
-} from 'portico/oauth-server';
+} from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 /** Writes until a commit fails, and asks what became of that by another write, as the authorization server does. */
 const WRITER = `
-  import { openDatabase } from 'portico/host';
+  import { openDatabase } from 'portico';
   const database = openDatabase('sqlite:' + process.argv[1], { directory: '/' });
   await database.execute('CREATE TABLE t (text TEXT)');
   const insert = (on) => on.execute('INSERT INTO t VALUES (?)', ['x'.repeat(4096)]);
@@ -31,8 +31,8 @@ const WRITER = `
 `;
 /** Writes until there is no room, and asks before and after whether the server is ready. */
 const PROBED = `
-  import { openDatabase } from 'portico/host';
-  import { createAuthorizationServer, migrate, oauthServerConfiguration, oauthServerMigrations } from 'portico/oauth-server';
+  import { openDatabase } from 'portico';
+  import { createAuthorizationServer, migrate, oauthServerConfiguration, oauthServerMigrations } from 'portico';
   const database = openDatabase('sqlite:' + process.argv[1], { directory: '/' });
   await migrate(database, [...oauthServerMigrations, {
     name: 'z_0001_full',

@@ -2,8 +2,9 @@ import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createHandler } from 'portico/fetch';
-import { openDatabase, type Route } from 'portico/host';
 import {
+  openDatabase,
+  type Route,
   createAuthorizationServer,
   migrate,
   oauthServerConfiguration,
@@ -12,7 +13,7 @@ import {
   type Host,
   type Log,
   type LogContext,
-} from 'portico/oauth-server';
+} from 'portico';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 import { createClock } from './support/clock.ts';

@@ -1,7 +1,7 @@
 // @engines all, long: it kills processes and servers while it writes a history
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ConfigMap } from 'portico/host';
+import type { ConfigMap } from 'portico';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { ROOT, start, type RunningProcess } from './support/console.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';
@@ -48,7 +48,7 @@ async function startNode(config: ConfigMap): Promise<Node> {
   const node: Node = {
     url: `http://localhost:${port}`,
     async start() {
-      server = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+      server = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
         cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
         env: { ...portal.env, PORT: port, PUBLIC_URL: portal.url, PORTAL_CONFIG: JSON.stringify(config) },
       });

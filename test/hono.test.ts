@@ -4,7 +4,7 @@ import { compress } from 'hono/compress';
 import { setCookie } from 'hono/cookie';
 import { cors } from 'hono/cors';
 import { bearer, bearerErrors, portico, type Mountable } from 'portico/hono';
-import { BearerError } from 'portico/oauth-server';
+import { BearerError } from 'portico';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 /** Endpoints that show what reaches them, and answer as those of a server do. */
@@ -155,7 +155,7 @@ test('bearerErrors() alone leaves all else to the whole of the application', asy
 });
 
 test('portico/hono can be loaded again by itself, as what reloads changed modules does, and refuses as before', async () => {
-  const again = new URL('../dist/hono/index.js?again', import.meta.url).href;
+  const again = new URL('../packages/portico/dist/mounts/hono/index.js?again', import.meta.url).href;
   const loaded = (await import(again)) as { readonly bearer: typeof bearer };
   expect(loaded.bearer).not.toBe(bearer);
   const app = new Hono()

@@ -1,9 +1,8 @@
 // @engines servers: a database server ends connections that nothing uses
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { openDatabase } from 'portico/host';
+import { openDatabase, type OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import type { OpenedDatabase } from 'portico/host';
 
 const server = inject('databaseServer') ?? '';
 const isPostgres = server.startsWith('postgres');

@@ -2,7 +2,7 @@ import { createHash, pbkdf2Sync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { AUDIT, type AuditEvent, type PasswordHasher } from 'portico/oauth-server';
+import { AUDIT, type AuditEvent, type PasswordHasher } from 'portico';
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { BorrowedDatabase, OpenedDatabase } from 'portico/host';
-import type { AuditEvent } from 'portico/oauth-server';
+import type { BorrowedDatabase, OpenedDatabase, AuditEvent } from 'portico';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openStore, withExecute, type OpenedStore } from './support/opened-store.ts';
 import {

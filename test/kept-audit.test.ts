@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { Event } from 'portico/host';
-import type { AuditEvent } from 'portico/oauth-server';
+import { Event } from '@portico/kit';
+import type { AuditEvent } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant } from './support/assistant.ts';
 import { accountsOf } from '../examples/portal/people.ts';

@@ -34,7 +34,7 @@ beforeAll(async () => {
   storage = await mkdtemp(path.join(tmpdir(), 'portico-other-'));
   await cp(one.server.config.key_path, keysIn(storage), { recursive: true });
   const port = String(await freePort());
-  process = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+  process = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
     cwd: PORTAL,
     env: { ...one.env, STORAGE_DIR: storage, PORT: port, PUBLIC_URL: one.url },
   });

@@ -16,10 +16,12 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { PACKAGES, type Package } from '../tools/scripts/packages.ts';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   consoleOf,
   HERE,
+  installPortico,
   portico,
   ROOT,
   start,
@@ -37,6 +39,24 @@ const BOUND = ['setpriv', '--inh-caps=-chown', '--bounding-set=-chown'];
 
 const run = promisify(execFile);
 
+/** What is published of a package, from the root of the workspace. */
+function partsOf({ folder }: Package): readonly string[] {
+  const parts = ['dist', 'package.json', ...(folder === 'portico' ? ['bin'] : [])];
+  return parts.map((part) => path.join('packages', folder, part));
+}
+
+/** What the packages need, from the root of the workspace; the links to the packages themselves too. */
+async function dependencies(): Promise<readonly string[]> {
+  const workspaces = PACKAGES.flatMap(({ folder }) => ['--workspace', `packages/${folder}`]);
+  const args = ['ls', '--omit=dev', '--all', '--parseable', ...workspaces];
+  const { stdout } = await run('npm', args, { cwd: ROOT }).catch(
+    // It also ends with 1 for what is optional and not there.
+    (error: { readonly stdout: string }) => error,
+  );
+  const found = stdout.split('\n').map((each) => path.relative(ROOT, each.trim()));
+  return [...found.filter((each) => each.startsWith('node_modules')), 'node_modules/@portico'];
+}
+
 /**
  * Node and the package as another user may read them: where they are, or, where the clone lies in a folder that is closed to others, copies of
  * what runs. `through` runs a command as that user.
@@ -50,16 +70,9 @@ async function installedFor(
   if (isReadable) return { ...HERE, remove: async () => {} };
 
   const copy = await mkdtemp(path.join(tmpdir(), 'portico-installed-'));
-  const { stdout } = await run('npm', ['ls', '--omit=dev', '--all', '--parseable'], { cwd: ROOT }).catch(
-    // It also ends with 1 for what is optional and not there.
-    (error: { readonly stdout: string }) => error,
-  );
-  const dependencies = stdout
-    .split('\n')
-    .map((each) => path.relative(ROOT, each.trim()))
-    .filter((each) => each.startsWith('node_modules'));
-  const parts = ['bin', 'dist', 'package.json', ...dependencies];
-  for (const part of parts) await cp(path.join(ROOT, part), path.join(copy, part), { recursive: true });
+  const parts = [...PACKAGES.flatMap(partsOf), ...(await dependencies())];
+  for (const part of parts)
+    await cp(path.join(ROOT, part), path.join(copy, part), { recursive: true, verbatimSymlinks: true });
   const node = path.join(copy, 'node');
   await cp(process.execPath, node);
   await run('chmod', ['-R', 'a+rX', copy]);
@@ -86,12 +99,12 @@ beforeAll(async () => {
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-owners-'));
   await mkdir(path.join(folder, 'node_modules'));
-  await symlink(installed.folder, path.join(folder, 'node_modules', 'portico'));
+  await installPortico(folder, installed.folder);
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
   await writeFile(
     path.join(folder, 'app.ts'),
-    `import { defineApplication } from 'portico/host';
-    import { oauthServer } from 'portico/oauth-server';
+    `import { defineApplication } from '@portico/kit';
+    import { oauthServer } from 'portico';
     export default defineApplication({
       config: (env) => ({
         public_url: 'http://localhost:' + env.PORT,

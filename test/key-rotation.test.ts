@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
-import { AUDIT, examine, KeyRotationError, type AuditEvent } from 'portico/oauth-server';
+import { AUDIT, examine, KeyRotationError, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
 import { createClock } from './support/clock.ts';
@@ -300,7 +300,7 @@ describe('oauth:keys:rotate', () => {
     const run = ['oauth:keys:rotate', '--json'];
     // No file may have a byte.
     const limited = 'ulimit -f 0; trap "" XFSZ; exec "$0" "$@"';
-    const command = [process.execPath, path.join(ROOT, 'bin', 'portico.js'), ...run];
+    const command = [process.execPath, path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), ...run];
     const failed = await promisify(execFile)('sh', ['-c', limited, ...command], {
       cwd: PORTAL,
       env: { PATH: process.env['PATH'], STORAGE_DIR: storage },

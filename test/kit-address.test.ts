@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { defineApplication, startApplication, type Application } from 'portico/host';
-import { oauthServer, type AuditEvent } from 'portico/oauth-server';
+import { defineApplication, startApplication, type Application } from '@portico/kit';
+import { oauthServer, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 

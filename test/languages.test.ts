@@ -1,18 +1,13 @@
 // @engines sqlite: pages are the same whatever the database is
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startApplication } from 'portico/host';
-import {
-  createAuthorizationServer,
-  migrate,
-  oauthServerConfiguration,
-  oauthServerMigrations,
-} from 'portico/oauth-server';
+import { startApplication } from '@portico/kit';
+import { createAuthorizationServer, migrate, oauthServerConfiguration, oauthServerMigrations } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENGLISH } from '../packages/portico/src/words/english.ts';
 import { LANGUAGES } from '../packages/portico/src/words/languages.ts';
-import { porticoHere, ROOT } from './support/console.ts';
+import { installPortico, porticoHere } from './support/console.ts';
 import { createDatabase } from './support/database.ts';
 import { codeBlocks } from './support/documents.ts';
 import { openOwnStore } from './support/own-store.ts';
@@ -296,14 +291,14 @@ describe("an application's own messages", () => {
   test('with a mistake are told by the doctor, which names the section about them', async () => {
     const app = await mkdtemp(path.join(folder, 'app-'));
     await mkdir(path.join(app, 'node_modules'));
-    await symlink(ROOT, path.join(app, 'node_modules', 'portico'));
+    await installPortico(app);
     await mkdir(path.join(app, 'views', 'words'), { recursive: true });
     await writeFile(path.join(app, 'package.json'), '{"type":"module"}');
     await writeFile(path.join(app, 'views', 'words', 'nl.json'), '{"consent.allaw":"Toestaan"}');
     await writeFile(
       path.join(app, 'app.ts'),
-      `import { defineApplication } from 'portico/host';
-      import { oauthServer } from 'portico/oauth-server';
+      `import { defineApplication } from '@portico/kit';
+      import { oauthServer } from 'portico';
       export default defineApplication({
         config: { public_url: 'http://localhost', oauth_server: { name: 'App', scopes: {} } },
         plugins: [oauthServer()],

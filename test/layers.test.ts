@@ -11,81 +11,43 @@ interface Import {
   readonly typesOnly: boolean;
 }
 
-/** What a layer may import of this repository, and nothing else of it. */
-interface Layer {
-  readonly folder: string;
-  readonly allowed: (found: Import) => boolean;
-}
+/** What each package may import of the others, by their public names. The build bundles what `resource-server` takes of `portico`. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  sql: [],
+  portico: ['@portico/sql'],
+  kit: ['@portico/sql', 'portico', 'portico/extension'],
+  mcp: ['@portico/sql', 'portico', 'portico/extension'],
+  assistant: ['@portico/mcp', '@portico/sql', 'portico', 'portico/extension'],
+  'resource-server': ['portico/extension'],
+};
 
-/** What plugins and console commands are written in; nothing else of the server knows the kit. */
-const KIT_TYPES = 'packages/portico/src/application/contracts.ts';
-
-const LAYERS: readonly Layer[] = [
-  layer('packages/portico/src/contracts'),
-  layer('packages/portico/src/jws'),
-  layer('packages/portico/src/http', { within: ['packages/portico/src/contracts'] }),
-  layer('packages/portico/src/words', { within: ['packages/portico/src/contracts', 'packages/portico/src/http'] }),
-  layer('packages/sql/src', { within: ['packages/portico/src/contracts'] }),
-  layer('packages/portico/src/defaults', { within: ['packages/portico/src/contracts', 'packages/portico/src/http', 'packages/portico/src/words'] }),
-  layer('packages/kit/src', { within: ['packages/portico/src/contracts', 'packages/portico/src/http', 'packages/portico/src/words', 'packages/sql/src', 'packages/portico/src/defaults'] }),
-  layer('packages/portico/src', {
-    within: ['packages/portico/src/contracts', 'packages/portico/src/jws', 'packages/portico/src/http', 'packages/portico/src/words', 'packages/sql/src', 'packages/portico/src/defaults'],
-    types: [KIT_TYPES],
-    typesFor: ['packages/portico/src/plugin.ts', 'packages/portico/src/console/'],
-  }),
-  layer('packages/mcp/src', {
-    within: ['packages/portico/src/contracts', 'packages/portico/src/http'],
-    files: ['packages/portico/src/index.ts'],
-    types: [KIT_TYPES],
-    typesFor: ['packages/mcp/src/plugin.ts'],
-  }),
-  layer('packages/assistant/src', {
-    within: ['packages/portico/src/contracts', 'packages/sql/src'],
-    files: [
-      'packages/mcp/src/index.ts',
-      'packages/mcp/src/tools/tool-access.ts',
-      'packages/portico/src/index.ts',
-      'packages/portico/src/clients/redirect-uris.ts',
-      'packages/portico/src/console/checks.ts',
-      'packages/portico/src/console/every-client.ts',
-      'packages/portico/src/console/report.ts',
-    ],
-    types: [KIT_TYPES],
-  }),
-  layer('packages/portico/src/mounts/fetch', { within: ['packages/portico/src/http'], files: ['packages/portico/src/index.ts'] }),
-  ...['packages/portico/src/mounts/node', 'packages/portico/src/mounts/express', 'packages/portico/src/mounts/fastify', 'packages/portico/src/mounts/hono', 'packages/portico/src/mounts/koa'].map((folder) =>
-    layer(folder, {
-      within: ['packages/portico/src/http', 'packages/portico/src/mounts/fetch'],
-      files: ['packages/portico/src/mounts/node/mount.ts', 'packages/portico/src/index.ts'],
-    }),
-  ),
-  layer('packages/portico/src/mounts/nest', {
-    within: ['packages/portico/src/http', 'packages/portico/src/mounts/fetch'],
-    files: [
-      'packages/portico/src/mounts/express/index.ts',
-      'packages/portico/src/mounts/fastify/answer.ts',
-      'packages/portico/src/mounts/fastify/index.ts',
-      'packages/portico/src/mounts/node/mount.ts',
-      'packages/portico/src/index.ts',
-    ],
-  }),
-  layer('packages/portico/src/mounts/next', { within: ['packages/portico/src/http', 'packages/portico/src/mounts/fetch'], files: ['packages/portico/src/index.ts'] }),
-  layer('packages/portico/src/telemetry', { within: ['packages/portico/src/contracts'] }),
-  layer('packages/resource-server/src', { within: ['packages/portico/src/http', 'packages/portico/src/jws'] }),
-  layer('examples/express'),
-  layer('examples/fastify'),
-  layer('examples/jwt'),
-  layer('examples/key-signer-pkcs11'),
-  layer('examples/assistant'),
-  layer('examples/catalog'),
-  layer('examples/articles'),
-  layer('examples/portal'),
-  layer('examples/relying-party'),
+const EXAMPLES = [
+  'express',
+  'fastify',
+  'jwt',
+  'key-signer-pkcs11',
+  'assistant',
+  'catalog',
+  'articles',
+  'portal',
+  'relying-party',
 ];
 
-/** The rooms and files of the two large folders, from the top: each may import those after it. */
+/** What nothing else of `portico` reaches up from: each room may import of itself and of these. */
+const FOUNDATION: Readonly<Record<string, readonly string[]>> = {
+  contracts: [],
+  jws: [],
+  http: ['contracts'],
+  words: ['contracts', 'http'],
+  defaults: ['contracts', 'http', 'words'],
+  telemetry: ['contracts'],
+};
+
+/** The rooms and files of the large packages, from the top: each may import those after it. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'packages/portico/src': [
+    'mounts/',
+    'extension',
     'index',
     'plugin',
     'assembly',
@@ -97,6 +59,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'features',
     'features/',
     'feature',
+    'application/',
     'authorizing',
     'admitting',
     'host-branding',
@@ -131,58 +94,28 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'host',
     'auditing/',
     'crypto',
+    'telemetry/',
+    'defaults/',
+    'words/',
+    'http/',
+    'jws/',
+    'contracts/',
   ],
   'packages/kit/src': [
     'index',
-    'console/',
     'application',
+    'host',
+    'commands/',
     'dispatch',
-    'registration',
     'kit',
-    'configuration',
-    'typed-configuration',
-    'environment',
     'accounts/',
-    'events',
-    'database/',
+    'views',
+    'embedded-views',
     'http/',
     'errors',
     'contracts',
   ],
 };
-
-/**
- * A folder may import of itself, of what is `within` these folders, of these `files`, and of those only `types`, which
- * `typesFor` keeps to some of its files and folders.
- */
-function layer(
-  folder: string,
-  {
-    within = [],
-    files = [],
-    types = [],
-    typesFor = [''],
-  }: {
-    readonly within?: readonly string[];
-    readonly files?: readonly string[];
-    readonly types?: readonly string[];
-    readonly typesFor?: readonly string[];
-  } = {},
-): Layer {
-  return {
-    folder,
-    allowed(found) {
-      const file = resolved(found);
-      return (
-        [folder, ...within].some((each) => file.startsWith(`${each}/`)) ||
-        files.includes(file) ||
-        (found.typesOnly &&
-          types.includes(file) &&
-          typesFor.some((each) => path.relative(root, found.file).startsWith(each)))
-      );
-    },
-  };
-}
 
 /** The imported file relative to the root. */
 function resolved({ file, specifier }: Import): string {
@@ -208,56 +141,57 @@ function filesIn(folder: string): readonly string[] {
   return globSync(`${folder}/**/*.ts`, { cwd: root }).map((file) => path.join(root, file));
 }
 
-/** What a test beside the code uses of `test/support`. */
-const isTestSupport = (found: Import) =>
-  found.file.endsWith('.test.ts') && resolved(found).startsWith('test/support/');
+const isOwn = (specifier: string) => /^(?:@portico\/|portico(?:\/|$))/.test(specifier);
+const described = ({ file, specifier }: Import) => `${path.relative(root, file)} imports ${specifier}`;
 
-/** A file with all that it loads of this repository. */
-function loadedBy(file: string, known: Set<string> = new Set()): ReadonlySet<string> {
-  if (known.has(file)) return known;
-  known.add(file);
-  const loaded = importsOf(file).filter(
-    ({ specifier, typesOnly }) => specifier.startsWith('.') && !typesOnly,
-  );
-  for (const found of loaded) loadedBy(path.join(root, resolved(found)), known);
-  return known;
-}
-
-describe('imports run downwards only', () => {
+describe('imports', () => {
   // @shows AS-1.1, MCP-1.1
-  test.each(LAYERS)('$folder imports only what its layer allows', ({ folder, allowed }) => {
-    const files = filesIn(folder);
-    expect(files.length).toBeGreaterThan(0);
-    const relative = files.flatMap(importsOf).filter(({ specifier }) => specifier.startsWith('.'));
-    const forbidden = relative.filter((found) => !allowed(found) && !isTestSupport(found));
-    expect(
-      forbidden.map(({ file, specifier }) => `${path.relative(root, file)} imports ${specifier}`),
-    ).toEqual([]);
-  });
+  test.each(Object.entries(PACKAGES))(
+    '%s imports other packages by their public names alone',
+    (name, allowed) => {
+      const folder = `packages/${name}/src`;
+      const files = filesIn(folder).filter((file) => !file.endsWith('.test.ts'));
+      expect(files.length).toBeGreaterThan(0);
+      const forbidden = files.flatMap(importsOf).filter((found) => {
+        if (found.specifier.startsWith('.')) return !resolved(found).startsWith(`${folder}/`);
+        return isOwn(found.specifier) && !allowed.includes(found.specifier);
+      });
+      expect(forbidden.map(described)).toEqual([]);
+    },
+  );
 
-  test('what a test beside the code loads is source, and nothing that has to be built', () => {
-    const support = filesIn('src').flatMap(importsOf).filter(isTestSupport);
-    const loaded = support.flatMap((found) => [...loadedBy(path.join(root, resolved(found)))]);
-    const built = loaded
+  test.each(Object.entries(FOUNDATION))('%s of portico imports only what is below it', (room, below) => {
+    const source = 'packages/portico/src';
+    const forbidden = filesIn(`${source}/${room}`)
       .flatMap(importsOf)
-      .filter(({ specifier, typesOnly }) => specifier.startsWith('portico/') && !typesOnly);
-    expect(built.map(({ file, specifier }) => `${path.relative(root, file)} imports ${specifier}`)).toEqual(
-      [],
-    );
-    expect(support.length).toBeGreaterThan(0);
+      .filter(({ specifier }) => specifier.startsWith('.'))
+      .filter((found) => ![room, ...below].some((each) => resolved(found).startsWith(`${source}/${each}/`)));
+    expect(forbidden.map(described)).toEqual([]);
   });
 
-  test('the examples use the public names only', () => {
-    const found = filesIn('examples').flatMap(importsOf);
-    const intoSource = found.filter(
-      (each) => each.specifier.startsWith('.') && resolved(each).startsWith('src/'),
-    );
-    const deep = found.filter(({ specifier }) =>
-      /^portico\/(?!host$|oauth-server$|mcp$|assistant$|fetch$|node$|express$|fastify$|hono$|koa$|nest$|next$|resource-server$|telemetry$)/.test(
-        specifier,
-      ),
-    );
-    expect([...intoSource, ...deep].map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([]);
+  test('the core imports no driver of a database', () => {
+    const found = filesIn('packages/portico/src').flatMap(importsOf);
+    const drivers = found.filter(({ specifier }) => ['pg', 'mysql2', 'node:sqlite'].includes(specifier));
+    expect(drivers.map(described)).toEqual([]);
+  });
+
+  test.each(EXAMPLES)('the example %s stays in its folder and uses public names', (name) => {
+    const folder = `examples/${name}`;
+    const { exports } = JSON.parse(
+      readFileSync(path.join(root, 'packages/portico/package.json'), 'utf8'),
+    ) as {
+      readonly exports: Readonly<Record<string, unknown>>;
+    };
+    const forbidden = filesIn(folder)
+      .flatMap(importsOf)
+      .filter((found) => {
+        const { specifier } = found;
+        if (specifier.startsWith('.')) return !resolved(found).startsWith(`${folder}/`);
+        return (
+          /^portico(?:\/|$)/.test(specifier) && !Object.hasOwn(exports, specifier.replace('portico', '.'))
+        );
+      });
+    expect(forbidden.map(described)).toEqual([]);
   });
 
   test('the relying party uses nothing of Portico', () => {
@@ -266,8 +200,8 @@ describe('imports run downwards only', () => {
   });
 });
 
-describe('the code of src', () => {
-  const files = filesIn('src').filter((file) => !file.endsWith('.test.ts'));
+describe('the code of the packages', () => {
+  const files = filesIn('packages/*/src').filter((file) => !file.endsWith('.test.ts'));
   const named = (file: string) => path.relative(root, file);
 
   test('has no cycle of imports, not by types either', () => {

@@ -1,8 +1,8 @@
 // @engines sqlite: which scopes are named and left out is decided before the store is asked
 import { mkdir, readFile, rename, rmdir } from 'node:fs/promises';
-import { startApplication } from 'portico/host';
-import { mcp } from 'portico/mcp';
-import { oauthServer } from 'portico/oauth-server';
+import { startApplication } from '@portico/kit';
+import { mcp } from '@portico/mcp';
+import { oauthServer } from 'portico';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import catalog from '../examples/catalog/app.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { Event } from 'portico/host';
-import { AUDIT } from 'portico/oauth-server';
+import { Event } from '@portico/kit';
+import { AUDIT } from 'portico';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { MOUNTS, type RunningMount } from './support/mounts.ts';
 import {

@@ -1,5 +1,5 @@
 // @engines servers: it kills its own database server while a statement is in flight, which SQLite has none of
-import { openDatabase, type BorrowingOptions, type OpenedDatabase } from 'portico/host';
+import { openDatabase, type BorrowingOptions, type OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { borrowAt } from './support/application-pool.ts';
 import { MARIADB, POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';

@@ -1,5 +1,5 @@
 // @engines servers: statements are lost on the way to a database server, which SQLite has none of
-import { openDatabase } from 'portico/host';
+import { openDatabase } from 'portico';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createDatabase, LOOKING_AT_LOCKS, someoneWaits } from './support/database.ts';
 import {

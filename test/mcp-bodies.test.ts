@@ -1,5 +1,5 @@
 // @engines sqlite, long: a body is refused before anything is kept of it
-import type { ToolInterface } from 'portico/mcp';
+import type { ToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 

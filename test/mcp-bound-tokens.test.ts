@@ -1,5 +1,5 @@
 // @engines sqlite: what MCP keeps of a call is in no database
-import type { ToolInterface } from 'portico/mcp';
+import type { ToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { newDpopKey } from './support/dpop.ts';

@@ -1,7 +1,7 @@
 // @engines sqlite: only the token endpoint writes, which its own tests hold on every engine
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import type { ScopedToolInterface, UserToolInterface } from 'portico/mcp';
+import type { ScopedToolInterface, UserToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { launchChromium } from './support/chromium.ts';

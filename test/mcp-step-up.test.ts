@@ -4,7 +4,7 @@ import * as extensions1 from '@modelcontextprotocol/sdk/client/auth-extensions.j
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import * as client1 from '@modelcontextprotocol/sdk/client/index.js';
 import * as http1 from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { ScopedToolInterface } from 'portico/mcp';
+import type { ScopedToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { ADA, REDIRECT_URI, signIn } from './support/portal.ts';

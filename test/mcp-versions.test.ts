@@ -1,8 +1,8 @@
 // @engines sqlite: what MCP keeps of a call is in no database
 import { readFile } from 'node:fs/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { ask, content, ToolError, type ToolCall, type ToolInterface } from 'portico/mcp';
-import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { ask, content, ToolError, type ToolCall, type ToolInterface } from '@portico/mcp';
+import { AUDIT, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { basic, startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { PASSWORD, REDIRECT_URI } from './support/portal.ts';

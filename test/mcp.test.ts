@@ -1,8 +1,8 @@
 // @engines sqlite: tools and their messages do not depend on the database
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { content, mcpServerOf, tool, ToolError, type ToolCall, type ToolInterface } from 'portico/mcp';
-import { token } from 'portico/oauth-server';
+import { content, mcpServerOf, tool, ToolError, type ToolCall, type ToolInterface } from '@portico/mcp';
+import { token } from 'portico';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { ADA, PASSWORD, REDIRECT_URI, signIn } from './support/portal.ts';

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createHandler } from 'portico/fetch';
-import { defineApplication, startApplication, type Application } from 'portico/host';
-import { authorizationServerOf, oauthServer } from 'portico/oauth-server';
+import { defineApplication, startApplication, type Application } from '@portico/kit';
+import { authorizationServerOf, oauthServer } from 'portico';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 

@@ -12,7 +12,7 @@ import { startPortal, type RunningPortal } from './support/portal.ts';
  * the answer that it has there, and which tokens are good.
  */
 const TRACES = JSON.parse(
-  await readFile(path.join(import.meta.dirname, '..', 'model', 'traces.json'), 'utf8'),
+  await readFile(path.join(import.meta.dirname, '..', 'tools', 'model', 'traces.json'), 'utf8'),
 ) as readonly Trace[];
 
 /** In seconds; shorter than an answer is kept that could not be given. */
@@ -51,7 +51,7 @@ describe.each([
 });
 
 test('every kind of step is among them', async () => {
-  const module = await readFile(path.join(import.meta.dirname, '..', 'model', 'Traces.tla'), 'utf8');
+  const module = await readFile(path.join(import.meta.dirname, '..', 'tools', 'model', 'Traces.tla'), 'utf8');
   const kinds = [...module.matchAll(/Log\("([^"]+)"/g)].map(([, kind]) => kind);
   const does = new Set(TRACES.flatMap(({ steps }) => steps.map((step) => step.does)));
   expect(kinds.filter((kind) => !does.has(kind ?? ''))).toEqual([]);

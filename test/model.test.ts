@@ -33,7 +33,10 @@ describe('a model that is broken is found:', () => {
   });
 
   test('each is one that the model has, and each that the model has is tried', async () => {
-    const module = await readFile(path.join(import.meta.dirname, '..', 'model', 'Grants.tla'), 'utf8');
+    const module = await readFile(
+      path.join(import.meta.dirname, '..', 'tools', 'model', 'Grants.tla'),
+      'utf8',
+    );
     const faults = new Set([...module.matchAll(/Fault [=#] "([^"]+)"/g)].map(([, fault]) => fault));
     expect(new Set(BROKEN.map(({ fault }) => fault))).toEqual(faults);
   });
@@ -45,7 +48,7 @@ test('the behaviours that servers are held to are those of this model', async ()
 });
 
 /** What test/histories.test.ts recorded, on each engine (with KEEP_HISTORY). JSON has no infinite numbers. */
-const HISTORIES = path.join(import.meta.dirname, '..', 'model', 'histories');
+const HISTORIES = path.join(import.meta.dirname, '..', 'tools', 'model', 'histories');
 const kept = await Promise.all(
   globSync('*.json', { cwd: HISTORIES }).map(async (file) => {
     const text = await readFile(path.join(HISTORIES, file), 'utf8');

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDatabase } from 'portico/host';
+import { openDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { porticoHere, ROOT, start } from './support/console.ts';
+import { installPortico, porticoHere, ROOT, start } from './support/console.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 import { blocksOf } from './support/documents.ts';
 import { freePort } from './support/free-port.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   await writeFile(path.join(folder, 'move.ts'), script?.code ?? '');
   await writeFile(path.join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   await mkdir(path.join(folder, 'node_modules'));
-  await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+  await installPortico(folder);
 });
 afterAll(async () => {
   await portal.close();
@@ -100,7 +100,10 @@ describe('a move from SQLite to the engine of the project', () => {
     expect(await countRows(target.url, tables)).toEqual(lines);
     expect(await countRows(portal.env['DATABASE_URL'] ?? '', tables)).toEqual(lines);
 
-    const serving = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd: PORTAL, env });
+    const serving = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
+      cwd: PORTAL,
+      env,
+    });
     try {
       await serving.says('Listening on');
       const at: RunningPortal = { ...portal, url: `http://localhost:${port}`, env };

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { PasswordHasher } from 'portico/oauth-server';
+import type { PasswordHasher } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { portico, ROOT } from './support/console.ts';
 import { blocksOf } from './support/documents.ts';

@@ -1,7 +1,7 @@
 // @engines sqlite: what a door asks of the store is one question, which client-update.test.ts asks every engine
-import type { ScopedToolInterface } from 'portico/mcp';
-import { createResourceServer } from 'portico/resource-server';
-import type { ClientChanges } from 'portico/oauth-server';
+import type { ScopedToolInterface } from '@portico/mcp';
+import { createResourceServer } from '@portico/resource-server';
+import type { ClientChanges } from 'portico';
 import { expect, onTestFinished, test } from 'vitest';
 import { basic } from './support/assistant.ts';
 import { MOUNTS } from './support/mounts.ts';

@@ -26,7 +26,7 @@ import {
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AUTHORIZATION_SERVER, CurrentToken, PorticoModule, RequireScope } from 'portico/nest';
-import { token, type AuthorizationServer, type TokenAccessor } from 'portico/oauth-server';
+import { token, type AuthorizationServer, type TokenAccessor } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADA,

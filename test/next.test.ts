@@ -1,7 +1,7 @@
 // @engines sqlite: it is about Next, and asks the database nothing of its own
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { portico, type NextMount } from 'portico/next';
-import { BearerError, token, type AuthorizationServer } from 'portico/oauth-server';
+import { BearerError, token, type AuthorizationServer } from 'portico';
 import { newDpopKey } from './support/dpop.ts';
 import { boundHeaders, boundServiceToken } from './support/proofs.ts';
 import { ADA, obtainTokens, registerClient, startPortal, type RunningPortal } from './support/portal.ts';

@@ -1,9 +1,10 @@
 // @engines sqlite: no entry is loaded as far as a database
 import { execFileSync, spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PACKAGES } from '../tools/scripts/packages.ts';
 import { ROOT } from './support/console.ts';
 import { describeWith } from './support/describe-with.ts';
 import { programOf } from './support/extras.ts';
@@ -30,10 +31,12 @@ describeWith('npm')('an application on an older Node', () => {
         const { status, stdout, stderr } = spawnSync(node, args, { encoding: 'utf8' });
         return [status === 0, stdout, SENTENCE.exec(stderr)?.[1]?.includes(`${major}.`) ?? stderr];
       };
-      const entries = globSync('dist/*/index.js', { cwd: ROOT });
+      const entries = PACKAGES.flatMap(({ directory, entries: own }) =>
+        own.map(({ module }) => path.join(directory, 'dist', `${module}.js`)),
+      );
       expect(entries.length).toBeGreaterThan(10);
-      for (const entry of entries) {
-        const file = path.join(ROOT, entry);
+      for (const file of entries) {
+        const entry = path.relative(ROOT, file);
         expect([entry, ...run('--input-type=module', '-e', `import ${JSON.stringify(file)}`)]).toEqual([
           entry,
           false,
@@ -48,7 +51,11 @@ describeWith('npm')('an application on an older Node', () => {
           true,
         ]);
       }
-      expect(run(path.join(ROOT, 'bin', 'portico.js'), 'serve')).toEqual([false, '', true]);
+      expect(run(path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve')).toEqual([
+        false,
+        '',
+        true,
+      ]);
     },
     120_000,
   );

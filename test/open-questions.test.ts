@@ -13,7 +13,7 @@ import {
   type Host,
   type LogContext,
   type OutboundOptions,
-} from 'portico/oauth-server';
+} from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 import { startDocumentHost } from './support/document-host.ts';

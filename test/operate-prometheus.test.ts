@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { openDatabase } from 'portico/host';
+import { openDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase } from './support/database.ts';
 import { POSTGRES, type DatabaseServer } from './support/engines/database-server.ts';

@@ -47,7 +47,7 @@ interface Served {
 async function serve({ options, folder, key }: Served) {
   const port = String(await freePort());
   const { DATABASE_URL: databaseUrl = '', ...env } = portal.env;
-  const server = start([path.join(ROOT, 'bin', 'portico.js'), ...options, 'serve'], {
+  const server = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), ...options, 'serve'], {
     cwd: path.join(ROOT, folder),
     env: { ...env, [key]: databaseUrl, PORT: port, PUBLIC_URL: portal.url },
   });

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { AUDIT, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openStore, withExecute, type OpenedStore } from './support/opened-store.ts';
 import {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { entriesOf } from '../tools/scripts/entries.ts';
+import { PACKAGES } from '../tools/scripts/packages.ts';
 import { SCALE } from './support/scale.ts';
 
 const run = promisify(execFile);
@@ -19,22 +19,27 @@ const COMPILERS = {
 } as const;
 
 let folder: string;
-/** What `npm publish` would upload, unpacked. */
-let packed: string;
-let tarball: string;
+/** What `npm publish` would upload, by the name of the package: the archive, and what is in it. */
+const packed = new Map<string, { readonly tarball: string; readonly directory: string }>();
 let dependencies: readonly string[];
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-types-'));
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
-    cwd: root,
-  });
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-  tarball = path.join(folder, filename);
-  await run('tar', ['xzf', filename], { cwd: folder });
-  packed = path.join(folder, 'package');
-  const manifest = await readFile(path.join(packed, 'package.json'), 'utf8');
-  dependencies = Object.keys((JSON.parse(manifest) as { dependencies: Record<string, string> }).dependencies);
+  const args = ['pack', '--workspaces', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const { stdout } = await run('npm', args, { cwd: root });
+  const found = JSON.parse(stdout) as readonly { readonly name: string; readonly filename: string }[];
+  const needed = new Set<string>();
+  for (const { name, filename } of found) {
+    const directory = path.join(folder, 'packed', name);
+    await mkdir(directory, { recursive: true });
+    await run('tar', ['xzf', path.join(folder, filename), '--strip-components=1', '-C', directory]);
+    packed.set(name, { tarball: path.join(folder, filename), directory });
+    const manifest = JSON.parse(await readFile(path.join(directory, 'package.json'), 'utf8')) as {
+      readonly dependencies?: Record<string, string>;
+    };
+    for (const each of Object.keys(manifest.dependencies ?? {})) needed.add(each);
+  }
+  dependencies = [...needed].filter((each) => !packed.has(each));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -50,7 +55,8 @@ async function application(
 ): Promise<string> {
   const own = path.join(folder, name);
   const modules = path.join(own, 'node_modules');
-  await cp(packed, path.join(modules, 'portico'), { recursive: true });
+  for (const [each, { directory }] of packed)
+    await cp(directory, path.join(modules, each), { recursive: true });
   for (const each of [...dependencies, ...installed]) {
     const [own = '', from = own] = each.split('=');
     await mkdir(path.join(modules, path.dirname(own)), { recursive: true });
@@ -96,13 +102,14 @@ const RESOURCE = `
 const COMMON_JS = `
   import express from 'express';
   import { bearer, portico } from 'portico/express';
-  import { ConfigurationError, HttpError } from 'portico/host';
-  import { BearerError, token, type AuthorizationServer } from 'portico/oauth-server';
+  import { HttpError } from '@portico/kit';
+  import { ConfigurationError } from 'portico';
+  import { BearerError, token, type AuthorizationServer } from 'portico';
   export const mount = (server: AuthorizationServer) => express().use(portico(server)).use(bearer(server));
   export const problems = (error: ConfigurationError) => error.problems.map(({ key }) => key);
   export const refused = (error: unknown): HttpError | BearerError | null =>
     error instanceof HttpError || error instanceof BearerError ? error : null;
-  const server = import('portico/oauth-server');
+  const server = import('portico');
   void server.then((module) => {
     const same: typeof token = module.token;
     const error: BearerError = null as unknown as InstanceType<typeof module.BearerError>;
@@ -111,7 +118,18 @@ const COMMON_JS = `
 `;
 
 /** Entries that need no framework, each used as a whole, so that all types are checked. */
-const FRAMEWORKLESS = ['host', 'oauth-server', 'mcp', 'assistant', 'fetch', 'node', 'resource-server'];
+const FRAMEWORKLESS = [
+  '@portico/sql',
+  'portico',
+  'portico/extension',
+  'portico/fetch',
+  'portico/node',
+  '@portico/kit',
+  '@portico/mcp',
+  '@portico/assistant',
+  '@portico/resource-server',
+];
+const fileOf = (entry: string) => `${entry.replaceAll(/[@/]/g, '_')}.ts`;
 
 /** What an application has installed besides Portico, and the entries that it can use with it. */
 const APPLICATIONS: readonly (readonly [
@@ -124,8 +142,8 @@ const APPLICATIONS: readonly (readonly [
     [],
     Object.fromEntries(
       FRAMEWORKLESS.map((entry) => [
-        `${entry}.ts`,
-        `import * as all from 'portico/${entry}';\nexport const names = Object.keys(all);`,
+        fileOf(entry),
+        `import * as all from '${entry}';\nexport const names = Object.keys(all);`,
       ]),
     ),
   ],
@@ -134,7 +152,7 @@ const APPLICATIONS: readonly (readonly [
     ['@opentelemetry/api'],
     {
       'telemetry.ts': `
-        import type { AuthorizationServerOptions } from 'portico/oauth-server';
+        import type { AuthorizationServerOptions } from 'portico';
         import { opentelemetry } from 'portico/telemetry';
         export const telemetry: AuthorizationServerOptions['telemetry'] = opentelemetry({ traces: false });`,
     },
@@ -146,12 +164,12 @@ const APPLICATIONS: readonly (readonly [
       'express.ts': `
         import express from 'express';
         import { bearer, bearerErrors, portico } from 'portico/express';
-        import type { AuthorizationServer } from 'portico/oauth-server';
+        import type { AuthorizationServer } from 'portico';
         export const mount = (server: AuthorizationServer) =>
           express().use(portico(server)).use('/api', bearer(server)).use(bearerErrors());`,
       'resource-server.ts': `
         import express, { type Response } from 'express';
-        import { createResourceServer, expressGuard, tokenOf } from 'portico/resource-server';
+        import { createResourceServer, expressGuard, tokenOf } from '@portico/resource-server';
         ${RESOURCE}
         export const guards: express.RequestHandler[] = [expressGuard(resource, 'a')];
         export const app = express()
@@ -167,7 +185,7 @@ const APPLICATIONS: readonly (readonly [
       'express.ts': `
         import express, { type Request } from 'express';
         import { bearer, bearerErrors, portico } from 'portico/express';
-        import { oauthServer, type AuthorizationServer, type Host } from 'portico/oauth-server';
+        import { oauthServer, type AuthorizationServer, type Host } from 'portico';
         export const host: Host<Request> = {
           signedIn: async (_, req) => ({ provider: 'users', id: req.params['id'] ?? '' }),
           loadAccount: async () => null,
@@ -179,7 +197,7 @@ const APPLICATIONS: readonly (readonly [
           express().use(portico(server)).use('/api', bearer(server)).use(bearerErrors());`,
       'resource-server.ts': `
         import express from 'express';
-        import { createResourceServer, expressGuard, tokenOf } from 'portico/resource-server';
+        import { createResourceServer, expressGuard, tokenOf } from '@portico/resource-server';
         ${RESOURCE}
         export const app = express().get('/orders', expressGuard(resource, 'orders:read'), (req, res) => {
           res.json({ id: tokenOf(req).clientId });
@@ -193,7 +211,7 @@ const APPLICATIONS: readonly (readonly [
       'fastify.ts': `
         import fastify from 'fastify';
         import { bearer, bearerErrors, portico } from 'portico/fastify';
-        import type { AuthorizationServer } from 'portico/oauth-server';
+        import type { AuthorizationServer } from 'portico';
         export async function mount(server: AuthorizationServer) {
           const app = fastify();
           await app.register(portico(server));
@@ -202,7 +220,7 @@ const APPLICATIONS: readonly (readonly [
         }`,
       'resource-server.ts': `
         import fastify from 'fastify';
-        import { createResourceServer, fastifyGuard, tokenOf } from 'portico/resource-server';
+        import { createResourceServer, fastifyGuard, tokenOf } from '@portico/resource-server';
         ${RESOURCE}
         const onRequest = fastifyGuard(resource, 'orders:read');
         export const app = fastify().get<{ Params: { id: string } }>('/orders/:id', { onRequest }, (request) => ({
@@ -217,7 +235,7 @@ const APPLICATIONS: readonly (readonly [
       'nest.ts': `
         import { Controller, Get, Module, UseGuards } from '@nestjs/common';
         import { CurrentToken, PorticoGuard, PorticoModule, RequireScope } from 'portico/nest';
-        import type { AuthorizationServer, TokenAccessor } from 'portico/oauth-server';
+        import type { AuthorizationServer, TokenAccessor } from 'portico';
         @Controller('orders')
         @UseGuards(PorticoGuard)
         export class Orders {
@@ -247,7 +265,7 @@ const APPLICATIONS: readonly (readonly [
     {
       'next.ts': `
         import { portico } from 'portico/next';
-        import { token, type AuthorizationServer } from 'portico/oauth-server';
+        import { token, type AuthorizationServer } from 'portico';
         declare const server: AuthorizationServer;
         export const { handlers, withToken } = portico(async () => [server, server]);
         export const { GET, POST } = handlers;
@@ -262,7 +280,7 @@ const APPLICATIONS: readonly (readonly [
       'koa.ts': `
         import Koa from 'koa';
         import { bearer, portico } from 'portico/koa';
-        import type { AuthorizationServer } from 'portico/oauth-server';
+        import type { AuthorizationServer } from 'portico';
         export const mount = (server: AuthorizationServer) =>
           new Koa<{ user?: string }>().use(portico(server)).use(bearer(server));`,
       // Koa's own types do not compile beside a content-disposition that has types itself.
@@ -276,7 +294,7 @@ const APPLICATIONS: readonly (readonly [
       'hono.ts': `
         import { Hono } from 'hono';
         import { bearer, bearerErrors, portico } from 'portico/hono';
-        import type { AuthorizationServer } from 'portico/oauth-server';
+        import type { AuthorizationServer } from 'portico';
         export const mount = (server: AuthorizationServer) =>
           new Hono<{ Variables: { user: string } }>()
             .use(portico(server))
@@ -284,7 +302,7 @@ const APPLICATIONS: readonly (readonly [
             .onError(bearerErrors((_, c) => c.text('Something went wrong', 500)));`,
       'resource-server.ts': `
         import { Hono } from 'hono';
-        import { createResourceServer, honoGuard, tokenOf } from 'portico/resource-server';
+        import { createResourceServer, honoGuard, tokenOf } from '@portico/resource-server';
         ${RESOURCE}
         export const app = new Hono().get('/orders/:id', honoGuard(resource, 'orders:read'), (context) =>
           context.json({ id: context.req.param('id') + tokenOf(context.req.raw).clientId }),
@@ -293,7 +311,7 @@ const APPLICATIONS: readonly (readonly [
   ],
 ];
 
-const entries = entriesOf(root);
+const entries = PACKAGES.flatMap((each) => each.entries.map((entry) => entry.name.replace(/^\./, each.name)));
 
 describe('the packed package', () => {
   // @shows HOST-5.1
@@ -308,28 +326,34 @@ describe('the packed package', () => {
 
   test('has no entry that is not compiled here', () => {
     const sources = APPLICATIONS.flatMap(([, , files]) => Object.values(files)).join('\n');
-    expect(entries.filter((entry) => !sources.includes(`from 'portico/${entry}'`))).toEqual([]);
+    expect(entries.filter((entry) => !sources.includes(`from '${entry}'`))).toEqual([]);
   });
 
-  test('has nothing that publint or @arethetypeswrong/cli complains of', async () => {
-    const bin = (name: string) => path.join(root, 'node_modules', '.bin', name);
-    const linted = await run(bin('publint'), ['--strict', tarball]);
-    expect(linted.stdout).toContain('All good!');
-    const { stdout } = await run(bin('attw'), [tarball, '--format', 'json']);
-    const { analysis } = JSON.parse(stdout) as {
-      readonly analysis: { readonly entrypoints: object; readonly problems: readonly unknown[] };
-    };
-    expect(Object.keys(analysis.entrypoints)).toContain('./host');
-    expect(analysis.problems).toEqual([]);
-  });
+  test.each(PACKAGES)(
+    '$name has nothing that publint or @arethetypeswrong/cli complains of',
+    async (each) => {
+      const tarball = packed.get(each.name)?.tarball ?? '';
+      const bin = (name: string) => path.join(root, 'node_modules', '.bin', name);
+      const linted = await run(bin('publint'), ['--strict', tarball]);
+      expect(linted.stdout).toContain('All good!');
+      const { stdout } = await run(bin('attw'), [tarball, '--format', 'json']);
+      const { analysis } = JSON.parse(stdout) as {
+        readonly analysis: { readonly entrypoints: object; readonly problems: readonly unknown[] };
+      };
+      expect(Object.keys(analysis.entrypoints)).toEqual(
+        expect.arrayContaining(each.entries.map(({ name }) => name)),
+      );
+      expect(analysis.problems).toEqual([]);
+    },
+  );
 
   /**
    * Entries of frameworks whose own types do not compile with libraries checked: Hono's with this TypeScript 5, and Koa's with
    * any, beside a `content-disposition` that brings types of its own.
    */
   const UNREADABLE: Readonly<Record<keyof typeof COMPILERS, readonly string[]>> = {
-    5: ['hono', 'koa'],
-    7: ['koa'],
+    5: ['portico/hono', 'portico/koa'],
+    7: ['portico/koa'],
   };
   /**
    * How applications are compiled to CommonJS; the first takes the least time, the second says TS2307 without `typesVersions`, the
@@ -350,8 +374,8 @@ describe('the packed package', () => {
         entries
           .filter((entry) => !UNREADABLE[version].includes(entry))
           .map((entry) => [
-            `${entry}.ts`,
-            `import * as all from 'portico/${entry}';\nexport const names = Object.keys(all);`,
+            fileOf(entry),
+            `import * as all from '${entry}';\nexport const names = Object.keys(all);`,
           ]),
       );
       const compilerOptions = {
@@ -404,10 +428,10 @@ describe('the packed package', () => {
       ([config], index) => `export const a${index} = defineApplication({ config: ${config}, plugins });`,
     );
     const source = `
-      import { assistant } from 'portico/assistant';
-      import { defineApplication } from 'portico/host';
-      import { mcp } from 'portico/mcp';
-      import { oauthServer } from 'portico/oauth-server';
+      import { assistant } from '@portico/assistant';
+      import { defineApplication } from '@portico/kit';
+      import { mcp } from '@portico/mcp';
+      import { oauthServer } from 'portico';
       const plugins = [oauthServer(), mcp(), assistant()] as const;
       ${lines.join('\n')}`;
     const settings = STRICT.replace('"skipLibCheck":false', '"skipLibCheck":true');

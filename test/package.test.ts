@@ -1,13 +1,14 @@
 // @engines sqlite, needs npm: it installs the package, which brings SQLite alone
 import { execFile, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { entriesOf, manifestParts } from '../tools/scripts/entries.ts';
+import { manifestParts } from '../tools/scripts/entries.ts';
+import { PACKAGES } from '../tools/scripts/packages.ts';
 import { freePort } from './support/free-port.ts';
 
 const run = promisify(execFile);
@@ -18,22 +19,21 @@ const FRAMEWORKS = ['@opentelemetry/api', '@nestjs/common', '@nestjs/core', 'ref
 
 /** What `npm publish` would upload, installed in an empty folder. */
 let folder: string;
-let manifest: { exports: Record<string, unknown>; bin: Record<string, string> };
+/** Every name that can be imported. */
+const NAMES = PACKAGES.flatMap((each) => each.entries.map((entry) => entry.name.replace(/^\./, each.name)));
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-package-'));
-  manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as typeof manifest;
   // Already built; a second build would disturb the tests that run in parallel.
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
+  await run('npm', ['pack', '--workspaces', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
   await writeFile(
     path.join(folder, 'package.json'),
     JSON.stringify({ name: 'empty', private: true, type: 'module' }),
   );
   const { stdout } = await run('ls', { cwd: folder });
-  const tarball = stdout.split('\n').find((name) => name.endsWith('.tgz')) ?? '';
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', `./${tarball}`], {
-    cwd: folder,
-  });
+  const tarballs = stdout.split('\n').filter((name) => name.endsWith('.tgz'));
+  const packages = tarballs.map((name) => `./${name}`);
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...packages], { cwd: folder });
   for (const each of FRAMEWORKS) {
     await mkdir(path.join(folder, 'node_modules', path.dirname(each)), { recursive: true });
     await symlink(path.join(root, 'node_modules', each), path.join(folder, 'node_modules', each));
@@ -44,46 +44,44 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the packed package', () => {
   test('gives every public entry to an application in an empty folder', async () => {
-    const entries = Object.keys(manifest.exports)
-      .filter((entry) => entry !== './package.json')
-      .map((entry) => entry.replace(/^\./, 'portico'));
-    expect(entries).toContain('portico/host');
-    expect(entries).toContain('portico/oauth-server');
-    const script = entries
-      .map(
-        (entry) =>
-          `console.log(${JSON.stringify(entry)}, Object.keys(await import(${JSON.stringify(entry)})).length);`,
-      )
-      .join('\n');
+    expect(NAMES).toContain('portico/express');
+    expect(NAMES).toContain('@portico/kit');
+    const script = NAMES.map(
+      (entry) =>
+        `console.log(${JSON.stringify(entry)}, Object.keys(await import(${JSON.stringify(entry)})).length);`,
+    ).join('\n');
     await writeFile(path.join(folder, 'imports.js'), script);
     const { stdout } = await run(process.execPath, ['imports.js'], { cwd: folder });
-    for (const entry of entries) expect(stdout).toMatch(new RegExp(`^${entry} [1-9]`, 'm'));
+    for (const entry of NAMES) expect(stdout).toMatch(new RegExp(`^${entry} [1-9]`, 'm'));
   });
 
   test('gives each of them to CommonJS too, and it is the same module', async () => {
-    const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json');
-    const script = entries.map((entry) => {
-      const name = JSON.stringify(entry.replace(/^\./, 'portico'));
+    const script = NAMES.map((entry) => {
+      const name = JSON.stringify(entry);
       return `import(${name}).then((module) => console.log(${name}, Object.keys(module).every((key) => module[key] === require(${name})[key])));`;
     });
     await writeFile(path.join(folder, 'requires.cjs'), script.join('\n'));
     const { stdout, stderr } = await run(process.execPath, ['requires.cjs'], { cwd: folder });
     expect(stderr).toBe('');
-    expect(stdout.trim().split('\n').toSorted()).toEqual(
-      entries.map((entry) => `${entry.replace(/^\./, 'portico')} true`).toSorted(),
-    );
+    expect(stdout.trim().split('\n').toSorted()).toEqual(NAMES.map((entry) => `${entry} true`).toSorted());
   });
 
-  test('offers every folder of src that has an index.ts, in all modes of resolution, and nothing else', async () => {
-    const { exports, typesVersions } = manifestParts(entriesOf(root));
-    expect(manifest).toMatchObject({ typesVersions });
-    expect(manifest.exports).toEqual(exports);
-    const named = JSON.stringify([manifest.exports, typesVersions]).matchAll(/"\.\/(dist\/[^"]+)"/g);
-    for (const [, file = ''] of named) {
-      const installed = path.join(folder, 'node_modules', 'portico', file);
-      expect(await readFile(installed, 'utf8'), file).not.toBe('');
-    }
-  });
+  test.each(PACKAGES)(
+    '$name offers its entries in all modes of resolution, and nothing else',
+    async (each) => {
+      const installed = path.join(folder, 'node_modules', each.name);
+      const parts = manifestParts(each.entries);
+      const manifest = JSON.parse(
+        await readFile(path.join(installed, 'package.json'), 'utf8'),
+      ) as typeof parts;
+      expect(manifest).toMatchObject(parts);
+      expect(manifest.exports).toEqual(parts.exports);
+      const named = JSON.stringify(parts).matchAll(/"\.\/(dist\/[^"]+)"/g);
+      for (const [, file = ''] of named) {
+        expect(await readFile(path.join(installed, file), 'utf8'), file).not.toBe('');
+      }
+    },
+  );
 
   test('has a console that says how to name an application', async () => {
     const { stdout } = await run('npx', ['--no-install', 'portico', '--help'], { cwd: folder });
@@ -91,12 +89,44 @@ describe('the packed package', () => {
     expect(stdout).toContain('--app');
   });
 
-  test('carries no test, no example and no source', async () => {
-    const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--dry-run', '--json'], { cwd: root });
-    const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
-    const paths = packed.files.map((file) => file.path);
-    expect(paths).toContain('dist/host/index.js');
-    expect(paths.filter((file) => /\.test\.|^(?:src|test|examples)\//.test(file))).toEqual([]);
+  test.each(PACKAGES)(
+    '$name carries its README, what was built, and nothing else',
+    async ({ folder: own }) => {
+      const args = ['pack', '--ignore-scripts', '--dry-run', '--json', '--workspace', `packages/${own}`];
+      const { stdout } = await run('npm', args, { cwd: root });
+      const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+      const paths = packed.files.map((file) => file.path);
+      expect(paths).toContain('dist/index.js');
+      expect(paths).toContain('README.md');
+      const others = paths.filter((file) => !/^(?:dist|bin)\//.test(file));
+      expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
+      expect(paths.filter((file) => /\.test\./.test(file))).toEqual([]);
+    },
+  );
+
+  test.each(PACKAGES)('$name declares all that it imports', async ({ name }) => {
+    const installed = path.join(folder, 'node_modules', name);
+    const manifest = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')) as {
+      readonly dependencies?: object;
+      readonly peerDependencies?: object;
+    };
+    const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+    const files = (await readdir(path.join(installed, 'dist'), { recursive: true })).filter((file) =>
+      /\.(?:js|d\.ts)$/.test(file),
+    );
+    const imported = await Promise.all(
+      files.map(async (file) => {
+        const text = await readFile(path.join(installed, 'dist', file), 'utf8');
+        return [
+          ...text.matchAll(
+            /(?:^(?:import|export)\b[^;]*?from|\bimport\()\s*["']((?:@[\w.-]+\/)?[a-z][\w.-]*)(?:\/[\w./-]*)?["']/gm,
+          ),
+        ]
+          .map(([, found = '']) => found)
+          .filter((found) => !found.startsWith('node:') && found !== 'node' && found !== name);
+      }),
+    );
+    expect([...new Set(imported.flat())].filter((found) => !declared.includes(found))).toEqual([]);
   });
 });
 
@@ -104,7 +134,7 @@ describe('serve', () => {
   /** Tells of the process that serves, after work that fills a young generation as far as it may grow. */
   const APPLICATION = `
     import v8 from 'node:v8';
-    import { defineApplication } from 'portico/host';
+    import { defineApplication } from '@portico/kit';
     function young() {
       const living = [];
       let most = 0;

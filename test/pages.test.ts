@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startApplication, type Application, type Route } from 'portico/host';
+import { startApplication, type Application } from '@portico/kit';
+import type { Route } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from './support/console.ts';
 import { ADA, authorizationUrl, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
@@ -397,8 +398,8 @@ describe('the data of a view', () => {
       const every = await documented('## What every view is given');
       const words = {
         login: '(`SignInView`',
-        'oauth/error': '(`ErrorView` of `portico/oauth-server`)',
-        error: '(`ErrorView` of `portico/host`)',
+        'oauth/error': '(`ErrorView` of `portico`)',
+        error: '(`ErrorView` of `@portico/kit`)',
         'oauth/consent': '(`ConsentView`)',
         'oauth/applications': '(`ApplicationsView`)',
       } as const;

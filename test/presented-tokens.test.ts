@@ -6,7 +6,7 @@ import { createServer, get, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { portico } from 'portico/next';
 import { requestFrom, send } from 'portico/node';
-import { token } from 'portico/oauth-server';
+import { token } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jktOf, newDpopKey, requestWithProof } from './support/dpop.ts';
 import { boundHeaders, proofFor } from './support/proofs.ts';

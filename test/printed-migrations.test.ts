@@ -14,8 +14,8 @@ import {
   printMigrations,
   type Migration,
   type OpenedDatabase,
-} from 'portico/host';
-import { oauthServerMigrations } from 'portico/oauth-server';
+  oauthServerMigrations,
+} from 'portico';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { porticoHere } from './support/console.ts';
 import { createDatabase } from './support/database.ts';

@@ -1,19 +1,19 @@
 // @engines sqlite, long: what is shown on a terminal is no matter of the database
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { portico, ROOT } from './support/console.ts';
+import { installPortico, portico, ROOT } from './support/console.ts';
 
 let folder: string;
 const EMPTY_LINE = '\r\u{1b}[2K';
 
 /** An application whose schema has as many steps of its own as STEPS says. */
 const APPLICATION = `
-import { defineApplication } from 'portico/host';
-import { oauthServer } from 'portico/oauth-server';
+import { defineApplication } from '@portico/kit';
+import { oauthServer } from 'portico';
 export default defineApplication({
   plugins: [oauthServer()],
   config: () => ({ public_url: 'https://a.example', oauth_server: { name: 'A', scopes: {} } }),
@@ -27,7 +27,7 @@ export default defineApplication({
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-progress-'));
   await mkdir(path.join(folder, 'node_modules'));
-  await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+  await installPortico(folder);
   await writeFile(path.join(folder, 'portico.config.mjs'), APPLICATION);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -40,7 +40,7 @@ async function onTerminal(steps: number, command: string): Promise<{ code: unkno
     HOME,
     STEPS: String(steps),
     NODE: process.execPath,
-    BIN: path.join(ROOT, 'bin', 'portico.js'),
+    BIN: path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'),
   };
   const child = spawn('script', ['-qec', `stty cols 60; ${command}`, '/dev/null'], {
     cwd: folder,

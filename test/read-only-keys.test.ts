@@ -86,7 +86,7 @@ describe('where the key directory is mounted read-only', () => {
 
   test('a process starts, is ready, publishes the keys, and signs', async () => {
     const PORT = String(await freePort());
-    const serving = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+    const serving = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
       cwd: PORTAL,
       env: { ...portal.env, PORT },
       through: readOnly(directory),

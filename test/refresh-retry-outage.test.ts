@@ -1,4 +1,4 @@
-import { listen, startApplication } from 'portico/host';
+import { listen, startApplication } from '@portico/kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
 import { openStore, type OpenedStore } from './support/opened-store.ts';

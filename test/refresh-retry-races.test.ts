@@ -1,5 +1,5 @@
 // @engines all, long: it races processes
-import type { ConfigMap } from 'portico/host';
+import type { ConfigMap } from 'portico';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBeside } from './support/beside.ts';
 import type { RunningProcess } from './support/console.ts';

@@ -1,6 +1,6 @@
-import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { AUDIT, type AuditEvent, mergeConfig, type SqlConnection } from 'portico';
 import { decodeJwt } from 'jose';
-import { listen, mergeConfig, startApplication, type SqlConnection } from 'portico/host';
+import { listen, startApplication } from '@portico/kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {

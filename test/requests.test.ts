@@ -2,12 +2,12 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROOT } from './support/console.ts';
+import { installPortico, ROOT } from './support/console.ts';
 import { blocksOf } from './support/documents.ts';
 import { freePort } from './support/free-port.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
@@ -29,10 +29,13 @@ beforeAll(async () => {
   const port = await freePort();
   url = `http://localhost:${port}`;
   await mkdir(path.join(folder, 'node_modules'));
-  await symlink(ROOT, path.join(folder, 'node_modules', 'portico'));
+  await installPortico(folder);
   await mkdir(path.join(folder, 'bin'));
   const npx = path.join(folder, 'bin', 'npx');
-  await writeFile(npx, `#!/bin/sh\nshift\nexec node ${path.join(ROOT, 'bin', 'portico.js')} "$@"\n`);
+  await writeFile(
+    npx,
+    `#!/bin/sh\nshift\nexec node ${path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js')} "$@"\n`,
+  );
   await chmod(npx, 0o755);
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
   const started = blocksIn('docs/getting-started.md');

@@ -17,7 +17,7 @@ import {
   type ResourceServer,
   type ResourceServerOptions,
   type SentRequest,
-} from 'portico/resource-server';
+} from '@portico/resource-server';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { jktOf, newDpopKey } from './support/dpop.ts';
 import { signed } from './support/assertions.ts';

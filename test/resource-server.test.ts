@@ -27,7 +27,7 @@ import {
   type RefusalReason,
   type ResourceServer,
   type ResourceServerOptions,
-} from 'portico/resource-server';
+} from '@portico/resource-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   ADA,

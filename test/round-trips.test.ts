@@ -1,5 +1,5 @@
 // @engines servers: it counts what goes to a database server, and SQLite has none
-import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { openDatabase, type OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 import {

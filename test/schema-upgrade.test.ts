@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrate, migrationsOf, openDatabase, type OpenedDatabase, type Migration } from 'portico/host';
+import { migrationsOf } from '@portico/kit';
+import { migrate, openDatabase, type OpenedDatabase, type Migration } from 'portico';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import portal from '../examples/portal/app.ts';
 import { portico, ROOT, type ConsoleResult } from './support/console.ts';

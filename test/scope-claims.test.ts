@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { decodeJwt } from 'jose';
-import { oauthServerConfiguration } from 'portico/oauth-server';
+import { oauthServerConfiguration } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ADA,

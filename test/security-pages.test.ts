@@ -70,7 +70,7 @@ describe.each([
 
 describe('a row', () => {
   const HEADER = '| Threat | Rules | Shown by |\n| --- | --- | --- |\n';
-  const SHOWN = '[pages](./security-pages.test.ts)';
+  const SHOWN = '[pages](../test/security-pages.test.ts)';
 
   test.each([
     [
@@ -85,11 +85,11 @@ describe('a row', () => {
     ],
     [
       'with a rule that there is not',
-      '[RFC1-2](x) | [consent](./consent.test.ts)',
+      '[RFC1-2](x) | [consent](../test/consent.test.ts)',
       'there is no RFC1-2',
     ],
     ['without a test', '[AS-8.3](x) | of course', 'no test'],
-    ['without a rule', 'one of ours | [consent](./consent.test.ts)', 'no rule'],
+    ['without a rule', 'one of ours | [consent](../test/consent.test.ts)', 'no rule'],
   ])('%s is found', (_, cells, problem) => {
     expect(problemsOf(promises('page', `${HEADER}| Threat | ${cells} |`))).toContain(`page:3: ${problem}`);
   });

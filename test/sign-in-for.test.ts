@@ -1,6 +1,6 @@
 // @engines sqlite: what is told is in a cookie
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAuthorizationServer, oauthServerConfiguration, type Host } from 'portico/oauth-server';
+import { createAuthorizationServer, oauthServerConfiguration, type Host } from 'portico';
 import { createClock } from './support/clock.ts';
 import {
   ADA,

@@ -1,13 +1,8 @@
 // @engines sqlite: what is counted is in memory
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  argon2idHasher,
-  Event,
-  startApplication,
-  type FailedSignIn,
-  type PasswordHasher,
-} from 'portico/host';
+import { argon2idHasher, Event, startApplication, type FailedSignIn } from '@portico/kit';
+import type { PasswordHasher } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import { ADA, GRACE, PASSWORD, signIn, startPortal, type RunningPortal } from './support/portal.ts';

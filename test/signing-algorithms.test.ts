@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { examine, setUpServer, type SigningAlgorithm } from 'portico/oauth-server';
+import { examine, setUpServer, type SigningAlgorithm } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {

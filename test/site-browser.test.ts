@@ -12,7 +12,7 @@ import { launchChromium } from './support/chromium.ts';
 import { ROOT } from './support/console.ts';
 import { SCALE } from './support/scale.ts';
 
-const SITE = path.join(ROOT, 'site');
+const SITE = path.join(ROOT, 'tools', 'site');
 const BUILT = path.join(SITE, '.dist');
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -20,7 +20,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 function buildSite(): void {
   const npm = { cwd: ROOT, stdio: 'inherit' } as const;
   if (!existsSync(path.join(SITE, 'node_modules')))
-    spawnSync('npm', ['ci', '--prefix', 'site', '--no-audit', '--no-fund', '--ignore-scripts'], npm);
+    spawnSync('npm', ['ci', '--prefix', 'tools/site', '--no-audit', '--no-fund', '--ignore-scripts'], npm);
   const { status, stderr } = spawnSync(process.execPath, [path.join(SITE, 'build.ts')], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`The site cannot be built:\n${stderr}`);
 }

@@ -8,9 +8,9 @@ import { SCALE } from './support/scale.ts';
  * way; what is below is memory that warms up.
  */
 const MOST_BYTES: Readonly<Record<PathName, number>> = {
-  JSON: 2500,
-  streaming: 2500,
-  'hung up': 2500,
+  JSON: 4000,
+  streaming: 4000,
+  'hung up': 4000,
   registration: 4000,
   documents: 8000,
   challenges: 4000,

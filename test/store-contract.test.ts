@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrate, openDatabase, type OpenedDatabase } from 'portico/host';
-import { oauthServerMigrations } from 'portico/oauth-server';
+import { migrate, openDatabase, type OpenedDatabase, oauthServerMigrations } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Store } from '../packages/portico/src/store/store.ts';
 import type { Client, NewRegistration } from '../packages/portico/src/store/client.ts';

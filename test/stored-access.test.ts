@@ -1,4 +1,4 @@
-import type { OpenedDatabase } from 'portico/host';
+import type { OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditRecord } from '../packages/portico/src/auditing/record.ts';
 import type { AuthorizationFilter, HeldRange } from '../packages/portico/src/store/authorization-search.ts';

@@ -1,4 +1,4 @@
-import type { OpenedDatabase, SqlConnection } from 'portico/host';
+import type { OpenedDatabase, SqlConnection } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NewRefreshToken, NewTokens } from '../packages/portico/src/store/grant.ts';
 import {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { ObservedServer } from 'portico/oauth-server';
+import type { ObservedServer } from 'portico';
 import { afterEach, expect, test } from 'vitest';
 import { createClock } from './support/clock.ts';
 import {

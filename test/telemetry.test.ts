@@ -1,7 +1,7 @@
 // @engines sqlite, long: what is measured of requests; telemetry-store.test.ts has what differs between stores
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { token, type Telemetry } from 'portico/oauth-server';
+import { token, type Telemetry } from 'portico';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { MOUNTS } from './support/mounts.ts';
 import {

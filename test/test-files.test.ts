@@ -13,7 +13,7 @@ describe('a test file', () => {
   beforeAll(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'portico-test-files-'));
     await mkdir(path.join(root, 'test', 'deeper'), { recursive: true });
-    await mkdir(path.join(root, 'src', 'host'), { recursive: true });
+    await mkdir(path.join(root, 'packages', 'kit', 'src'), { recursive: true });
   });
   afterAll(() => rm(root, { recursive: true }));
 
@@ -40,7 +40,7 @@ describe('a test file', () => {
   });
 
   test('beside the code runs once', async () => {
-    const file = 'src/host/new.test.ts';
+    const file = 'packages/kit/src/new.test.ts';
     expect(await read(file, '')).toEqual([
       { path: file, engines: ['sqlite'], short: true, long: false, needs: [] },
     ]);

@@ -18,7 +18,7 @@ import { startWorld, type World } from './support/timing/world.ts';
 const UNTIL_SEEN = ['--pairs', '200', '--precision', '0', '--milliseconds', '300000', '--until-beyond'];
 
 async function find(fault: Fault, ...more: readonly string[]): Promise<unknown> {
-  const script = path.join(ROOT, 'scripts', 'timing.ts');
+  const script = path.join(ROOT, 'tools', 'scripts', 'timing.ts');
   const { stdout } = await promisify(execFile)(process.execPath, [script, '--plant', fault.name, ...more]);
   return JSON.parse(stdout) as unknown;
 }

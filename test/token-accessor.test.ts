@@ -1,6 +1,6 @@
 // @engines sqlite: what token() answers does not depend on the database
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { token } from 'portico/oauth-server';
+import { token } from 'portico';
 import { createClock } from './support/clock.ts';
 import {
   ADA,

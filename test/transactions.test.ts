@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDatabase, type OpenedDatabase, type TransactionError } from 'portico/host';
+import { openDatabase, type OpenedDatabase, type TransactionError } from 'portico';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabase, LOOKING_AT_LOCKS, someoneWaits, type TestDatabase } from './support/database.ts';
 import { registerClient, requestToken, startPortal } from './support/portal.ts';

@@ -8,7 +8,7 @@ import { ROOT } from './support/console.ts';
 /** Whoever meets a line of the log, or a finding of the doctor, finds its section. */
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const PAGE = read('docs/troubleshooting.md');
-const SOURCES = globSync('src/**/*.ts', { cwd: ROOT })
+const SOURCES = globSync('packages/*/src/**/*.ts', { cwd: ROOT })
   .filter((file) => !file.endsWith('.test.ts'))
   .map((file) => ({ file, text: read(file) }));
 
@@ -114,7 +114,8 @@ describe('what is said by whatever does not start, and by a command', () => {
   });
 
   test('of the configuration, goes on in a way that the page explains', () => {
-    const files = /(?:\/config|host\/configuration|host\/http\/public-url|mcp\/plugin)\.ts$/;
+    const files =
+      /(?:\/config|application\/(?:configuration|keys|public-url)|packages\/mcp\/src\/plugin)\.ts$/;
     const said = /(?:\berror: |\bmessage: |\.(?:min|max|regex)\([^'`\n]*, )['`]((?!\$)[^'`]+)/g;
     const found = SOURCES.filter(({ file }) => files.test(file)).flatMap(({ file, text }) =>
       [...text.matchAll(said)].map(([, message = '']) => ({ file, message })),
@@ -128,7 +129,7 @@ describe('what is said by whatever does not start, and by a command', () => {
 
 describe('the reason that a line of a refusal has in brackets', () => {
   const files =
-    /^src\/(?:jws\/(?:compact|dpop-proof)|oauth-server\/(?:administration\/(?:administration|forms)\.ts|(?:assembly|authorization|client-documents|clients|endpoints|features\/[\w-]+|grants|outbound|profiles|registering|tokens)\/|(?:parameters|refusals)\.ts))/;
+    /^packages\/portico\/src\/(?:jws\/(?:compact|dpop-proof)|administration\/(?:administration|forms)\.ts|(?:assembly|authorization|client-documents|clients|endpoints|features\/[\w-]+|grants|outbound|profiles|registering|tokens)\/|(?:parameters|refusals)\.ts)/;
   /** What these say is of the configuration, a registration, the doctor or the documentation, and has its place elsewhere. */
   const elsewhere =
     /\/(?:claims|imported-secrets|redirect-uris|round-trip|secrets|updating|logo|clients\/demands(?:\.fixture)?|features\/[\w-]+\/(?:index|config))\.ts$/;

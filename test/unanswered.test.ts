@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
-import { listen, startApplication } from 'portico/host';
+import { listen, startApplication } from '@portico/kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLossyStore, type LossyStore } from './support/lossy-store.ts';
 import { openStore, type OpenedStore } from './support/opened-store.ts';

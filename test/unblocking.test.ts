@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { AUDIT, type AuditEvent } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { porticoHere, ROOT } from './support/console.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';

@@ -1,7 +1,7 @@
 // @engines sqlite: what is sent is written without the database
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ask, content, ToolError, type ToolInterface } from 'portico/mcp';
+import { ask, content, ToolError, type ToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 import {

@@ -10,8 +10,9 @@ import { catalogProblems } from '../packages/portico/src/words/own-messages.ts';
 const root = path.join(import.meta.dirname, '..');
 
 describe('the messages of pages', () => {
-  const files = globSync('src/**/*.{ts,eta}', { cwd: root }).filter(
-    (file) => !file.startsWith(path.join('src', 'words')) && !file.endsWith('.test.ts'),
+  const files = globSync('packages/*/src/**/*.{ts,eta}', { cwd: root }).filter(
+    (file) =>
+      !file.startsWith(path.join('packages', 'portico', 'src', 'words')) && !file.endsWith('.test.ts'),
   );
   const sources = files.map((file) => readFileSync(path.join(root, file), 'utf8'));
   const keys = Object.keys(ENGLISH);

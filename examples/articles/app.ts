@@ -1,4 +1,4 @@
-import { defineApplication } from 'portico/host';
+import { defineApplication } from '@portico/kit';
 import { articlesMigration } from './articles.ts';
 import { addArticles } from './parts.ts';
 

@@ -1,4 +1,4 @@
-import type { Database, Migration } from 'portico/host';
+import type { Database, Migration } from 'portico';
 import type { Article, NewArticle } from './schemas.ts';
 
 /** Where articles are kept; it knows nothing of HTTP. */

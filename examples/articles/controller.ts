@@ -1,4 +1,4 @@
-import type { Route, RouteHandler } from 'portico/host';
+import type { Route, RouteHandler } from 'portico';
 import type { Articles } from './articles.ts';
 import { readJson, type JsonProblem } from './json-body.ts';
 import { newArticle, type NewArticle } from './schemas.ts';

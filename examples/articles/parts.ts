@@ -1,4 +1,4 @@
-import { ErrorHandler, Event, HttpError, type Application } from 'portico/host';
+import { ErrorHandler, Event, HttpError, type Application } from '@portico/kit';
 import { databaseArticles } from './articles.ts';
 import { articleRoutes, type Guard } from './controller.ts';
 import { openapi } from './openapi.ts';

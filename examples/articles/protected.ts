@@ -1,5 +1,5 @@
-import { databaseAccounts, defineApplication, HttpError, type Application } from 'portico/host';
-import { oauthServer, token } from 'portico/oauth-server';
+import { databaseAccounts, defineApplication, HttpError, type Application } from '@portico/kit';
+import { oauthServer, token } from 'portico';
 import { articlesMigration } from './articles.ts';
 import type { Guard } from './controller.ts';
 import { addArticles } from './parts.ts';

@@ -1,4 +1,5 @@
-import { databaseAccounts, type AddCommands } from 'portico/host';
+import { databaseAccounts } from '@portico/kit';
+import type { AddCommands } from 'portico';
 
 const ADA = { email: 'ada@example.com', name: 'Ada Lovelace' };
 

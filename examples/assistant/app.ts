@@ -1,7 +1,7 @@
-import { assistant } from 'portico/assistant';
-import { databaseAccounts, defineApplication } from 'portico/host';
-import { mcp, tool } from 'portico/mcp';
-import { oauthServer } from 'portico/oauth-server';
+import { assistant } from '@portico/assistant';
+import { databaseAccounts, defineApplication } from '@portico/kit';
+import { mcp, tool } from '@portico/mcp';
+import { oauthServer } from 'portico';
 import { addSeed } from './seed.ts';
 import { MyAccount } from './tools/my-account.ts';
 import { ServiceStatus } from './tools/service-status.ts';

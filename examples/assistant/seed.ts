@@ -1,4 +1,5 @@
-import { databaseAccounts, type AddCommands, type Application } from 'portico/host';
+import { databaseAccounts, type Application } from '@portico/kit';
+import type { AddCommands } from 'portico';
 
 const ADA = { email: 'ada@example.com', name: 'Ada Lovelace' };
 const PERMISSION = 'mcp:tools';

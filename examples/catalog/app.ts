@@ -1,4 +1,4 @@
-import { defineApplication, ErrorHandler, Event, HttpError } from 'portico/host';
+import { defineApplication, ErrorHandler, Event, HttpError } from '@portico/kit';
 import { productRoutes } from './controller.ts';
 import { openapi } from './openapi.ts';
 import { fixedProducts } from './products.ts';

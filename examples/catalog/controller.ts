@@ -1,4 +1,4 @@
-import type { Route } from 'portico/host';
+import type { Route } from 'portico';
 import type { Products } from './products.ts';
 import { DEFAULT_LIMIT, limitParameter } from './schemas.ts';
 

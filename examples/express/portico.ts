@@ -1,9 +1,8 @@
 // All that Portico adds to this application: who people are, here.
 import { promisify } from 'node:util';
 import type { Request } from 'express';
-import { defineApplication, type PersonReference } from 'portico/host';
-import { mcp, tool } from 'portico/mcp';
-import { oauthServer, token, type Host } from 'portico/oauth-server';
+import { defineApplication, type PersonReference, oauthServer, token, type Host } from 'portico';
+import { mcp, tool } from '@portico/mcp';
 import type { User, Users } from './users.ts';
 
 const referenceOf = (user: User): PersonReference => ({ provider: 'users', id: String(user.id) });

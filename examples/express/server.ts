@@ -1,6 +1,6 @@
 // `npm run example:express`
 import { randomBytes } from 'node:crypto';
-import { startApplication } from 'portico/host';
+import { startApplication } from 'portico';
 import definition, { theUsers } from './app.ts';
 import { createWeb } from './web.ts';
 

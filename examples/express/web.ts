@@ -5,9 +5,8 @@ import passport from 'passport';
 import { Strategy } from 'passport-local';
 import bcrypt from 'bcryptjs';
 import { bearer, bearerErrors, portico } from 'portico/express';
-import { mcpServerOf } from 'portico/mcp';
-import { authorizationServerOf, token, type WaitingFor } from 'portico/oauth-server';
-import { returnPath, type Application } from 'portico/host';
+import { mcpServerOf } from '@portico/mcp';
+import { authorizationServerOf, token, type WaitingFor, returnPath, type Application } from 'portico';
 import type { User, Users } from './users.ts';
 
 /** The Express application, with Portico mounted in it. */

@@ -1,8 +1,7 @@
 // All that Portico adds to this application: who people are, here.
 import type { FastifyRequest } from 'fastify';
-import { defineApplication, type PersonReference } from 'portico/host';
-import { mcp, tool } from 'portico/mcp';
-import { oauthServer, token, type Host } from 'portico/oauth-server';
+import { defineApplication, type PersonReference, oauthServer, token, type Host } from 'portico';
+import { mcp, tool } from '@portico/mcp';
 import type { User, Users } from './users.ts';
 
 declare module 'fastify' {

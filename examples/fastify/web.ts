@@ -5,9 +5,8 @@ import session from '@fastify/session';
 import bcrypt from 'bcryptjs';
 import createFastify, { type FastifyInstance } from 'fastify';
 import { bearer, bearerErrors, portico } from 'portico/fastify';
-import { returnPath, type Application } from 'portico/host';
-import { mcpServerOf } from 'portico/mcp';
-import { authorizationServerOf, token } from 'portico/oauth-server';
+import { returnPath, type Application, authorizationServerOf, token } from 'portico';
+import { mcpServerOf } from '@portico/mcp';
 import type { Users } from './users.ts';
 
 interface Login {

@@ -1,7 +1,6 @@
 // All that Portico adds to this application: who people are, here.
 import type { Request } from 'express';
-import { defineApplication } from 'portico/host';
-import { oauthServer, type Host } from 'portico/oauth-server';
+import { defineApplication, oauthServer, type Host } from 'portico';
 import type { Tokens } from './jwt.ts';
 import type { Users } from './users.ts';
 

@@ -1,5 +1,5 @@
 // `npm run example:jwt`
-import { startApplication } from 'portico/host';
+import { startApplication } from 'portico';
 import definition, { theTokens, theUsers } from './app.ts';
 import { createWeb } from './web.ts';
 

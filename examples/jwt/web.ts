@@ -2,8 +2,7 @@
 import bcrypt from 'bcryptjs';
 import express, { type CookieOptions, type Express, type Request, type RequestHandler } from 'express';
 import { bearer, bearerErrors, portico } from 'portico/express';
-import { returnPath, type Application } from 'portico/host';
-import { authorizationServerOf, token } from 'portico/oauth-server';
+import { returnPath, type Application, authorizationServerOf, token } from 'portico';
 import type { Tokens } from './jwt.ts';
 import { COOKIE } from './portico.ts';
 import type { Users } from './users.ts';

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
-import type { KeySigner } from 'portico/oauth-server';
+import type { KeySigner } from 'portico';
 
 /** A key in a PKCS#11 module, such as SoftHSM's or that of a hardware module. */
 export interface Pkcs11Key {

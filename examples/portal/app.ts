@@ -1,5 +1,5 @@
-import { accountCommands, databaseAccounts, defineApplication } from 'portico/host';
-import { oauthServer } from 'portico/oauth-server';
+import { accountCommands, databaseAccounts, defineApplication } from '@portico/kit';
+import { oauthServer } from 'portico';
 import { homeRoute } from './home.ts';
 import { noteRoutes, notesMigration } from './notes.ts';
 import { whoamiRoute } from './whoami.ts';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { pageHeaders, type Application, type Route } from 'portico/host';
+import type { Application } from '@portico/kit';
+import { pageHeaders, type Route } from 'portico';
 import { notesOf } from './notes.ts';
 
 /** GET /: who is signed in, and their notes. */

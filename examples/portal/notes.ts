@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Application, Database, Migration, PersonReference, Route } from 'portico/host';
-import { token } from 'portico/oauth-server';
+import type { Application } from '@portico/kit';
+import { type Database, type Migration, type PersonReference, type Route, token } from 'portico';
 
 /** A line of text that belongs to a person. */
 export interface Note {

@@ -1,4 +1,4 @@
-import { databaseAccounts, type Application, type DatabaseAccounts } from 'portico/host';
+import { databaseAccounts, type Application, type DatabaseAccounts } from '@portico/kit';
 
 interface Person {
   readonly email: string;

@@ -1,5 +1,4 @@
-import type { Route } from 'portico/host';
-import { token } from 'portico/oauth-server';
+import { type Route, token } from 'portico';
 
 /** GET /api/whoami: whom the presented token stands for. */
 export const whoamiRoute: Route = {

@@ -2,9 +2,16 @@
 import express from 'express';
 import session from 'express-session';
 import { bearer, bearerErrors, portico } from 'portico/express';
-import { defineApplication, returnPath, startApplication } from 'portico/host';
-import { mcp, mcpServerOf } from 'portico/mcp';
-import { authorizationServerOf, oauthServer, setUpServer, token } from 'portico/oauth-server';
+import {
+  defineApplication,
+  returnPath,
+  startApplication,
+  authorizationServerOf,
+  oauthServer,
+  setUpServer,
+  token,
+} from 'portico';
+import { mcp, mcpServerOf } from '@portico/mcp';
 
 const [publicUrl, directory] = [process.env['PUBLIC_URL'], process.env['DIRECTORY']];
 const definition = defineApplication({

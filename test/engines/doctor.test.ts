@@ -1,5 +1,5 @@
 // @engines clusters: the doctor looks at clusters, with nodes missing
-import { openDatabase } from 'portico/host';
+import { openDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startGalera, type Galera } from '../support/engines/galera.ts';
 import { startPgBouncer } from '../support/engines/pgbouncer.ts';

@@ -1,6 +1,6 @@
 // @engines clusters: it reads at one node of Galera what was written at another, and cuts one off
 import mysql from 'mysql2/promise';
-import { fromMysql, openDatabase, type OpenedDatabase } from 'portico/host';
+import { fromMysql, openDatabase, type OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startGalera, type Galera } from '../support/engines/galera.ts';
 

@@ -1,5 +1,5 @@
 // @engines clusters: it sets time limits of its own servers, which end what Portico asks of them
-import { openDatabase } from 'portico/host';
+import { openDatabase } from 'portico';
 import { expect, onTestFinished, test } from 'vitest';
 import { startBeside } from '../support/beside.ts';
 import { MARIADB, POSTGRES } from '../support/engines/database-server.ts';

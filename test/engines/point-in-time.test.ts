@@ -1,7 +1,7 @@
 // @engines clusters: it starts a PostgreSQL that archives its log, and restores it to a moment
 import { appendFile, cp, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { openDatabase } from 'portico/host';
+import { openDatabase } from 'portico';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { porticoHere, ROOT, start } from '../support/console.ts';
 import { codeBlocks } from '../support/documents.ts';
@@ -113,7 +113,10 @@ test('a base backup and the log bring back what was answered up to a moment, and
   await cp(portal.server.config.key_path, path.join(storage, 'oauth', 'keys'), { recursive: true });
   const port = String(await freePort());
   const env = { ...portal.env, STORAGE_DIR: storage, DATABASE_URL: restored.href, PORT: port };
-  const serving = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], { cwd: PORTAL, env });
+  const serving = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
+    cwd: PORTAL,
+    env,
+  });
   await serving.says('Listening on');
   try {
     const url = `http://localhost:${port}`;

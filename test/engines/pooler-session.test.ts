@@ -1,6 +1,6 @@
 // @engines clusters: it asks a server through PgBouncer, which gives each transaction any of its sessions
 import pg from 'pg';
-import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { openDatabase, type OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { POSTGRES, type DatabaseServer } from '../support/engines/database-server.ts';
 import { codeBlocks } from '../support/documents.ts';

@@ -21,7 +21,7 @@ import * as ofFastify from 'portico/fastify';
 import * as ofHono from 'portico/hono';
 import * as ofKoa from 'portico/koa';
 import * as ofNode from 'portico/node';
-import { BearerError, type AuthorizationServer } from 'portico/oauth-server';
+import { BearerError, type AuthorizationServer } from 'portico';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 /** Its types are those of Express 5. */

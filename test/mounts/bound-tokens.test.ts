@@ -7,7 +7,7 @@ import Fastify from 'fastify';
 import Koa from 'koa';
 import * as ofFastify from 'portico/fastify';
 import * as ofKoa from 'portico/koa';
-import { token, type AuthorizationServer } from 'portico/oauth-server';
+import { token, type AuthorizationServer } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientKey } from '../support/assertions.ts';
 import { MOUNTS, type Mount, type RunningMount } from '../support/mounts.ts';

@@ -12,9 +12,9 @@ import { portico as inExpress } from 'portico/express';
 import { portico as inFastify } from 'portico/fastify';
 import { portico as inHono } from 'portico/hono';
 import { portico as inKoa } from 'portico/koa';
-import { mcpServerOf, type McpServer, type ToolInterface } from 'portico/mcp';
+import { mcpServerOf, type McpServer, type ToolInterface } from '@portico/mcp';
 import { portico as inNode } from 'portico/node';
-import type { AuthorizationServer } from 'portico/oauth-server';
+import type { AuthorizationServer } from 'portico';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startAssistant, type RunningAssistant } from '../support/assistant.ts';
 

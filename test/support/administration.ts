@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { AUDIT, type AuditEvent } from 'portico/oauth-server';
+import { AUDIT, type AuditEvent } from 'portico';
 import { ADA, startPortal, type PortalOptions, type RunningPortal } from './portal.ts';
 import type { Visitor } from './visitor.ts';
 

@@ -8,7 +8,7 @@ import {
   type BorrowedDatabase,
   type BorrowingOptions,
   type OpenedDatabase,
-} from 'portico/host';
+} from 'portico';
 import { onTestFinished } from 'vitest';
 
 /** A pool as an application has one, with settings of its own that suit Portico badly. */

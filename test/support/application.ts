@@ -1,13 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  listen,
-  mergeConfig,
-  startApplication,
-  type Application,
-  type ApplicationDefinition,
-} from 'portico/host';
+import { listen, startApplication, type Application, type ApplicationDefinition } from '@portico/kit';
+import { mergeConfig } from 'portico';
 import { CHEAP, hashingWith } from './hashers.ts';
 import { createDatabase } from './database.ts';
 import { freePort } from './free-port.ts';

@@ -4,24 +4,24 @@ import path from 'node:path';
 import {
   databaseAccounts,
   listen,
-  mergeConfig,
   startApplication,
   type Application,
   type ApplicationDefinition,
-  type ConfigMap,
   type DatabaseAccounts,
-  type Route,
-} from 'portico/host';
-import { assistant } from 'portico/assistant';
-import { mcp, tool, type ToolInterface } from 'portico/mcp';
+} from '@portico/kit';
 import {
+  mergeConfig,
+  type ConfigMap,
+  type Route,
   authorizationServerOf,
   oauthServer,
   type AuthorizationServer,
   type KeySigner,
   type OutboundOptions,
   type Telemetry,
-} from 'portico/oauth-server';
+} from 'portico';
+import { assistant } from '@portico/assistant';
+import { mcp, tool, type ToolInterface } from '@portico/mcp';
 import { copyTemplate, keepTemplate } from './schema-template.ts';
 import { ensureSigningKey } from './signing-key.ts';
 import kitchen from '../../examples/assistant/app.ts';

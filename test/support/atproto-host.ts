@@ -11,7 +11,7 @@ import {
   type Host,
   type OAuthServerConfigInput,
   type OutboundOptions,
-} from 'portico/oauth-server';
+} from 'portico';
 import { createDatabase } from './database.ts';
 import { openOwnStore } from './own-store.ts';
 

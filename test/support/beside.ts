@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { ConfigMap } from 'portico/host';
+import type { ConfigMap } from 'portico';
 import { ROOT, start, type RunningProcess } from './console.ts';
 import { type RunningPortal } from './portal.ts';
 import { freePort } from './free-port.ts';
@@ -14,7 +14,7 @@ export async function startBeside(
   config: ConfigMap | null = null,
 ): Promise<{ readonly other: RunningPortal; readonly process: RunningProcess }> {
   const port = String(await freePort());
-  const process = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+  const process = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
     cwd: path.join(ROOT, config === null ? 'examples/portal' : 'test/fixtures/configured-portal'),
     env: {
       ...one.env,

@@ -4,12 +4,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDatabase } from '../../packages/kit/src/index.ts';
 import {
   createAuthorizationServer,
   migrate,
   oauthServerConfiguration,
   oauthServerMigrations,
+  openDatabase,
   token,
   type AuthorizationServer,
   type Database,

@@ -1,10 +1,20 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { runConsole } from 'portico/host';
+import { runConsole } from 'portico';
 
 export const ROOT = path.join(import.meta.dirname, '..', '..');
-export const consoleOf = ({ folder }: Installed) => path.join(folder, 'bin', 'portico.js');
+export const consoleOf = ({ folder }: Installed) =>
+  path.join(folder, 'packages', 'portico', 'bin', 'portico.js');
+
+/** Installs the packages in a folder: links to those of `from`, a copy of the workspace or this one. */
+export async function installPortico(folder: string, from: string = ROOT): Promise<void> {
+  const modules = path.join(folder, 'node_modules');
+  await mkdir(modules, { recursive: true });
+  await symlink(path.join(from, 'packages', 'portico'), path.join(modules, 'portico'));
+  await symlink(path.join(from, 'node_modules', '@portico'), path.join(modules, '@portico'));
+}
 
 export interface ConsoleResult {
   readonly code: number | null;

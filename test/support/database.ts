@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { inject } from 'vitest';
-import { openDatabase } from '../../packages/sql/src/open-database.ts';
-import type { Database } from '../../packages/sql/src/contract.ts';
+import { openDatabase, type Database } from '@portico/sql';
 
 declare module 'vitest' {
   interface ProvidedContext {

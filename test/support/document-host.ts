@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import type { OutboundOptions } from 'portico/oauth-server';
+import type { OutboundOptions } from 'portico';
 
 const folder = path.join(import.meta.dirname, '..', 'fixtures', 'tls');
 const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');

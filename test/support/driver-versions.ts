@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -5,7 +6,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type mysql from 'mysql2/promise';
 import type pg from 'pg';
-import type * as host from 'portico/host';
+import type * as host from '@portico/sql';
 import { ROOT } from './console.ts';
 
 /** Portico in the installation of an application whose drivers are others than those of the tests. */
@@ -28,9 +29,16 @@ export async function installWithFloor(
   // Nearer than those of the tests.
   const application = path.join(folder, 'application');
   const modules = path.join(application, 'node_modules');
-  const portico = path.join(modules, 'portico');
-  for (const part of ['bin', 'dist', 'package.json'])
-    await cp(path.join(ROOT, part), path.join(portico, part), { recursive: true });
+  const sql = path.join(modules, '@portico', 'sql');
+  const installed = {
+    sql,
+    portico: path.join(modules, 'portico'),
+    kit: path.join(modules, '@portico', 'kit'),
+  };
+  for (const [name, to] of Object.entries(installed))
+    for (const part of ['dist', 'bin', 'package.json'])
+      if (existsSync(path.join(ROOT, 'packages', name, part)))
+        await cp(path.join(ROOT, 'packages', name, part), path.join(to, part), { recursive: true });
   for (const name of ['pg', 'mysql2'] as const) {
     await cp(path.join(ROOT, 'node_modules', `${name}-floor`), path.join(modules, name), { recursive: true });
     const manifest = path.join(modules, name, 'package.json');
@@ -38,7 +46,7 @@ export async function installWithFloor(
     await writeFile(manifest, JSON.stringify({ ...found, ...changes[name] }));
   }
   const require = createRequire(path.join(application, 'app.js'));
-  const entry = pathToFileURL(path.join(portico, 'dist', 'host', 'index.js')).href;
+  const entry = pathToFileURL(path.join(sql, 'dist', 'index.js')).href;
   return {
     host: (await import(entry)) as typeof host,
     pg: require('pg') as typeof pg,

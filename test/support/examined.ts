@@ -1,5 +1,11 @@
-import { migrationStatus, openDatabase } from 'portico/host';
-import { examine, oauthServerMigrations, type Check, type ExaminedApplication } from 'portico/oauth-server';
+import {
+  migrationStatus,
+  openDatabase,
+  examine,
+  oauthServerMigrations,
+  type Check,
+  type ExaminedApplication,
+} from 'portico';
 import { expect } from 'vitest';
 import type { RunningPortal } from './portal.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { ClientRegistration } from 'portico/oauth-server';
+import type { ClientRegistration } from 'portico';
 import { claimsOf, headerOf, newKey, signed, withAssertion, type ClientKey } from './assertions.ts';
 import { CHALLENGE, REDIRECT_URI, VERIFIER, type RunningPortal, type Tokens } from './portal.ts';
 import { locationOf, type Visitor } from './visitor.ts';

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import type { AuthorizationServer } from 'portico/oauth-server';
+import type { AuthorizationServer } from 'portico';
 import { REDIRECT_URI } from './portal.ts';
 import { locationOf, type Visitor } from './visitor.ts';
 

@@ -1,5 +1,4 @@
-import type { OpenedDatabase } from '../../packages/portico/src/application/contracts.ts';
-import type { SqlConnection } from '../../packages/sql/src/contract.ts';
+import type { OpenedDatabase, SqlConnection } from '@portico/sql';
 import { Store } from '../../packages/portico/src/store/store.ts';
 
 export const AWAY = 'The store is away';

@@ -1,4 +1,4 @@
-import type { BorrowedDatabase, OpenedDatabase, SqlConnection, SqlParameter } from 'portico/host';
+import type { BorrowedDatabase, OpenedDatabase, SqlConnection, SqlParameter } from 'portico';
 
 /** A store that can be lost with what it is asked to commit, and stays away for as long as a test says. */
 export interface LossyStore {

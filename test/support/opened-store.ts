@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portico/host';
+import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portico';
 import { createDatabase } from './database.ts';
 
 /** A database of the test project's engine, opened, for a test that stands between it and the portal. */

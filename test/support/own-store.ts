@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import mysql, { type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
-import type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from 'portico/oauth-server';
+import type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from 'portico';
 
 /** A store as an application writes it that uses nothing of the kit: the five members, and its end. */
 export interface OwnStore extends Database {

@@ -1,10 +1,18 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import bcrypt from 'bcryptjs';
-import { defineApplication, returnPath, type Application, type ApplicationDefinition } from 'portico/host';
-import { mcp, tool } from 'portico/mcp';
+import {
+  defineApplication,
+  type Application,
+  type ApplicationDefinition,
+  returnPath,
+  oauthServer,
+  token,
+  type Host,
+  type KeySigner,
+} from 'portico';
+import { mcp, tool } from '@portico/mcp';
 import { incomingOf, requestFrom, send } from 'portico/node';
-import { oauthServer, token, type Host, type KeySigner } from 'portico/oauth-server';
 import type { Users } from '../../examples/express/users.ts';
 
 /** Hosts without a framework, which implement every member of the contract themselves. */

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
   listen,
-  mergeConfig,
-  migrate,
   migrationsOf,
   startApplication,
   type Application,
   type ApplicationDefinition,
+} from '@portico/kit';
+import {
+  mergeConfig,
+  migrate,
   type BorrowedDatabase,
   type ConfigMap,
   type PasswordHasher,
   type Route,
-} from 'portico/host';
-import {
   authorizationServerOf,
   oauthServer,
   type AuthorizationServer,
@@ -22,7 +22,7 @@ import {
   type KeySigner,
   type OutboundOptions,
   type Telemetry,
-} from 'portico/oauth-server';
+} from 'portico';
 import { copyTemplate, keepTemplate } from './schema-template.ts';
 import { ensureSigningKey } from './signing-key.ts';
 import { freePort } from './free-port.ts';

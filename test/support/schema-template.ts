@@ -1,7 +1,8 @@
 import { copyFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { migrationsOf, type ApplicationDefinition, type Database } from 'portico/host';
+import { migrationsOf, type ApplicationDefinition } from '@portico/kit';
+import type { Database } from 'portico';
 
 /** Files of migrated, empty SQLite databases, by the names of their migrations. */
 const templates = new Map<string, string>();

@@ -1,12 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  KeyRotationError,
-  setUpServer,
-  type AuthorizationServer,
-  type ExaminedApplication,
-} from 'portico/oauth-server';
+import { KeyRotationError, setUpServer, type AuthorizationServer, type ExaminedApplication } from 'portico';
 
 interface SpareKey {
   /** As in the name of its file, after the time. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { openDatabase, type ConfigMap } from 'portico/host';
+import { openDatabase, type ConfigMap } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openUsers } from '../../examples/express/users.ts';
 import { installExample } from '../../examples/install.ts';

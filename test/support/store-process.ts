@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { openDatabase } from 'portico/host';
+import { openDatabase } from 'portico';
 import { Store } from '../../packages/portico/src/store/store.ts';
 
 /** A second process with its own store on the same database. */

@@ -8,7 +8,7 @@ import {
   TracerProvider,
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace';
-import type { Telemetry } from 'portico/oauth-server';
+import type { Telemetry } from 'portico';
 import { opentelemetry } from 'portico/telemetry';
 
 /** Collects when it is asked to, and never by itself. */

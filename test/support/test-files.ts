@@ -28,7 +28,7 @@ const CHOICES: ReadonlyMap<string, readonly ProjectName[]> = new Map([
 ]);
 
 /**
- * Every test file below the root. A file in `test/` runs on every engine, and a file in `src` once,
+ * Every test file below the root. A file in `test/` runs on every engine, and a file of a package once,
  * unless the first line says otherwise: `// @engines sqlite: <why>`, `servers` or `clusters`. After
  * the engines it may say `, long` (the file takes long) or `, needs chromium nginx` (see extras.ts):
  * `npm test` leaves those files out. A file that imports `scale.ts` has a short and a long form.
@@ -38,7 +38,7 @@ const CHOICES: ReadonlyMap<string, readonly ProjectName[]> = new Map([
 export function testFiles(root: string): readonly TestFile[] {
   const options = { cwd: root, exclude: (name: string) => name === 'node_modules' };
   return [
-    ...globSync('src/**/*.test.ts', options).map((file) => read(root, file, ['sqlite'])),
+    ...globSync('packages/*/src/**/*.test.ts', options).map((file) => read(root, file, ['sqlite'])),
     ...globSync('test/**/*.test.ts', options).map((file) => read(root, file, ENGINE_NAMES)),
   ].toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }

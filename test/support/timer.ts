@@ -1,4 +1,4 @@
-import type { Timer } from 'portico/host';
+import type { Timer } from 'portico';
 
 /** A timer that a test moves. */
 export function createTimer(): Timer & {

@@ -1,7 +1,10 @@
 import type { GrantHandler } from '../../packages/portico/src/grants/grant.ts';
 import type { Client } from '../../packages/portico/src/store/client.ts';
 import type { KeyBinding } from '../../packages/portico/src/tokens/key-binding.ts';
-import { createTokenEndpoint, type TokenEndpointOptions } from '../../packages/portico/src/endpoints/token.ts';
+import {
+  createTokenEndpoint,
+  type TokenEndpointOptions,
+} from '../../packages/portico/src/endpoints/token.ts';
 
 export const URL_OF_IT = 'https://portal.example/oauth/token';
 const CLIENT = { id: 'notebook' } as Client;

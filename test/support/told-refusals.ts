@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { Refusal, RefusalReason } from 'portico/resource-server';
+import type { Refusal, RefusalReason } from '@portico/resource-server';
 import { expect } from 'vitest';
 
 /** What an API elsewhere is told of what it refuses. */

@@ -1,9 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { OpenedDatabase } from '../../packages/portico/src/application/contracts.ts';
-import { migrate } from '../../packages/sql/src/migrate.ts';
-import { openDatabase } from '../../packages/sql/src/open-database.ts';
+import { migrate, openDatabase, type OpenedDatabase } from '@portico/sql';
 import { oauthServerMigrations } from '../../packages/portico/src/store/migrations/index.ts';
 import { Store } from '../../packages/portico/src/store/store.ts';
 import { createDatabase } from './database.ts';

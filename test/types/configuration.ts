@@ -1,11 +1,13 @@
-import { defineApplication, type Environment, type Plugin } from 'portico/host';
-import { assistant } from 'portico/assistant';
-import { mcp, type mcpConfiguration, type McpConfigInput } from 'portico/mcp';
+import { defineApplication } from '@portico/kit';
 import {
+  type Environment,
+  type Plugin,
   oauthServer,
   type oauthServerConfiguration,
   type OAuthServerConfigInput,
-} from 'portico/oauth-server';
+} from 'portico';
+import { assistant } from '@portico/assistant';
+import { mcp, type mcpConfiguration, type McpConfigInput } from '@portico/mcp';
 import { z } from 'zod';
 
 /** What the configuration of an application may hold, and what must not compile; `npm run types` looks. */

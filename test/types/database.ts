@@ -2,7 +2,7 @@ import mysql from 'mysql2';
 import promised from 'mysql2/promise';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { fromMysql, fromPostgres, fromSqlite } from 'portico/host';
+import { fromMysql, fromPostgres, fromSqlite } from 'portico';
 
 /** What an application has is taken as it is, without a cast; what is no pool is not. */
 export const taken = () => [

@@ -1,7 +1,6 @@
 import type { Request as ExpressRequest } from 'express';
 import type { FastifyRequest } from 'fastify';
-import type { UserInterface } from 'portico/host';
-import { oauthServer, type Host } from 'portico/oauth-server';
+import { type UserInterface, oauthServer, type Host } from 'portico';
 
 /** What must not compile; `npm run types` looks. */
 

@@ -1,5 +1,5 @@
-import type { SignInView, ErrorView as KitErrorView } from 'portico/host';
-import type { Host, OAuthViews } from 'portico/oauth-server';
+import type { SignInView, ErrorView as KitErrorView } from '@portico/kit';
+import type { Host, OAuthViews } from 'portico';
 
 /** A host's own pages, by the types of their data; `npm run types` looks. */
 

@@ -3,8 +3,7 @@
 // server of PostgreSQL or MariaDB that DATABASE_URL names.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { openDatabase, type Database } from 'portico/host';
-import { authorizationServerOf, type AuthorizationServer } from 'portico/oauth-server';
+import { openDatabase, type Database, authorizationServerOf, type AuthorizationServer } from 'portico';
 import { measure, type Measured } from './measure.ts';
 import { figure, percent, print, printRows } from './print.ts';
 import { Bench } from './server.ts';

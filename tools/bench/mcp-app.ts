@@ -1,7 +1,7 @@
 // Portico with fifty tools, everything at its default. Prints its port and a token when it listens.
-import { listen, startApplication } from 'portico/host';
-import { mcp, tool } from 'portico/mcp';
-import { authorizationServerOf, oauthServer } from 'portico/oauth-server';
+import { listen, startApplication } from '@portico/kit';
+import { mcp, tool } from '@portico/mcp';
+import { authorizationServerOf, oauthServer } from 'portico';
 import { TOOLS } from './mcp-tools.ts';
 
 const [, , directory = '.', port = '0'] = process.argv;

@@ -232,7 +232,7 @@ function medianOf(measured: readonly Measured[]): Measured {
 }
 
 function versionsOf(targets: readonly string[]): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     readonly devDependencies: Readonly<Record<string, string>>;
   };
   const packages = [

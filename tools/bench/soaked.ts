@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { listen } from 'portico/host';
+import { listen } from '@portico/kit';
 import { KIT } from '../../test/support/soak/soak.ts';
 import { mountNamed } from '../../test/support/mounts/named.ts';
 import { freePort } from './server.ts';

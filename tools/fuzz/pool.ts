@@ -103,7 +103,7 @@ function runOne(
     enough: fault === null ? ENOUGH : 1,
     shared,
   };
-  const worker = new Worker(path.join(tree.folder, 'fuzz', 'worker.ts'), {
+  const worker = new Worker(path.join(tree.folder, 'tools', 'fuzz', 'worker.ts'), {
     workerData: order,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY },
     execArgv: [],
@@ -177,5 +177,5 @@ function keep(target: string, lines: readonly string[]): void {
 
 /** The inputs that reach every known place. Git ignores them: another run finds them again. */
 function keptFile(target: string): string {
-  return path.join(here, '..', '.build', 'fuzz', 'corpus', `${target}.txt`);
+  return path.join(here, '..', '..', '.build', 'fuzz', 'corpus', `${target}.txt`);
 }

@@ -32,7 +32,7 @@ if (unknown.length > 0)
 
 const seed = number(values.seed, Date.now() % 2 ** 31);
 const seconds = values.seconds === undefined ? number(values.minutes, 1) * 60 : number(values.seconds, 60);
-const found = path.join(import.meta.dirname, '..', '.build', 'fuzz', 'found.txt');
+const found = path.join(import.meta.dirname, '..', '..', '.build', 'fuzz', 'found.txt');
 
 const write = (line: string) => process.stdout.write(`${line}\n`);
 

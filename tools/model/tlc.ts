@@ -6,7 +6,15 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 
 /** TLC, the model checker of TLA+, as `npm run model:fetch` puts it here; nothing is fetched by whoever uses it. */
-export const JAR = path.join(import.meta.dirname, '..', 'node_modules', '.cache', 'tlc', 'tla2tools.jar');
+export const JAR = path.join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'node_modules',
+  '.cache',
+  'tlc',
+  'tla2tools.jar',
+);
 /** SHA-256 of that file: TLC 2.15, revision d5b5a7f. */
 const CHECKSUM = '58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a';
 

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Explanation, Fate, Report } from './report.ts';
 
-const root = path.join(import.meta.dirname, '..');
-const FILE = path.join(root, 'mutation', 'baseline.json');
+const root = path.join(import.meta.dirname, '..', '..');
+const FILE = path.join(root, 'tools', 'mutation', 'baseline.json');
 
 export interface Count extends Readonly<Record<Fate, number>> {
   /** SHA-256 of the source that was mutated. */

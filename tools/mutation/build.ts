@@ -1,15 +1,15 @@
 // In Stryker's copy: makes `dist` of the mutated sources. Stryker would give the copy its node_modules only afterwards.
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { linkDependencies } from '../scripts/packages.ts';
 
-const root = path.join(import.meta.dirname, '..');
+const root = path.join(import.meta.dirname, '..', '..');
 if ((process.env['MUTATION_ROOT'] ?? root) === root)
   throw new Error('This changes a source: it is for the copy that Stryker makes');
-const link = path.join(root, 'node_modules');
-if (!existsSync(link)) symlinkSync(path.join(process.env['MUTATION_ROOT'] ?? '', 'node_modules'), link);
+linkDependencies(root, process.env['MUTATION_ROOT']);
 
 // A test that is called a hundred times fails to sign in a hundred times, and is slowed: every-mutant.ts has that forgotten in between.
-const attempts = path.join(root, 'src', 'http', 'failed-attempts.ts');
+const attempts = path.join(root, 'packages', 'portico', 'src', 'http', 'failed-attempts.ts');
 const remembered = 'new RecentMap<string, Failures>(MOST_KEYS)';
 const before = readFileSync(attempts, 'utf8');
 if (!before.includes(remembered))

@@ -13,7 +13,7 @@ const MOST = 120;
 /** Of a file that changed, this share of what was killed. */
 const LEAST = 0.9;
 
-const root = path.join(import.meta.dirname, '..');
+const root = path.join(import.meta.dirname, '..', '..');
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);

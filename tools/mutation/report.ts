@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-const root = path.join(import.meta.dirname, '..');
+const root = path.join(import.meta.dirname, '..', '..');
 const REPORTS = path.join('reports', 'mutation');
 
 /** `static`: it acts while a file is loaded or a server is made, before any test. `words`: a sentence for a person (words.ts). */
@@ -57,7 +57,7 @@ export function writeReport(area: string, report: Report): void {
 }
 
 export function readExplanations(): readonly Explanation[] {
-  return (readEach(path.join('mutation', 'explained')) as Explanation[][]).flat();
+  return (readEach(path.join('tools', 'mutation', 'explained')) as Explanation[][]).flat();
 }
 
 function readEach(folder: string): readonly unknown[] {

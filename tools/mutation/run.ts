@@ -33,7 +33,7 @@ const { values, positionals } = parseArgs({
     'one-by-one': { type: 'boolean' },
   },
 });
-const root = path.join(import.meta.dirname, '..');
+const root = path.join(import.meta.dirname, '..', '..');
 for (const name of positionals.length > 0 ? positionals : Object.keys(AREAS)) {
   const area = AREAS[name];
   if (area === undefined) throw new Error(`There is no area ${name}: ${Object.keys(AREAS).join(', ')}`);

@@ -124,7 +124,11 @@ export const AREAS: Readonly<Record<string, Area>> = {
     ],
   },
   proofs: {
-    files: ['packages/portico/src/jws/*.ts', 'packages/portico/src/features/dpop/*.ts', 'packages/resource-server/src/proofs.ts'],
+    files: [
+      'packages/portico/src/jws/*.ts',
+      'packages/portico/src/features/dpop/*.ts',
+      'packages/resource-server/src/proofs.ts',
+    ],
     tests: [
       'packages/portico/src/jws/compact.test.ts',
       'packages/portico/src/jws/public-keys.test.ts',
@@ -228,8 +232,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
     files: [
       'packages/portico/src/authorization/cookie-keys.ts',
       'packages/portico/src/authorization/response.ts',
-      'src/oauth-server/authorization/pushed.ts',
-      'src/oauth-server/authorization/pushing-clients.ts',
+      'packages/portico/src/features/pushed-requests/pushed.ts',
+      'packages/portico/src/features/pushed-requests/pushing-clients.ts',
       'packages/portico/src/authorization/browsers.ts',
       'packages/portico/src/authorization/sign-in-hints.ts',
       'packages/portico/src/endpoints/authorize.ts',
@@ -241,8 +245,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'packages/portico/src/authorization/sign-in-hints.test.ts',
       'packages/portico/src/authorization/response.test.ts',
-      'src/oauth-server/authorization/pushed.test.ts',
-      'src/oauth-server/authorization/pushing-clients.test.ts',
+      'packages/portico/src/features/pushed-requests/pushed.test.ts',
+      'packages/portico/src/features/pushed-requests/pushing-clients.test.ts',
       'packages/portico/src/authorization/cookie-keys.test.ts',
       'packages/portico/src/authorization/sealing.test.ts',
       'packages/portico/src/authorization/browsers.test.ts',

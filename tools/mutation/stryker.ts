@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { hashOf, type Fate, type Mutant, type Report } from './report.ts';
 
-const root = path.join(import.meta.dirname, '..');
+const root = path.join(import.meta.dirname, '..', '..');
 
 export interface Round {
   /** Files, patterns of them, or parts of files as `rangeOf` says them. */
@@ -55,13 +55,14 @@ export async function mutate({ mutate: parts, tests, budget, oneByOne }: Round):
     buildCommand: 'node tools/mutation/build.ts',
     // Its compiler's interface is gone from TypeScript 7, and nothing in ours names another folder.
     tsconfigFile: 'none.json',
-    disableTypeChecks: 'src/**/*.ts',
+    disableTypeChecks: 'packages/*/src/**/*.ts',
     symlinkNodeModules: false,
     ignorePatterns: [
       '/**',
-      '!/src/**',
-      '!/scripts/**',
-      '!/mutation/*.ts',
+      '!/packages/**',
+      'packages/*/dist',
+      '!/tools/scripts/**',
+      '!/tools/mutation/*.ts',
       '!/test/**',
       '!/examples/**',
       // Tests hold blocks of the pages.

@@ -20,7 +20,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // A mutant's own errors beside a test are no errors of the run.
     onUnhandledError: () => false,
-    runner: './mutation/every-mutant.ts',
+    runner: './tools/mutation/every-mutant.ts',
     sequence: { sequencer: AsListed },
     server: { deps: { external: [/\/dist\//] } },
   },

@@ -1,4 +1,4 @@
-// Makes `dist`: what is published. TypeScript checks and declares; the code goes into few files, since most of an
+// Makes `dist` of every package: what is published. TypeScript checks and declares; the code goes into few files, since most of an
 // application's start is the reading of files: `docs/decisions/0012` has the figures. A server may run on `dist` meanwhile,
 // and every npm script begins with a build: `docs/decisions/0022` says what holds then.
 import { spawnSync } from 'node:child_process';
@@ -19,33 +19,31 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { rolldown } from 'rolldown';
 import { startGroups } from './chunks.ts';
-import { finishDeclarations, writeCommonJs } from './declarations.ts';
-import { entriesOf, writeManifest } from './entries.ts';
+import { finishDeclarations, namesOfBoth, writeCommonJs } from './declarations.ts';
+import { writeManifest } from './entries.ts';
 import { checkNodeFirst, writeNodeVersion } from './node-version.ts';
+import { PACKAGES, ROOT as root, type Package } from './packages.ts';
 
-const root = path.join(import.meta.dirname, '..');
-const dist = path.join(root, 'dist');
 /** Beside `dist` and as deep, so that source maps name the same files from both. */
-const next = path.join(root, '.dist');
-/** Where the source of an entry is, if not under its own name. */
-const SOURCES: Readonly<Record<string, string>> = { 'host/console': 'host/console/console' };
+const NEXT = '.dist';
+/** Modules with a file of their own, besides the entries: the console, and what loads it by its file. */
+const ALSO: Readonly<Record<string, readonly string[]>> = {
+  portico: ['console/program/console', 'console/program/run-console'],
+};
+/** What is bundled with a package instead of being one of its dependencies. */
+const BUNDLED: Readonly<Record<string, readonly string[]>> = { 'resource-server': ['portico/extension'] };
 /** How long another build is waited for, in milliseconds. */
 const PATIENCE = 10 * 60_000;
 
 const builds = waitForOtherBuilds();
-writeManifest(root);
-const published = entriesOf(root);
+for (const each of PACKAGES) writeManifest(each);
 const inputs = fingerprint(root, inputFiles());
 if (!isCurrent()) {
-  rmSync(next, { recursive: true, force: true });
-  declare();
-  for (const view of globSync('**/views/**/*.eta', { cwd: path.join(root, 'src') })) {
-    cpSync(path.join(root, 'src', view), path.join(next, view));
-  }
-  await bundle();
-  const files = filesIn(next);
-  const outputs = fingerprint(next, files);
-  replace(files);
+  for (const { directory } of PACKAGES) rmSync(path.join(directory, NEXT), { recursive: true, force: true });
+  const types = declare();
+  for (const each of PACKAGES) await bundle(each, types);
+  const outputs = outputsIn(NEXT);
+  for (const each of PACKAGES) replace(each);
   builds.prepare('INSERT INTO build (inputs, outputs) VALUES (?, ?)').run(inputs, outputs);
 }
 builds.exec('COMMIT');
@@ -65,20 +63,24 @@ function waitForOtherBuilds(): DatabaseSync {
 /** Whether `dist` is, byte for byte, what was made of these inputs. A build that was cut off left something else. */
 function isCurrent(): boolean {
   const last = builds.prepare('SELECT inputs, outputs FROM build').get();
-  if (last?.['inputs'] === inputs && last['outputs'] === fingerprint(dist, filesIn(dist))) return true;
+  if (last?.['inputs'] === inputs && last['outputs'] === outputsIn('dist')) return true;
   builds.exec('DELETE FROM build');
   return false;
 }
 
 /** All that the output depends on; npm writes down in node_modules what is installed there. */
 function inputFiles(): readonly string[] {
-  const sources = globSync('src/**/*.{ts,eta}', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+  const sources = globSync('packages/*/src/**/*.{ts,eta}', { cwd: root }).filter(
+    (file) => !file.endsWith('.test.ts'),
+  );
   const others = [
     'tools/scripts/build.ts',
     'tools/scripts/chunks.ts',
     'tools/scripts/declarations.ts',
     'tools/scripts/entries.ts',
     'tools/scripts/node-version.ts',
+    'tools/scripts/packages.ts',
+    ...PACKAGES.map(({ folder }) => `packages/${folder}/package.json`),
     'tsconfig.json',
     'tsconfig.build.json',
     'package.json',
@@ -97,6 +99,15 @@ function fingerprint(folder: string, files: readonly string[]): string {
   return hash.digest('hex');
 }
 
+/** Of what was made in this folder of every package. */
+function outputsIn(folder: string): string {
+  const all = PACKAGES.map(({ directory }) => {
+    const made = path.join(directory, folder);
+    return fingerprint(made, filesIn(made));
+  });
+  return createHash('sha256').update(all.join('\n')).digest('hex');
+}
+
 function filesIn(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -106,27 +117,43 @@ function filesIn(folder: string): readonly string[] {
 
 // --- making it ------------------------------------------------------------------------------------------------
 
-function declare(): void {
+/** One program for all packages; each gets its own declarations. Gives the names that are a value and a type, as `namesOfBoth`. */
+function declare(): ReadonlyMap<string, string> {
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', next], {
+  const out = path.join(root, '.build', 'types');
+  rmSync(out, { recursive: true, force: true });
+  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', out], {
     cwd: root,
     stdio: 'inherit',
   });
   if (status !== 0) process.exit(status ?? 1);
-  finishDeclarations(next, published);
+  for (const { folder, directory, entries } of PACKAGES) {
+    const next = path.join(directory, NEXT);
+    cpSync(path.join(out, folder, 'src'), next, { recursive: true });
+    finishDeclarations(next, entries);
+    const source = path.join(directory, 'src');
+    for (const view of globSync('**/views/**/*.eta', { cwd: source }))
+      cpSync(path.join(source, view), path.join(next, view));
+  }
+  return namesOfBoth(out);
 }
 
-/** What package.json offers and the console, at `dist/<folder>/<name>.js`; what they share one folder deep as well. */
-async function bundle(): Promise<void> {
-  const input = Object.fromEntries(
-    entries().map((name) => [name, path.join(root, 'src', `${SOURCES[name] ?? name}.ts`)]),
-  );
+/** What package.json offers, at `dist/<module>.js`; what they share in one folder. */
+async function bundle(each: Package, types: ReadonlyMap<string, string>): Promise<void> {
+  const { folder, directory, entries } = each;
+  const [source, next] = [path.join(directory, 'src'), path.join(directory, NEXT)];
+  const input = Object.fromEntries(modulesOf(each).map((name) => [name, path.join(source, `${name}.ts`)]));
+  const bundledIn = BUNDLED[folder] ?? [];
   const bundled = await rolldown({
     input,
     cwd: root,
     platform: 'node',
     // Dependencies stay what the application installed. zod alone, most of it translations, comes along.
-    external: (id) => /^[^./]/.test(id) && !id.startsWith('zod') && !path.isAbsolute(id),
+    external: (id) =>
+      /^[^./]/.test(id) && !id.startsWith('zod') && !path.isAbsolute(id) && !bundledIn.includes(id),
+    resolve: {
+      alias: { 'portico/extension': path.join(root, 'packages', 'portico', 'src', 'extension.ts') },
+    },
     plugins: [
       {
         name: 'zod in English',
@@ -138,8 +165,8 @@ async function bundle(): Promise<void> {
       {
         name: 'views in the code',
         load: (id) =>
-          path.normalize(id) === path.join(root, 'src', 'defaults', 'embedded-views.ts')
-            ? `export const EMBEDDED_VIEWS = ${JSON.stringify(views(), null, 2)};`
+          path.basename(id) === 'embedded-views.ts' && path.normalize(id).startsWith(source + path.sep)
+            ? `export const EMBEDDED_VIEWS = ${JSON.stringify(views(source), null, 2)};`
             : null,
       },
     ],
@@ -151,16 +178,16 @@ async function bundle(): Promise<void> {
     sourcemap: true,
     // They are in the declarations, where editors look, and in the source maps. Node reads what is left at every start.
     comments: { jsdoc: false },
-    codeSplitting: { groups: startGroups(root) },
+    codeSplitting: { groups: folder === 'portico' ? startGroups(source) : [] },
   });
   await bundled.close();
   writeNodeVersion(next);
   for (const chunk of output) {
     if (chunk.type === 'chunk') hideImports(path.join(next, chunk.fileName));
-    const entry = published.find((name) => chunk.fileName === `${name}/index.js`);
+    const entry = entries.find(({ module }) => chunk.fileName === `${module}.js`);
     if (entry === undefined || chunk.type !== 'chunk') continue;
-    checkNodeFirst(path.join(next, chunk.fileName));
-    writeCommonJs(next, entry, chunk.exports);
+    checkNodeFirst(next, entry.module);
+    writeCommonJs(next, entry, chunk.exports, types);
   }
 }
 
@@ -177,30 +204,32 @@ function hideImports(file: string): void {
   if (hidden !== code) writeFileSync(file, hidden);
 }
 
-/** The built-in views by name. No two rooms have one of the same name. */
-function views(): Readonly<Record<string, string>> {
-  const files = globSync('src/*/views/**/*.eta', { cwd: root }).toSorted();
+/** A package's built-in views by name. No two rooms have one of the same name. */
+function views(source: string): Readonly<Record<string, string>> {
+  const files = globSync(['views/**/*.eta', '*/views/**/*.eta'], { cwd: source }).toSorted();
   const named = files.map((file) => [
     file
       .split(path.sep)
-      .slice(3)
       .join('/')
+      .replace(/^(?:[^/]+\/)?views\//, '')
       .replace(/\.eta$/, ''),
-    readFileSync(path.join(root, file), 'utf8'),
+    readFileSync(path.join(source, file), 'utf8'),
   ]);
   return Object.fromEntries(named) as Readonly<Record<string, string>>;
 }
 
 /** What is loaded by its name: the entries and the console. */
-function entries(): readonly string[] {
-  return [...published.map((name) => `${name}/index`), 'host/console'];
+function modulesOf({ folder, entries }: Package): readonly string[] {
+  return [...entries.map(({ module }) => module), ...(ALSO[folder] ?? [])];
 }
 
 // --- putting it in place --------------------------------------------------------------------------------------
 
 /** File by file, so that no name is ever missing: first what the entries name, then the entries, then what is left over. */
-function replace(files: readonly string[]): void {
-  const last = new Set(entries().map((name) => path.normalize(`${name}.js`)));
+function replace(each: Package): void {
+  const [dist, next] = [path.join(each.directory, 'dist'), path.join(each.directory, NEXT)];
+  const files = filesIn(next);
+  const last = new Set(modulesOf(each).map((name) => path.normalize(`${name}.js`)));
   for (const file of [...files.filter((each) => !last.has(each)), ...last]) {
     mkdirSync(path.dirname(path.join(dist, file)), { recursive: true });
     renameSync(path.join(next, file), path.join(dist, file));

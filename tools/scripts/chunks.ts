@@ -4,17 +4,18 @@ import type { CodeSplittingGroup, ModuleInfo } from 'rolldown';
 type Look = (id: string) => ModuleInfo | null;
 
 /**
- * Which modules go into one file although some of them are also asked for without the others: what every start loads together, since
- * Node spends more on a file than on what is in it. What an API elsewhere, or the kit, loads without the server stays apart from it.
+ * Which modules of `portico` go into one file although some of them are also asked for without the others: what every start loads
+ * together, since Node spends more on a file than on what is in it.
  */
-export function startGroups(root: string): CodeSplittingGroup[] {
-  const entry = (name: string) => path.join(root, 'src', name, 'index.ts');
-  const [api, kit, server] = [entry('resource-server'), entry('host'), entry('oauth-server')];
+export function startGroups(source: string): CodeSplittingGroup[] {
+  const [server, extension] = [path.join(source, 'index.ts'), path.join(source, 'extension.ts')];
+  // A bundler leaves the console out of an application only if what loads it is in a file of its own.
+  const alone = path.join(source, 'console', 'program', 'run-console.ts');
   const reached = new Map<string, ReadonlySet<string>>();
   const isOf = (from: string, id: string, look: Look) => {
     const found = reached.get(from) ?? reachedFrom(from, look);
     reached.set(from, found);
-    return id !== from && found.has(id);
+    return id !== from && id !== alone && found.has(id);
   };
   const group = (name: string, priority: number, ...entries: readonly string[]): CodeSplittingGroup => ({
     name: (id, context) => {
@@ -24,11 +25,7 @@ export function startGroups(root: string): CodeSplittingGroup[] {
     debugName: name,
     priority,
   });
-  return [
-    group('protected-resource', 3, api, server),
-    group('foundation', 2, kit, server),
-    group('oauth-server', 1, server),
-  ];
+  return [group('foundation', 2, extension, server), group('server', 1, server)];
 }
 
 /** All that is loaded with an entry, itself included; not what it imports when it is needed. */

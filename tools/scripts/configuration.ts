@@ -9,9 +9,10 @@ import { GROUPS, PAGES } from './configuration/groups.ts';
 import { keysOf, optionsOf, type Key } from './configuration/keys.ts';
 import { chapters, type Rule } from './conformance/rules.ts';
 
-const root = path.join(import.meta.dirname, '..');
+const root = path.join(import.meta.dirname, '..', '..');
 const page = path.join(root, 'docs', 'configuration.md');
-const written = (name: string) => readFileSync(path.join(root, 'scripts', 'configuration', name), 'utf8');
+const written = (name: string) =>
+  readFileSync(path.join(root, 'tools', 'scripts', 'configuration', name), 'utf8');
 const { keys, problems } = keysOf(root);
 const RULES: readonly Rule[] = chapters(root)
   .flatMap(({ rules }) => rules)

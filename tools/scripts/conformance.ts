@@ -9,7 +9,7 @@ import { readMarks, type Mark } from './conformance/marks.ts';
 import { chapters, type Chapter, type Rule } from './conformance/rules.ts';
 import { writePage } from './write-page.ts';
 
-const root = path.join(import.meta.dirname, '..');
+const root = path.join(import.meta.dirname, '..', '..');
 const CHAPTERS = chapters(root);
 const RULES = CHAPTERS.flatMap(({ rules }) => rules);
 /** Tests that several files hold something against. */

@@ -1,68 +1,101 @@
 // What is left to do with the declarations that TypeScript wrote: they name each other as every TypeScript reads it, say that
 // they need Node's types, and CommonJS gets its own beside those of each entry.
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { nodeVersionFrom } from './node-version.ts';
+import type { Entry } from './packages.ts';
 
-/**
- * Declarations name each other by the files that they stand for, which older compilers ask for. An entry imports what adds to its types from
- * another file, which nothing else leads to.
- */
-export function finishDeclarations(folder: string, entries: readonly string[]): void {
-  for (const file of globSync('**/*.d.ts', { cwd: folder })) {
-    const text = readFileSync(path.join(folder, file), 'utf8');
-    const named = text.replaceAll(/((?:from|import\(|declare module)\s*'\.\.?\/[^']*)\.ts'/g, "$1.js'");
-    const entry = entries.find((name) => path.normalize(`${name}/index.d.ts`) === path.normalize(file));
-    if (entry === undefined) writeFileSync(path.join(folder, file), named);
-    else
-      writeFileSync(
-        path.join(folder, file),
-        `/// <reference types="node" />\n${named}${additions(folder, entry)}`,
+/** Leaves the declarations that an entry leads to. They name each other by the files that they stand for, which older compilers ask for. */
+export function finishDeclarations(folder: string, entries: readonly Entry[]): void {
+  const first = entries.map(({ module }) => path.join(folder, `${module}.d.ts`));
+  const [main] = first;
+  const needed = new Set(first);
+  // What adds to the types of another file is reached from nowhere else.
+  for (const file of addingTo(folder)) {
+    needed.add(file);
+    if (main !== undefined)
+      appendFileSync(
+        main,
+        `import './${path
+          .relative(folder, file)
+          .split(path.sep)
+          .join('/')
+          .replace(/\.d\.ts$/, '.js')}';\n`,
       );
   }
+  for (const file of needed) {
+    const named = readFileSync(file, 'utf8').replaceAll(RELATIVE, '$1.js');
+    for (const [, , to = ''] of named.matchAll(NAMED)) {
+      const target = path.join(path.dirname(file), `${to}.d.ts`);
+      if (existsSync(target)) needed.add(target);
+    }
+    const isEntry = first.includes(file);
+    writeFileSync(file, isEntry ? `/// <reference types="node" />\n${named}` : named);
+  }
+  for (const file of globSync('**/*.d.ts', { cwd: folder }).map((each) => path.join(folder, each)))
+    if (!needed.has(file)) rmSync(file);
 }
 
-/** Imports of the declarations below an entry that add to others. */
-function additions(folder: string, entry: string): string {
-  return globSync('**/*.d.ts', { cwd: path.join(folder, entry) })
-    .filter((file) => /^declare module '\./m.test(readFileSync(path.join(folder, entry, file), 'utf8')))
+/** The declarations that add to those of another file. */
+function addingTo(folder: string): readonly string[] {
+  return globSync('**/*.d.ts', { cwd: folder })
     .toSorted()
-    .map((file) => `import './${file.replaceAll(path.sep, '/').replace(/\.d\.ts$/, '.js')}';\n`)
-    .join('');
+    .map((file) => path.join(folder, file))
+    .filter((file) => /^declare module '\./m.test(readFileSync(file, 'utf8')));
 }
+
+const RELATIVE = /((?:from|import\(|declare module)\s*['"]\.\.?\/[^'"]*)\.ts(?=['"])/g;
+const NAMED = /(from|import\()\s*['"](\.\.?\/[^'"]*)\.js['"]/g;
 
 /**
  * An entry for `require`: the module itself, which Node hands out to CommonJS as it is, so that there is only ever one. Its
  * types are those of the module too. A module's types reach CommonJS by `resolution-mode`; its values are named one by one.
  */
-export function writeCommonJs(folder: string, entry: string, values: readonly string[]): void {
+export function writeCommonJs(
+  folder: string,
+  { module: entry }: Entry,
+  values: readonly string[],
+  types: ReadonlyMap<string, string>,
+): void {
+  const own = `./${path.basename(entry)}.js`;
+  const file = path.join(folder, entry);
   writeFileSync(
-    path.join(folder, entry, 'index.cjs'),
-    "require('../node-version.cjs');\nmodule.exports = require('./index.js');\n",
+    `${file}.cjs`,
+    `require('${nodeVersionFrom(entry)}');\nmodule.exports = require('${own}');\n`,
   );
-  if (!existsSync(path.join(folder, entry, 'index.d.ts'))) return;
-  const module = "'./index.js' with { 'resolution-mode': 'import' };";
-  const alsoTypes = namesOfBoth(folder);
-  const lines = values.flatMap((name) => [
-    `export declare const ${name}: typeof module.${name};`,
-    ...(alsoTypes.has(name) ? [`export type ${name} = module.${name};`] : []),
-  ]);
+  if (!existsSync(`${file}.d.ts`)) return;
+  const module = `'${own}' with { 'resolution-mode': 'import' };`;
+  const lines = values.flatMap((name) => {
+    const parameters = types.get(name);
+    return [
+      `export declare const ${name}: typeof module.${name};`,
+      ...(parameters === undefined
+        ? []
+        : [`export type ${name}${parameters} = module.${name}${parameters};`]),
+    ];
+  });
   const head = [`import type * as module from ${module}`, `export type * from ${module}`];
-  writeFileSync(path.join(folder, entry, 'index.d.cts'), `${[...head, ...lines].join('\n')}\n`);
+  writeFileSync(`${file}.d.cts`, `${[...head, ...lines].join('\n')}\n`);
 }
 
-/** Names that are a value and a type at once: classes, and constants beside a type of the same name. */
-function namesOfBoth(folder: string): ReadonlySet<string> {
-  const found = new Set<string>();
+/**
+ * Names that are a value and a type at once, in all packages: classes with their type parameters, such as `<Key, Value>`, and constants
+ * beside a type of the same name.
+ */
+export function namesOfBoth(folder: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
   for (const file of globSync('**/*.d.ts', { cwd: folder })) {
     const text = readFileSync(path.join(folder, file), 'utf8');
     const types = namesAfter(text, 'type|interface');
-    for (const name of namesAfter(text, 'class')) found.add(name);
-    for (const name of namesAfter(text, 'const|function')) if (types.has(name)) found.add(name);
+    for (const [name, parameters] of namesAfter(text, 'class')) found.set(name, parameters);
+    for (const [name] of namesAfter(text, 'const|function')) if (types.has(name)) found.set(name, '');
   }
   return found;
 }
 
-function namesAfter(text: string, keywords: string): ReadonlySet<string> {
-  const declared = text.matchAll(new RegExp(`^export (?:declare )?(?:${keywords}) (\\w+)`, 'gm'));
-  return new Set([...declared].map(([, name = '']) => name));
+function namesAfter(text: string, keywords: string): ReadonlyMap<string, string> {
+  const declared = text.matchAll(
+    new RegExp(`^export (?:declare )?(?:abstract )?(?:${keywords}) (\\w+)(<[\\w, ]+>)?`, 'gm'),
+  );
+  return new Map([...declared].map(([, name = '', parameters = '']) => [name, parameters]));
 }

@@ -8,11 +8,12 @@ import { DEVELOPMENT, INDIRECT, PEERS, RUNTIME, type Reason } from './supply/rea
 import { ownBytes, sizeText } from './supply/sizes.ts';
 import { writePage } from './write-page.ts';
 
-const root = path.join(import.meta.dirname, '..');
+const root = path.join(import.meta.dirname, '..', '..');
 const manifest = readManifest(root);
 const lock = readLock(root);
 const tree = treeOf(lock, Object.keys(manifest.dependencies));
 const direct = new Set(Object.keys(manifest.dependencies));
+const development = Object.keys(manifest.devDependencies).filter((name) => !direct.has(name));
 const bytes = (packages: readonly Installed[]) =>
   packages.map((each) => ownBytes(root, each)).reduce((sum, size) => sum + size, 0);
 
@@ -96,7 +97,7 @@ function developed(pattern: string): readonly string[] {
     DEVELOPMENT.flatMap(([names]) => names).find((each) =>
       each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : name === each,
     );
-  return Object.keys(manifest.devDependencies).filter((name) => isMeant(name) && first(name) === pattern);
+  return development.filter((name) => isMeant(name) && first(name) === pattern);
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -115,7 +116,7 @@ function problems(): readonly string[] {
       Object.keys(INDIRECT),
     ),
     ...compared(Object.keys(manifest.peerDependencies), Object.keys(PEERS)),
-    ...compared(Object.keys(manifest.devDependencies), [...explained]),
+    ...compared(development, [...explained]),
   ];
 }
 

@@ -9,7 +9,7 @@ import { parse } from './diagrams/source.ts';
 import { tables } from './diagrams/tables.ts';
 import { timeline } from './diagrams/timeline.ts';
 
-const folder = path.join(import.meta.dirname, '..', 'docs', 'diagrams');
+const folder = path.join(import.meta.dirname, '..', '..', 'docs', 'diagrams');
 const KINDS = { sequence, timeline, tables } as const;
 const isKind = (kind: string): kind is keyof typeof KINDS => Object.hasOwn(KINDS, kind);
 

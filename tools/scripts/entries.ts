@@ -1,44 +1,48 @@
-// What the package offers: every folder of `src` that has an `index.ts`, under its own name. package.json says so in three
-// places; the build writes them, so that a new entry is a new folder and nothing else.
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+// What each package.json has to say of the package's entries, in three places; the build writes them, so that a new entry is a new folder
+// and nothing else.
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-
-/** The names of the entries: `portico/<name>`. */
-export function entriesOf(root: string): readonly string[] {
-  return globSync('src/*/index.ts', { cwd: root })
-    .map((file) => path.basename(path.dirname(file)))
-    .toSorted();
-}
+import type { Entry, Package } from './packages.ts';
 
 /**
- * What package.json has to say of them. `require` leads to a stub that requires the one module that there is: Node and the
- * types of CommonJS ask for a file of their own kind. `typesVersions` is for `moduleResolution: node10`, which reads no exports.
+ * `require` leads to a stub that requires the one module that there is: Node and the types of CommonJS ask for a file of their own
+ * kind. `main`, `types` and `typesVersions` are for `moduleResolution: node10`, which reads no exports.
  */
-export function manifestParts(entries: readonly string[]) {
-  const targets = entries.map((name) => [
-    `./${name}`,
+export function manifestParts(entries: readonly Entry[]) {
+  const targets = entries.map(({ name, module }) => [
+    name,
     {
-      require: { types: `./dist/${name}/index.d.cts`, default: `./dist/${name}/index.cjs` },
-      default: { types: `./dist/${name}/index.d.ts`, default: `./dist/${name}/index.js` },
+      require: { types: `./dist/${module}.d.cts`, default: `./dist/${module}.cjs` },
+      default: { types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` },
     },
   ]);
+  const below = entries.filter(({ name }) => name !== '.');
+  const versions = below.map(({ name, module }) => [name.slice(2), [`./dist/${module}.d.ts`]]);
   return {
+    main: './dist/index.cjs',
+    types: './dist/index.d.ts',
     exports: { ...Object.fromEntries(targets), './package.json': './package.json' } as Record<
       string,
       unknown
     >,
-    typesVersions: { '*': Object.fromEntries(entries.map((name) => [name, [`./dist/${name}/index.d.ts`]])) },
+    ...(below.length === 0 ? {} : { typesVersions: { '*': Object.fromEntries(versions) } }),
   };
 }
 
 /** Brings package.json up to date; leaves it alone when it is. */
-export function writeManifest(root: string): void {
-  const file = path.join(root, 'package.json');
+export function writeManifest({ directory, entries }: Package): void {
+  const file = path.join(directory, 'package.json');
   const before = readFileSync(file, 'utf8');
-  const { exports: _, typesVersions: __, ...others } = JSON.parse(before) as Record<string, unknown>;
+  const {
+    main: _,
+    types: __,
+    exports: ___,
+    typesVersions: ____,
+    ...others
+  } = JSON.parse(before) as Record<string, unknown>;
   const at = Object.keys(others).indexOf('files') + 1;
   const members = Object.entries(others);
-  members.splice(at, 0, ...Object.entries(manifestParts(entriesOf(root))));
+  members.splice(at, 0, ...Object.entries(manifestParts(entries)));
   const text = `${JSON.stringify(Object.fromEntries(members), null, 2)}\n`;
   if (text !== before) writeFileSync(file, text);
 }

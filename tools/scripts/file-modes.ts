@@ -4,13 +4,16 @@
  */
 import { chmodSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { PACKAGES } from './packages.ts';
 
-const root = path.join(import.meta.dirname, '..');
-const { files } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { files: string[] };
-
-for (const name of [...files, 'package.json']) {
-  const file = path.join(root, name);
-  if (existsSync(file)) for (const each of filesIn(file)) setMode(each);
+for (const { directory } of PACKAGES) {
+  const { files } = JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8')) as {
+    files: string[];
+  };
+  for (const name of [...files, 'package.json']) {
+    const file = path.join(directory, name);
+    if (existsSync(file)) for (const each of filesIn(file)) setMode(each);
+  }
 }
 
 function filesIn(file: string): readonly string[] {

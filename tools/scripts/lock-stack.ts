@@ -1,35 +1,38 @@
 /**
  * Writes examples/<name>/package-lock.json anew: `node tools/scripts/lock-stack.ts <name> …`, on a built `dist`. The lockfile
- * names Portico as a file beside it, without a hash, since every build is another one; what Portico depends on is locked too.
+ * names the packages of Portico as files beside it, without a hash, since every build is another one; what they depend on is locked too. Versions
+ * that the lockfile has stay.
  */
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
+import { packInto } from '../../examples/install.ts';
+import { PACKAGES, ROOT } from './packages.ts';
 
-const root = path.join(import.meta.dirname, '..');
+const run = promisify(execFile);
 
-for (const name of process.argv.slice(2)) lock(path.join(root, 'examples', name));
+for (const name of process.argv.slice(2)) await lock(path.join(ROOT, 'examples', name));
 
-function lock(folder: string): void {
+async function lock(folder: string): Promise<void> {
   const aside = mkdtempSync(path.join(tmpdir(), 'portico-lock-'));
   try {
-    cpSync(path.join(folder, 'package.json'), path.join(aside, 'package.json'));
-    run(root, ['pack', '--silent', '--ignore-scripts', '--pack-destination', aside]);
-    const tarball = readdirSync(aside).find((name) => name.endsWith('.tgz')) ?? '';
-    renameSync(path.join(aside, tarball), path.join(aside, 'portico.tgz'));
-    run(aside, ['install', '--silent', '--package-lock-only', '--omit-lockfile-registry-resolved']);
+    for (const file of ['package.json', 'package-lock.json'])
+      if (existsSync(path.join(folder, file))) cpSync(path.join(folder, file), path.join(aside, file));
+    await packInto(aside, npm);
+    await npm(aside, ['install', '--silent', '--package-lock-only', '--omit-lockfile-registry-resolved']);
     const written = readFileSync(path.join(aside, 'package-lock.json'), 'utf8');
     const lockfile = JSON.parse(written) as { packages: Record<string, { integrity?: string }> };
-    delete lockfile.packages['node_modules/portico']?.integrity;
+    for (const { name } of PACKAGES) delete lockfile.packages[`node_modules/${name}`]?.integrity;
     writeFileSync(path.join(folder, 'package-lock.json'), `${JSON.stringify(lockfile, null, 2)}\n`);
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
 }
 
-function run(cwd: string, args: readonly string[]): void {
+async function npm(cwd: string, args: readonly string[]): Promise<void> {
   // This Node, since npm takes the versions that the running one can use.
   const PATH = `${path.dirname(process.execPath)}:${process.env['PATH']}`;
-  execFileSync('npm', args, { cwd, env: { ...process.env, PATH }, stdio: ['ignore', 'ignore', 'inherit'] });
+  await run('npm', args, { cwd, env: { ...process.env, PATH } });
 }

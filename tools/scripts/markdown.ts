@@ -12,10 +12,13 @@ export interface Link {
 
 /** Every page for readers, from the root of the repository. */
 export function pagesOf(root: string): readonly string[] {
-  return globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'bench/*.md', 'site/*.md'], {
-    cwd: root,
-    exclude: (name) => name === 'node_modules' || name === 'generated',
-  }).toSorted();
+  return globSync(
+    ['*.md', 'docs/**/*.md', 'examples/**/*.md', 'packages/*/*.md', 'tools/{bench,site}/*.md'],
+    {
+      cwd: root,
+      exclude: (name) => name === 'node_modules' || name === 'generated',
+    },
+  ).toSorted();
 }
 
 const FENCE = /^ *(`{3,}|~{3,})[^\n]*\n[^]*?^ *\1 *$/gm;

@@ -19,6 +19,13 @@ export function writeNodeVersion(folder: string): void {
  * Makes an entry load that file first. It runs after everything was linked, so nothing in an entry may import what Node 20 has
  * not: `node:sqlite` is asked for where it is needed. It stands on the first line, as the source map counts lines.
  */
-export function checkNodeFirst(file: string): void {
-  writeFileSync(file, `import '../node-version.cjs'; ${readFileSync(file, 'utf8')}`);
+export function checkNodeFirst(folder: string, module: string): void {
+  const file = path.join(folder, `${module}.js`);
+  writeFileSync(file, `import '${nodeVersionFrom(module)}'; ${readFileSync(file, 'utf8')}`);
+}
+
+/** How a module names that file: `./node-version.cjs`, or as many folders above. */
+export function nodeVersionFrom(module: string): string {
+  const above = module.split('/').length - 1;
+  return `${above === 0 ? './' : '../'.repeat(above)}node-version.cjs`;
 }

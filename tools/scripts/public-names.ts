@@ -3,19 +3,18 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseSync, type ParseResult } from 'rolldown/utils';
+import { PACKAGES } from './packages.ts';
 
 type Statement = ParseResult['program']['body'][number];
 type Declaration = NonNullable<Extract<Statement, { type: 'ExportNamedDeclaration' }>['declaration']>;
 
-/** The entries of the package, each with its declarations: `portico/fetch` and the path of a file below `dist`. */
+/** The entries of the packages, each with its declarations: `portico/fetch` and the path of a file below `dist`. */
 export function publishedEntries(root: string): readonly (readonly [entry: string, file: string])[] {
-  const { exports: targets } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
-    readonly exports: Readonly<Record<string, string | { readonly default: { readonly types: string } }>>;
-  };
-  return Object.entries(targets).flatMap(([entry, target]) =>
-    typeof target === 'string'
-      ? []
-      : [[entry.replace('.', 'portico'), path.join(root, target.default.types)] as const],
+  return PACKAGES.flatMap(({ folder, name, entries }) =>
+    entries.map(({ name: entry, module }) => {
+      const file = path.join(root, 'packages', folder, 'dist', `${module}.d.ts`);
+      return [entry.replace('.', name), file] as const;
+    }),
   );
 }
 
@@ -70,7 +69,12 @@ export function exportsOf(module: Module): readonly Named[] {
   });
 }
 
+/** The module that another one names: a file beside it, or another package of the workspace. */
 function behind({ file }: Module, source: string): Module {
+  for (const { directory, name, entries } of PACKAGES) {
+    const entry = entries.find((each) => each.name.replace('.', name) === source);
+    if (entry !== undefined) return moduleOf(path.join(directory, 'dist', `${entry.module}.d.ts`));
+  }
   return moduleOf(path.resolve(path.dirname(file), source.replace(/\.[jt]s$/, '.d.ts')));
 }
 

@@ -1,7 +1,7 @@
 /**
  * Releases the commit that is checked out: `npm run release -- --output <folder>`. It looks whether the commit is fit, builds it twice
- * in surroundings that have nothing in common, compares the packages byte for byte, and writes beside the package its bill of
- * materials, its provenance and the sums. Then it publishes that very package, with npm's signed provenance, which only a
+ * in surroundings that have nothing in common, compares the packages byte for byte, and writes beside them their bill of
+ * materials, their provenance and the sums. Then it publishes those very packages, with npm's signed provenance, which only a
  * workflow can ask for (`tools/scripts/supply/publish.yml`). With `--dry-run` it stops before that, and needs no network: it builds with
  * the packages that are installed here.
  */
@@ -10,14 +10,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { pack, type Surroundings } from './supply/builds.ts';
+import { pack, type Surroundings, type Tarballs } from './supply/builds.ts';
 import { git, problemsOf, problemsOfPublishing } from './supply/checks.ts';
 import { readManifest } from './supply/lock.ts';
 import { sbomOf } from './supply/sbom.ts';
 import { digestOf, provenanceOf, sums } from './supply/statements.ts';
 import { differences } from './supply/tarball.ts';
 
-const root = path.join(import.meta.dirname, '..');
+const root = path.join(import.meta.dirname, '..', '..');
 const { values } = parseArgs({
   options: { 'dry-run': { type: 'boolean', default: false }, output: { type: 'string' } },
 });
@@ -51,25 +51,25 @@ async function buildTwice(aside: string): Promise<void> {
   const commit = git(root, 'rev-parse', 'HEAD');
   const modules = isDryRun ? { modules: path.join(root, 'node_modules') } : {};
   const options = { root, commit, ...modules };
-  const [tarball, again] = await Promise.all([pack(options, here), pack(options, elsewhere)]);
-  const found = differences(tarball, again);
+  const [tarballs, again] = await Promise.all([pack(options, here), pack(options, elsewhere)]);
+  const found = [...tarballs].flatMap(([file, tarball]) =>
+    differences(tarball, again.get(file) ?? Buffer.alloc(0)).map((each) => `${file}: ${each}`),
+  );
   if (found.length > 0) {
     fail(['Two builds of this commit differ:', ...found.slice(0, 20)]);
     return;
   }
   say('built twice, with the same bytes');
-  write(tarball, path.join(here.folder, 'portico'), commit);
+  write(tarballs, path.join(here.folder, 'portico'), commit);
   if (isDryRun) say('a dry run: nothing is published');
-  else publish();
+  else for (const file of tarballs.keys()) publish(file);
 }
 
-function write(tarball: Buffer, clone: string, commit: string): void {
+function write(tarballs: Tarballs, clone: string, commit: string): void {
   const timestamp = new Date(1000 * Number(git(root, 'log', '-1', '--format=%ct'))).toISOString();
-  const sbom = sbomOf(clone, { timestamp, sha512: digestOf('sha512', tarball) });
-  const files = new Map<string, Uint8Array | string>([
-    [fileOf('.tgz'), tarball],
-    [fileOf('.cdx.json'), json(sbom)],
-  ]);
+  const main = tarballs.get(fileOf('.tgz')) ?? Buffer.alloc(0);
+  const sbom = sbomOf(clone, { timestamp, sha512: digestOf('sha512', main) });
+  const files = new Map<string, Uint8Array | string>([...tarballs, [fileOf('.cdx.json'), json(sbom)]]);
   const provenance = provenanceOf(files, {
     commit,
     tag: `v${version}`,
@@ -86,10 +86,10 @@ function write(tarball: Buffer, clone: string, commit: string): void {
   say(`${[...files.keys(), 'SHA256SUMS', 'SHA512SUMS'].join(', ')} in ${output}`);
 }
 
-function publish(): void {
-  const tarball = path.join(output, fileOf('.tgz'));
+function publish(file: string): void {
+  const tarball = path.join(output, file);
   execFileSync('npm', ['publish', tarball, '--provenance', '--access', 'public'], { stdio: 'inherit' });
-  say('published');
+  say(`published ${file}`);
 }
 
 function fileOf(ending: string): string {

@@ -6,7 +6,7 @@ const FOLDER = path.join('docs', 'generated');
 
 export function writePage(name: string, markdown: string): void {
   const file = path.join(FOLDER, `${name}.md`);
-  const root = path.join(import.meta.dirname, '..');
+  const root = path.join(import.meta.dirname, '..', '..');
   mkdirSync(path.join(root, FOLDER), { recursive: true });
   writeFileSync(path.join(root, file), markdown);
   process.stdout.write(`${file}\n`);

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { readSite } from './pages.ts';
 
 const here = import.meta.dirname;
-const root = path.join(here, '..');
+const root = path.join(here, '..', '..');
 const pages = path.join(here, '.build', 'pages');
 
 const site = readSite(root, process.env['SITE_REPOSITORY'] ?? null);

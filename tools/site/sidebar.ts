@@ -74,6 +74,7 @@ export const TOPICS: readonly Topic[] = [
   {
     title: 'Reference',
     pages: [
+      'packages/*/README.md',
       'reference/index.md',
       'docs/specification.md',
       'docs/standards.md',

@@ -1,7 +1,6 @@
 import router from '@adonisjs/core/services/router';
 import bcrypt from 'bcryptjs';
-import { returnPath } from 'portico/host';
-import { token } from 'portico/oauth-server';
+import { returnPath, token } from 'portico';
 import { PAGES, portico, withToken } from '#services/portico_mount';
 import { userByEmail } from '#services/users';
 

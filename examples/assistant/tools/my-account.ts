@@ -1,5 +1,5 @@
-import type { ScopedToolInterface } from 'portico/mcp';
-import { token } from 'portico/oauth-server';
+import type { ScopedToolInterface } from '@portico/mcp';
+import { token } from 'portico';
 
 /** A personal tool: it acts for the account that the person has linked. */
 export class MyAccount implements ScopedToolInterface {

@@ -1,4 +1,4 @@
-import type { ToolInterface } from 'portico/mcp';
+import type { ToolInterface } from '@portico/mcp';
 
 /** A public tool: an assistant may call it with its service token, for nobody in particular. */
 export class ServiceStatus implements ToolInterface {

@@ -1,8 +1,7 @@
 import type { BunRequest, Server } from 'bun';
 import { createHandler } from 'portico/fetch';
-import { returnPath, startApplication } from 'portico/host';
-import { mcpServerOf } from 'portico/mcp';
-import { authorizationServerOf, token } from 'portico/oauth-server';
+import { returnPath, startApplication, authorizationServerOf, token } from 'portico';
+import { mcpServerOf } from '@portico/mcp';
 import definition, { type Visit } from './portico.ts';
 import { createSession, userByEmail, userOfSession } from './users.ts';
 

@@ -1,7 +1,6 @@
 import bcrypt from 'bcryptjs';
-import { defineApplication } from 'portico/host';
-import { mcp, tool } from 'portico/mcp';
-import { oauthServer, token, type Host } from 'portico/oauth-server';
+import { defineApplication, oauthServer, token, type Host } from 'portico';
+import { mcp, tool } from '@portico/mcp';
 import { endSession, userById, userOfSession } from './users.ts';
 
 const host: Host<Deno.ServeHandlerInfo> = {

@@ -1,8 +1,7 @@
 import bcrypt from 'bcryptjs';
 import { createHandler } from 'portico/fetch';
-import { returnPath, startApplication } from 'portico/host';
-import { mcpServerOf } from 'portico/mcp';
-import { authorizationServerOf, token } from 'portico/oauth-server';
+import { returnPath, startApplication, authorizationServerOf, token } from 'portico';
+import { mcpServerOf } from '@portico/mcp';
 import definition from './portico.ts';
 import { createSession, userByEmail, userOfSession } from './users.ts';
 

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import bcrypt from 'bcryptjs';
 import { expressRequest } from 'portico/express';
-import { defineApplication } from 'portico/host';
-import { mcp, tool } from 'portico/mcp';
-import { oauthServer, token } from 'portico/oauth-server';
+import { defineApplication, oauthServer, token } from 'portico';
+import { mcp, tool } from '@portico/mcp';
 import { userById } from './users';
 
 declare module 'express-session' {

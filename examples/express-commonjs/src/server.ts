@@ -2,9 +2,8 @@ import bcrypt from 'bcryptjs';
 import express from 'express';
 import session from 'express-session';
 import { bearer, bearerErrors, portico } from 'portico/express';
-import { returnPath, startApplication } from 'portico/host';
-import { mcpServerOf } from 'portico/mcp';
-import { authorizationServerOf, token } from 'portico/oauth-server';
+import { returnPath, startApplication, authorizationServerOf, token } from 'portico';
+import { mcpServerOf } from '@portico/mcp';
 import definition from './portico';
 import { userByEmail } from './users';
 

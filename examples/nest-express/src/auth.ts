@@ -15,7 +15,7 @@ import {
 import { AuthGuard, PassportModule, PassportSerializer, PassportStrategy } from '@nestjs/passport';
 import type { Request, Response } from 'express';
 import { Strategy } from 'passport-local';
-import { returnPath } from 'portico/host';
+import { returnPath } from 'portico';
 import { UsersModule } from './users.module.js';
 import { UsersService, type User } from './users.service.js';
 

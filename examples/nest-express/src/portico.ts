@@ -1,8 +1,14 @@
 import type { Request } from 'express';
-import { defineApplication, startApplication } from 'portico/host';
-import { mcp, mcpServerOf, tool } from 'portico/mcp';
+import {
+  defineApplication,
+  startApplication,
+  authorizationServerOf,
+  oauthServer,
+  token,
+  type Host,
+} from 'portico';
+import { mcp, mcpServerOf, tool } from '@portico/mcp';
 import type { PorticoOptions } from 'portico/nest';
-import { authorizationServerOf, oauthServer, token, type Host } from 'portico/oauth-server';
 import { UsersService, type User } from './users.service.js';
 
 function hostOf(users: UsersService): Host<Request> {

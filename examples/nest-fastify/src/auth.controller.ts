@@ -1,7 +1,7 @@
 // Signing in, with a session that is an encrypted cookie.
 import { Body, Controller, Get, Header, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { returnPath } from 'portico/host';
+import { returnPath } from 'portico';
 import type {} from './session.js';
 import { UsersService } from './users.service.js';
 

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { CurrentToken, RequireScope } from 'portico/nest';
-import type { TokenAccessor } from 'portico/oauth-server';
+import type { TokenAccessor } from 'portico';
 
 @Controller('orders')
 export class OrdersController {

@@ -1,10 +1,16 @@
 // All that Portico adds to this application: who people are, here. `npx portico` reads it too.
 import bcrypt from 'bcryptjs';
 import type { FastifyRequest } from 'fastify';
-import { defineApplication, startApplication } from 'portico/host';
-import { mcp, mcpServerOf, tool } from 'portico/mcp';
+import {
+  defineApplication,
+  startApplication,
+  authorizationServerOf,
+  oauthServer,
+  token,
+  type Host,
+} from 'portico';
+import { mcp, mcpServerOf, tool } from '@portico/mcp';
 import type { PorticoOptions } from 'portico/nest';
-import { authorizationServerOf, oauthServer, token, type Host } from 'portico/oauth-server';
 import type {} from './session.js';
 import { UsersService } from './users.service.js';
 

@@ -1,7 +1,13 @@
-import { defineApplication, startApplication } from 'portico/host';
-import { mcp, mcpServerOf, tool } from 'portico/mcp';
+import {
+  defineApplication,
+  startApplication,
+  authorizationServerOf,
+  oauthServer,
+  token,
+  type Host,
+} from 'portico';
+import { mcp, mcpServerOf, tool } from '@portico/mcp';
 import { portico } from 'portico/next';
-import { authorizationServerOf, oauthServer, token, type Host } from 'portico/oauth-server';
 import { currentSession } from './session';
 import { userById } from './users';
 

@@ -1,7 +1,13 @@
 import { createHandler } from 'portico/fetch';
-import { defineApplication, startApplication } from 'portico/host';
-import { mcp, mcpServerOf, tool } from 'portico/mcp';
-import { authorizationServerOf, oauthServer, token, type Host } from 'portico/oauth-server';
+import {
+  defineApplication,
+  startApplication,
+  authorizationServerOf,
+  oauthServer,
+  token,
+  type Host,
+} from 'portico';
+import { mcp, mcpServerOf, tool } from '@portico/mcp';
 import { createContext, type RouterContextProvider } from 'react-router';
 import { destroySession, getSession, userOfSession } from './sessions.server.ts';
 import { userById } from './users.server.ts';

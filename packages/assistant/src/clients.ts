@@ -1,6 +1,6 @@
-import { SERVICE_SCOPE } from '../../mcp/src/tools/tool-access.ts';
-import { livingClients } from '../../portico/src/console/every-client.ts';
-import type { AuthorizationServer, Client, Grant } from '../../portico/src/index.ts';
+import { SERVICE_SCOPE } from '@portico/mcp';
+import type { AuthorizationServer, Client, Grant } from 'portico';
+import { livingClients } from 'portico/extension';
 import type { AssistantConfig } from './config.ts';
 
 /** The two clients of an assistant: the application acting as itself, and the one that people link their account to. */

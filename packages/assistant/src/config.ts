@@ -1,5 +1,5 @@
+import { redirectUriProblem } from 'portico/extension';
 import { z } from 'zod';
-import { redirectUriProblem } from '../../portico/src/clients/redirect-uris.ts';
 
 const redirectUri = z
   .string({ error: 'must be a callback URI' })

@@ -1,19 +1,13 @@
-import type { Application } from '../../portico/src/application/contracts.ts';
-import { mcpServerOf, type McpServer } from '../../mcp/src/index.ts';
-import { SERVICE_SCOPE } from '../../mcp/src/tools/tool-access.ts';
+import { type McpServer, mcpServerOf, SERVICE_SCOPE } from '@portico/mcp';
+import { pendingSteps } from '@portico/sql';
 import {
-  check,
-  failing,
-  isHealthy,
-  ok,
-  skipped,
-  warning,
+  type Application,
+  type AuthorizationServer,
+  authorizationServerOf,
   type Check,
   type Finding,
-} from '../../portico/src/console/checks.ts';
-import { livingClients } from '../../portico/src/console/every-client.ts';
-import { authorizationServerOf, type AuthorizationServer } from '../../portico/src/index.ts';
-import { pendingSteps } from '../../sql/src/migrations.ts';
+} from 'portico';
+import { check, failing, isHealthy, livingClients, ok, skipped, warning } from 'portico/extension';
 import { differenceRemedy, findClients, playsRole, wantedClients, type FoundClient } from './clients.ts';
 import type { AssistantConfig } from './config.ts';
 import { listingProblems } from './listing.ts';

@@ -1,5 +1,5 @@
+import type { ConfigurationProblem } from '@portico/sql';
 import { z } from 'zod';
-import type { ConfigurationProblem } from '../../sql/src/errors.ts';
 
 /** Listing metadata, checked: the `en-US` entry of the vendor's add-on schema. */
 export type Listing = Readonly<Record<string, unknown>>;

@@ -1,6 +1,5 @@
-import type { AddCommands, ConfigMap, ConfigurationProblem, Environment, Plugin } from '../../portico/src/application/contracts.ts';
-import type { McpConfig } from '../../mcp/src/index.ts';
-import { SERVICE_SCOPE } from '../../mcp/src/tools/tool-access.ts';
+import { type McpConfig, SERVICE_SCOPE } from '@portico/mcp';
+import type { AddCommands, ConfigMap, ConfigurationProblem, Environment, Plugin } from 'portico';
 import { addAssistantDoctor } from './commands/assistant-doctor.ts';
 import { addAssistantSetup } from './commands/assistant-setup.ts';
 import { assistantConfiguration, type AssistantConfig, type AssistantConfigInput } from './config.ts';

@@ -1,10 +1,15 @@
 import { link, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { jsonText } from '../../portico/src/contracts/json.ts';
-import type { Application, ConfigurationProblem } from '../../portico/src/application/contracts.ts';
-import { mcpServerOf } from '../../mcp/src/index.ts';
-import { authorizationServerOf, type AuthorizationServer, type Client } from '../../portico/src/index.ts';
+import { mcpServerOf } from '@portico/mcp';
+import {
+  type Application,
+  type AuthorizationServer,
+  authorizationServerOf,
+  type Client,
+  type ConfigurationProblem,
+} from 'portico';
+import { jsonText } from 'portico/extension';
 import {
   compareClient,
   differenceRemedy,

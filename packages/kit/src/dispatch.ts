@@ -1,28 +1,28 @@
+import { isOverloaded } from '@portico/sql';
+import type { Connection, Middleware } from 'portico';
+import { isLiteralTarget, pathOf, requestIdOf, runInContext, withRequestId } from 'portico/extension';
+import { HttpError } from './errors.ts';
 import { setTimeout } from 'node:timers/promises';
-import { isOverloaded } from '../../sql/src/errors.ts';
-import { runInContext } from '../../portico/src/http/context.ts';
-import { requestIdOf, withRequestId } from '../../portico/src/http/request-id.ts';
-import { isLiteralTarget, pathOf } from '../../portico/src/http/request-target.ts';
 import { RequestContext, runWithContext } from './accounts/request-context.ts';
-import type { Connection } from '../../portico/src/application/contracts.ts';
-import { HttpError } from '../../portico/src/application/errors.ts';
 import { limitBody } from './http/body-limit.ts';
 import { resolveClientAddress } from './http/client-address.ts';
 import { errorAnswer, errorJson } from './http/error-answers.ts';
 import { ErrorHandler } from './http/error-handler.ts';
-import { MethodError, type MatchedRoute } from './http/routes.ts';
+import { MethodError, type MatchedRoute, type Routes } from './http/routes.ts';
 import type { Kit } from './kit.ts';
-import type { Registration } from './registration.ts';
 
 /** The way of a request through an application. */
 export class Dispatcher {
   readonly #kit: Kit;
-  readonly #registration: Registration;
+  readonly #routes: Routes;
+  readonly #middlewares: readonly Middleware[];
   readonly #inFlight = new InFlight();
 
-  constructor(kit: Kit, registration: Registration) {
+  /** `middlewares` are around the application's own routes, outermost first. */
+  constructor(kit: Kit, routes: Routes, middlewares: readonly Middleware[]) {
     this.#kit = kit;
-    this.#registration = registration;
+    this.#routes = routes;
+    this.#middlewares = middlewares;
   }
 
   /** Never rejects. */
@@ -64,7 +64,7 @@ export class Dispatcher {
       throw new HttpError(404, 'The path is not written as any route is');
     }
     const { config, people, csrf } = this.#kit;
-    const matched = this.#registration.routes.match(sent.method, pathOf(sent.url));
+    const matched = this.#routes.match(sent.method, pathOf(sent.url));
     progress.route = matched.route.name;
     const request = matched.kind === 'application' ? limitBody(sent, config.body_limit) : sent;
     const address = () => resolveClientAddress(request, connection.address, config.trusted_proxies);
@@ -79,7 +79,7 @@ export class Dispatcher {
 
   async #handle(matched: MatchedRoute, request: Request): Promise<Response> {
     const { route, parameters, kind } = matched;
-    const isGuarded = kind === 'application' && this.#registration.middlewares.length > 0;
+    const isGuarded = kind === 'application' && this.#middlewares.length > 0;
     const answered: unknown = await (isGuarded
       ? this.#runMiddlewares(matched, request, 0)
       : route.handler(parameters, request));
@@ -91,7 +91,7 @@ export class Dispatcher {
   }
 
   async #runMiddlewares(matched: MatchedRoute, request: Request, index: number): Promise<Response> {
-    const middleware = this.#registration.middlewares[index];
+    const middleware = this.#middlewares[index];
     return middleware === undefined
       ? matched.route.handler(matched.parameters, request)
       : middleware(request, () => this.#runMiddlewares(matched, request, index + 1));

@@ -1,4 +1,4 @@
-import { RecentMap } from '../../portico/src/http/recent-map.ts';
+import { RecentMap } from 'portico/extension';
 
 const MINUTE = 60_000;
 /** The most messages that are counted at once: those of the largest batch. */

@@ -1,5 +1,5 @@
-import { answerFields, challenges, type BindingRefusal } from '../../portico/src/http/challenges.ts';
-import { token, type AuthorizationServer, type BearerErrorCode } from '../../portico/src/index.ts';
+import { type AuthorizationServer, type BearerErrorCode, token } from 'portico';
+import { answerFields, type BindingRefusal, challenges } from 'portico/extension';
 import type { McpConfig } from './config.ts';
 import { listedScopes, scopeOf } from './tools/tool-access.ts';
 import type { RegisteredTool } from './tools/tools.ts';

@@ -1,7 +1,6 @@
-import type { Log } from '../../portico/src/contracts/log.ts';
-import { withCurrentRequestId } from '../../portico/src/http/context.ts';
-import { requestIdOf } from '../../portico/src/http/request-id.ts';
-import { BearerError, token, type AuthorizationServer } from '../../portico/src/index.ts';
+import { type AuthorizationServer, BearerError, token } from 'portico';
+import { requestIdOf, withCurrentRequestId } from 'portico/extension';
+import type { Log } from '@portico/sql';
 import { Challenges } from './challenges.ts';
 import type { McpConfig } from './config.ts';
 import { refusal, refusalMessage } from './refusal.ts';

@@ -33,3 +33,4 @@ export {
   type McpTransportInput,
 } from './config.ts';
 export type { ProtocolVersion } from './protocol/versions.ts';
+export { SERVICE_SCOPE } from './tools/tool-access.ts';

@@ -1,6 +1,5 @@
-import { runInContext } from '../../portico/src/http/context.ts';
-import { requestIdOf, withRequestId } from '../../portico/src/http/request-id.ts';
-import type { AuthorizationServer, Endpoint } from '../../portico/src/index.ts';
+import type { AuthorizationServer, Endpoint } from 'portico';
+import { requestIdOf, runInContext, withRequestId } from 'portico/extension';
 import type { McpConfig } from './config.ts';
 import { MCP_PATH, McpContext, type McpServerOptions } from './context.ts';
 import { documentPreflight } from './origins.ts';

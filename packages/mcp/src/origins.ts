@@ -1,4 +1,4 @@
-import { allowedFields } from '../../portico/src/http/preflight.ts';
+import { allowedFields } from 'portico/extension';
 
 /**
  * Which pages may call tools from a browser: those of this very origin, and of `mcp:allowed_origins`. A request without an

@@ -1,7 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { ConfigurationError } from '../../sql/src/errors.ts';
-import type { Application, ConfigMap, ConfigurationProblem, Plugin } from '../../portico/src/application/contracts.ts';
-import { authorizationServerOf } from '../../portico/src/index.ts';
+import { ConfigurationError } from '@portico/sql';
+import {
+  type Application,
+  authorizationServerOf,
+  type ConfigMap,
+  type ConfigurationProblem,
+  type Plugin,
+} from 'portico';
 import { mcpConfiguration, type McpConfig, type McpConfigInput } from './config.ts';
 import { MCP_PATH } from './context.ts';
 import { createMcpServer, type McpServer } from './mcp-server.ts';

@@ -1,5 +1,4 @@
-import { jsonText } from '../../portico/src/contracts/json.ts';
-import { Note } from '../../portico/src/http/note.ts';
+import { jsonText, Note } from 'portico/extension';
 
 /** The messages of the refusals, for the log: a Response does not give its body twice. */
 const messages = new Note<string>('refusal');

@@ -1,6 +1,5 @@
-import { parseScheme } from '../../portico/src/http/bearer.ts';
-import { bindingRefusal, type BindingRefusal } from '../../portico/src/http/challenges.ts';
-import { token } from '../../portico/src/index.ts';
+import { token } from 'portico';
+import { bindingRefusal, type BindingRefusal, parseScheme } from 'portico/extension';
 import { CallLimit } from './call-limit.ts';
 import type { McpContext } from './context.ts';
 import { Exchange } from './protocol/exchange.ts';

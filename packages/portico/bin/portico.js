@@ -50,7 +50,7 @@ process.stdout.on('error', (error) => {
   throw error;
 });
 
-const { runConsole } = await import('../dist/host/console.js');
+const { runConsole } = await import('../dist/console/program/console.js');
 const code = await runConsole(process.argv.slice(2), {
   cwd: process.cwd(),
   stdout: (text) => process.stdout.write(text),

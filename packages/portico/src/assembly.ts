@@ -1,3 +1,4 @@
+import { ConfigurationError, type MigrationState, migrationStatus, pendingSteps } from '@portico/sql';
 import { createAccess } from './access/access.ts';
 import { createAccounts } from './accounts.ts';
 import { createAdmitting } from './admitting.ts';
@@ -33,10 +34,7 @@ import { createRevokeEndpoint } from './endpoints/revoke.ts';
 import { csrfExemptRoutes } from './endpoints/table.ts';
 import { createTokenEndpoint } from './endpoints/token.ts';
 import { createUserinfoEndpoint } from './endpoints/userinfo.ts';
-import { ConfigurationError } from '../../sql/src/errors.ts';
 import type { Branding } from './defaults/branding/branding.ts';
-import { migrationStatus, pendingSteps } from '../../sql/src/migrations.ts';
-import type { MigrationState } from '../../sql/src/schema.ts';
 import { basePathProblems, strippedProblems } from './http/base-path.ts';
 import { systemRandom } from './http/failed-attempts.ts';
 import { isLoopback } from './http/loopback.ts';

@@ -1,8 +1,8 @@
+import type { Database } from '@portico/sql';
 import type { Access } from './access/access.ts';
 import type { PersonReference } from './contracts/person.ts';
 import type { Telemetry } from './contracts/telemetry.ts';
 import type { WaitingFor, WithHeaders } from './contracts/waiting.ts';
-import type { Database } from '../../sql/src/contract.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { Sealing } from './authorization/cookie-keys.ts';
 import type { ClientDemand } from './clients/demands.ts';

@@ -1,4 +1,4 @@
-import type { Log } from './contracts/log.ts';
+import type { Log } from '@portico/sql';
 import type { PasswordHasher } from './contracts/password-hasher.ts';
 import { currentContext, withCurrentRequestId } from './http/context.ts';
 import type { AuditEvent } from './auditing/audit.ts';

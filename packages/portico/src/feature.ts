@@ -1,3 +1,4 @@
+import type { ConfigurationProblem } from '@portico/sql';
 import type { z } from 'zod';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { RequestChecks } from './authorization/request.ts';
@@ -8,7 +9,6 @@ import type { Clients, FindClient } from './clients/clients.ts';
 import type { Handler } from './endpoints/endpoint.ts';
 import type { EndpointDescription } from './endpoints/table.ts';
 import type { Parameters } from './parameters.ts';
-import type { ConfigurationProblem } from '../../sql/src/errors.ts';
 import type { DemandDescription } from './clients/demands.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ConfigurationError } from '../../sql/src/errors.ts';
+import { ConfigurationError } from '@portico/sql';
 import { brandingProblems, createBranding, type Branding } from './defaults/branding/branding.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { CompleteHost } from './host.ts';

@@ -1,11 +1,11 @@
 import { createArgon2id } from './defaults/argon2id.ts';
 import { openLog } from './defaults/log.ts';
-import { builtInFolder, createViews, SHARED_VIEWS } from './defaults/views.ts';
+import { createViews, ownFolder, SHARED_VIEWS } from './defaults/views.ts';
 import type { HostDefaults } from './complete-host.ts';
 
 /** The folder of the server's own views. */
 export function builtInViews(): string {
-  return builtInFolder('oauth-server', 'views');
+  return ownFolder('views');
 }
 
 /** For a server without the kit: its own views, a log on standard output, and hashes one at a time. */

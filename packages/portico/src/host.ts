@@ -1,6 +1,6 @@
+import type { Log } from '@portico/sql';
 import { canonicalAddress } from './http/addresses.ts';
 import type { AuditEvent } from './auditing/audit.ts';
-import type { Log } from './contracts/log.ts';
 import type { PasswordHasher } from './contracts/password-hasher.ts';
 import type { PersonReference, UserInterface } from './contracts/person.ts';
 

@@ -1,4 +1,4 @@
-/** The authorization server and OpenID Connect provider inside a host application. */
+/** The authorization server and OpenID Connect provider inside your application; the application as its console and its plugins see it. */
 export { createAuthorizationServer } from './assembly.ts';
 export type { AuthorizationServer, AuthorizationServerOptions } from './authorization-server.ts';
 export type { ResourceNeeds } from './protected-resource.ts';
@@ -9,7 +9,7 @@ export { bearerErrorResponse } from './replies/responses.ts';
 export { examine } from './console/examine.ts';
 export type { DoctorReport, ExaminationOptions, OpenRotation } from './console/doctor.ts';
 export type { Check } from './console/checks.ts';
-export type { Finding } from '../../sql/src/findings.ts';
+export type { Finding } from '@portico/sql';
 export type { ExaminedApplication } from './console/subject.ts';
 export { setUpServer, type SetupReport } from './console/setup.ts';
 export {
@@ -39,11 +39,92 @@ export type {
 } from './config.ts';
 export type { ClaimsMapper } from './tokens/claims.ts';
 export { oauthServerMigrations } from './store/migrations/index.ts';
-export { migrate, migrationStatus } from '../../sql/src/migrations.ts';
-export { printMigrations } from '../../sql/src/print-migrations.ts';
-export type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnection } from '../../sql/src/schema.ts';
-export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from '../../sql/src/contract.ts';
-export type { Log, LogContext } from './contracts/log.ts';
+export {
+  ConfigurationError,
+  fromMysql,
+  fromPostgres,
+  fromSqlite,
+  migrate,
+  migrationStatus,
+  openDatabase,
+  OverloadedError,
+  printMigrations,
+  TransactionError,
+  type BegunStep,
+  type BorrowedDatabase,
+  type BorrowingOptions,
+  type ColumnTypes,
+  type ConfigurationProblem,
+  type Database,
+  type DatabaseConnections,
+  type DatabaseOptions,
+  type Log,
+  type LogContext,
+  type Migration,
+  type MigrationState,
+  type MysqlPool,
+  type OpenedDatabase,
+  type PostgresPool,
+  type SchemaConnection,
+  type SqlConnection,
+  type SqlDialect,
+  type SqlParameter,
+  type SqlResult,
+  type Timer,
+} from '@portico/sql';
+export {
+  defineApplication,
+  migrationsOf,
+  startApplication,
+  type StartOptions,
+} from './application/application.ts';
+export type {
+  AddCommands,
+  Application,
+  ApplicationDefinition,
+  ApplicationParts,
+  ConfigMap,
+  Configuration,
+  ConfigValue,
+  Connection,
+  ConsoleContext,
+  Environment,
+  Events,
+  Framework,
+  FrameworkHost,
+  HttpMethod,
+  Middleware,
+  Plugin,
+  ReportProgress,
+  Route,
+  RouteHandler,
+  RouteParameters,
+  UntypedSections,
+} from './application/contracts.ts';
+export type {
+  ApplicationInput,
+  CheckedInput,
+  ConfigInput,
+  KitConfigInput,
+  LogConfigInput,
+  NoSections,
+  SignInLinksInput,
+} from './application/typed-configuration.ts';
+export type { KitConfig } from './application/keys.ts';
+export { mergeConfig } from './application/configuration.ts';
+export { loadEnvironment } from './application/environment.ts';
+export { ConsoleError } from './application/errors.ts';
+export { runConsole } from './console/program/run-console.ts';
+export type { ConsoleIo } from './console/program/console.ts';
+export { ViewError, type ViewProblem } from './defaults/view-errors.ts';
+export { openLog, type ClosableLog, type LogOptions } from './defaults/log.ts';
+export { createViews, type Views, type ViewsOptions } from './defaults/views.ts';
+export type { Branding, ServedLogo } from './defaults/branding/branding.ts';
+export { createArgon2id as argon2idHasher, type Argon2idOptions } from './defaults/argon2id.ts';
+export { pageHeaders } from './http/page-headers.ts';
+export { returnPath } from './http/return-path.ts';
+export type { CompleteHost } from './host.ts';
+export type { Speaking } from './words/speaking.ts';
 export type { PasswordHasher } from './contracts/password-hasher.ts';
 export type { WaitingFor, WithHeaders } from './contracts/waiting.ts';
 export type { PersonReference, Profile, UserInterface } from './contracts/person.ts';
@@ -58,7 +139,6 @@ export {
 } from './errors.ts';
 export type {
   CountedRows,
-  DatabaseConnections,
   MeasuredEndpoint,
   MeasuredGrant,
   MeasuredStoreOperation,
@@ -69,7 +149,6 @@ export type {
   TokenKind,
 } from './contracts/telemetry.ts';
 export type { Measuring } from './measuring/measuring.ts';
-export { OverloadedError } from '../../sql/src/errors.ts';
 export {
   AUDIT,
   type Acting,

@@ -1,9 +1,9 @@
-import { isYes } from './contracts/answers.ts';
+import { ConfigurationError } from '@portico/sql';
 import path from 'node:path';
 import { AUDIT, type AuditedSignIn } from './auditing/audit.ts';
-import type { Application, Auth, Plugin } from './application/contracts.ts';
+import type { Application, Plugin } from './application/contracts.ts';
 import { assembleServer } from './assembly.ts';
-import { completeHost, withReturn, type HostDefaults } from './complete-host.ts';
+import { completeHost, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
 import type { KeySigner } from './keys/signers.ts';
 import type { OAuthServerConfig, OAuthServerConfigInput } from './config.ts';
@@ -13,7 +13,6 @@ import { featuresWith } from './features.ts';
 import { examineLoginRoute } from './console/application-checks.ts';
 import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
 import { csrfExemptRoutes } from './endpoints/table.ts';
-import type { PersonReference } from './contracts/person.ts';
 import type { CompleteHost, Host } from './host.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
 import { createHealthEndpoints } from './endpoints/health.ts';
@@ -100,7 +99,7 @@ export function oauthServer<Context = unknown>({
         config: configurationWithKeyPath(application),
         host: (browsers) =>
           host === undefined
-            ? kitHost(application)
+            ? hostOf(application)
             : completeHost(
                 typeof host === 'function' ? host(application) : host,
                 kitDefaults(application),
@@ -166,41 +165,23 @@ function kitDefaults(application: Application): HostDefaults {
   };
 }
 
-function kitHost(application: Application): CompleteHost {
-  const loginRoute = (application.config['oauth_server'] as OAuthServerConfig).login_route;
-  function loginUrl(returnTo: string): string {
-    const login = loginRoute.startsWith('/') ? loginRoute : application.path(loginRoute);
-    return withReturn(login, returnTo);
+/** The framework's host contract. Throws a ConfigurationError in an application that mounts Portico, and gives no `host`. */
+function hostOf(application: Application): CompleteHost {
+  const { login_route: signIn } = application.config['oauth_server'] as OAuthServerConfig;
+  if (application.host !== null) {
+    const { log, passwordHasher, views, events } = application;
+    return {
+      ...application.host(signIn),
+      tellsWhoWaits: true,
+      passwordHasher,
+      render: (view, data) => views.render(view, data),
+      clientAddress: () => application.clientAddress(),
+      audit: (event) => events.emit(AUDIT, event),
+      log,
+      commit: null,
+    };
   }
-  /** The session that each person was read from: the server loads the account of what `signedIn` returned, once. */
-  const sessions = new WeakMap<PersonReference, Auth>();
-  return {
-    async signedIn() {
-      const auth = application.auth();
-      const person = await auth.person();
-      if (person !== null) sessions.set(person, auth);
-      return person;
-    },
-    async loadAccount(person) {
-      const account = await application.accounts.find(person);
-      // As `auth().user()` does: nobody can go on in that session, nor must the next person begin in it.
-      if (account === null || !isYes(account.isActive())) await sessions.get(person)?.signOut();
-      return account;
-    },
-    holdsPermission: (person, permission) => application.accounts.holdsPermission(person, permission),
-    findPeople: application.accounts.search,
-    browserSecret: () => application.session().secret(),
-    async signOut(_, returnTo) {
-      await application.auth().signOut();
-      return loginUrl(returnTo);
-    },
-    loginUrl,
-    tellsWhoWaits: true,
-    passwordHasher: application.passwordHasher,
-    render: (view, data) => application.views.render(view, data),
-    clientAddress: () => application.clientAddress(),
-    audit: (event) => application.events.emit(AUDIT, event),
-    log: application.log,
-    commit: null,
-  };
+  const message =
+    'needs the host contract; give oauthServer({ host }), or define the application with @portico/kit';
+  throw new ConfigurationError([{ key: 'plugins:oauth_server', message }]);
 }

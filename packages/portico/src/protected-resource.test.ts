@@ -1,5 +1,5 @@
+import { ConfigurationError } from '@portico/sql';
 import { describe, expect, test } from 'vitest';
-import { ConfigurationError } from '../../sql/src/errors.ts';
 import { dpopOffer } from './http/dpop.ts';
 import { challengeProblems, createProtectedResource } from './protected-resource.ts';
 
@@ -87,11 +87,11 @@ describe('challenges', () => {
     ['', 'needs oauth_server:audience: the API that the metadata in a challenge describes'],
     [
       'https://api.example/mcp',
-      'cannot publish the metadata of https://api.example/mcp, which is not on https://portal.example; challenge there, with portico/resource-server',
+      'cannot publish the metadata of https://api.example/mcp, which is not on https://portal.example; challenge there, with @portico/resource-server',
     ],
     [
       'http://portal.example/mcp',
-      'cannot publish the metadata of http://portal.example/mcp, which is not on https://portal.example; challenge there, with portico/resource-server',
+      'cannot publish the metadata of http://portal.example/mcp, which is not on https://portal.example; challenge there, with @portico/resource-server',
     ],
   ])('cannot name the metadata of %j', (audience, message) => {
     expect(challengeProblems({ challenge: true, audience }, `${ISSUER}/below`)).toEqual([{ key, message }]);

@@ -1,4 +1,4 @@
-import { ConfigurationError, type ConfigurationProblem } from '../../sql/src/errors.ts';
+import { ConfigurationError, type ConfigurationProblem } from '@portico/sql';
 import type { BindingOffer } from './http/challenges.ts';
 import { admitsUnverified, type OAuthServerConfig } from './config.ts';
 import { listedScopes } from './tokens/scopes.ts';
@@ -83,7 +83,7 @@ export function challengeProblems(
   }
   const { origin } = new URL(publicUrl);
   if (new URL(audience).origin === origin) return [];
-  const message = `cannot publish the metadata of ${audience}, which is not on ${origin}; challenge there, with portico/resource-server`;
+  const message = `cannot publish the metadata of ${audience}, which is not on ${origin}; challenge there, with @portico/resource-server`;
   return [{ key, message }];
 }
 

@@ -1,5 +1,5 @@
+import type { Database } from '@portico/sql';
 import type { Speaking } from './words/speaking.ts';
-import type { Database } from '../../sql/src/contract.ts';
 import type { Accounts } from './accounts.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { ClientDemand } from './clients/demands.ts';

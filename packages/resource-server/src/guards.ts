@@ -1,9 +1,6 @@
-import { EXPOSED_HEADERS } from '../../portico/src/http/added-headers.ts';
-import { authorizationOf, parseScheme } from '../../portico/src/http/bearer.ts';
-import { DPOP_SCHEME } from '../../portico/src/http/dpop.ts';
-import { pathOf } from '../../portico/src/http/request-target.ts';
+import { authorizationOf, DPOP_SCHEME, EXPOSED_HEADERS, parseScheme, pathOf } from 'portico/extension';
 import type { IntrospectedToken } from './introspection.ts';
-import type { SentRequest } from './proofs.ts';
+import type { SentRequest } from './contract.ts';
 import type { ResourceServer } from './server.ts';
 
 /** The tokens that the guards accepted, by the framework's request. */
@@ -12,7 +9,7 @@ const tokens = new WeakMap<object, IntrospectedToken>();
 /** The token of a request that one of the guards below accepted. Throws for any other request. */
 export function tokenOf(request: object): IntrospectedToken {
   const token = tokens.get(request);
-  if (token === undefined) throw new Error('No guard of portico/resource-server stands before this handler');
+  if (token === undefined) throw new Error('No guard of @portico/resource-server stands before this handler');
   return token;
 }
 

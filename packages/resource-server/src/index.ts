@@ -10,6 +10,5 @@ export {
   type GuardedRequest,
 } from './guards.ts';
 export type { IntrospectedToken } from './introspection.ts';
-export type { DpopOptions, SentRequest } from './proofs.ts';
-export type { Refusal, RefusalReason } from './refusals.ts';
+export type { DpopOptions, Refusal, RefusalReason, SentRequest } from './contract.ts';
 export { createResourceServer, type ResourceServer, type ResourceServerOptions } from './server.ts';

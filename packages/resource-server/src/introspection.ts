@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { RecentMap } from 'portico/extension';
 import * as oauth from 'oauth4webapi';
-import { RecentMap } from '../../portico/src/http/recent-map.ts';
 import { codeWithin } from './causes.ts';
 
 /** What a token is good for, as the authorization server says at this moment. */

@@ -1,7 +1,8 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { dpopOffer } from 'portico/extension';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { dpopOffer } from '../../portico/src/http/dpop.ts';
-import { Proofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
+import type { DpopOptions, SentRequest } from './contract.ts';
+import { Proofs, refusalOf } from './proofs.ts';
 
 const NOW = 1_800_000_000_000;
 const TOKEN = 'an access token';

@@ -1,56 +1,22 @@
 import { createHash } from 'node:crypto';
-import { bindingRefusal, type BindingOffer, type BindingRefusal } from '../../portico/src/http/challenges.ts';
-import { dpopOffer } from '../../portico/src/http/dpop.ts';
-import { isLiteralTarget } from '../../portico/src/http/request-target.ts';
-import { checkDpopProof, DpopProofError, type DpopProof, type DpopProofProblem } from '../../portico/src/jws/dpop-proof.ts';
-import { VERIFIED_ALGORITHMS } from '../../portico/src/jws/public-keys.ts';
+import {
+  type BindingOffer,
+  bindingRefusal,
+  type BindingRefusal,
+  checkDpopProof,
+  dpopOffer,
+  type DpopProof,
+  DpopProofError,
+  isLiteralTarget,
+  VERIFIED_ALGORITHMS,
+} from 'portico/extension';
 import { codeWithin } from './causes.ts';
-
-/** Tokens that are bound to a key of their client (RFC 9449), at an API in another process. */
-export interface DpopOptions {
-  /**
-   * Where the API is for the outside, such as `https://api.example.com`: a proof is for that and the path of the request, whatever its `Host`
-   * says. With a path when a proxy takes that away before a request arrives.
-   */
-  readonly publicUrl: string;
-  /** Whether tokens have to be bound; false unless given, and the scheme Bearer is good for those that are not. */
-  readonly required?: boolean;
-  /**
-   * Whether this is the first use of a proof, which it then is, in all processes of the API: keeps the hash until `expiresAt`, milliseconds
-   * since 1970. Without it each process knows those that it has seen itself, so that a stolen proof is good once in each of them.
-   */
-  readonly claim?: (hash: string, expiresAt: number) => boolean | Promise<boolean>;
-  /**
-   * How many proofs a process remembers without `claim`; 100,000 unless given, some 15 MB. Each is remembered for two or three minutes. When
-   * there are more, what comes next is answered 503.
-   */
-  readonly remembered?: number;
-}
-
-/** How a request was sent, as a proof says it. */
-export interface SentRequest {
-  /** Such as `GET`. */
-  readonly method: string;
-  /** Path and query as they arrived, in front of whatever the framework makes of them. */
-  readonly target: string;
-  /** The header field `DPoP`; several are one value, with commas. Null without it. */
-  readonly dpop: string | null;
-}
+import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
 
 /** More proofs are remembered than may be: nobody can know whether one was used before. */
 class RememberedError extends Error {
   override readonly name = 'RememberedError';
 }
-
-/** Why a request in the scheme DPoP is refused, as far as its proof is concerned. */
-export type ProofReason =
-  | 'proof_missing'
-  | 'proof_target'
-  | DpopProofProblem
-  | 'proof_of_another_key'
-  | 'proof_used'
-  | 'proofs_too_many'
-  | 'claim_failed';
 
 export interface ProofRefusal {
   readonly reason: ProofReason;

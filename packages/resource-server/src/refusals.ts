@@ -1,48 +1,6 @@
-import { challenges, type BindingRefusal } from '../../portico/src/http/challenges.ts';
+import { type BindingRefusal, challenges } from 'portico/extension';
 import { nameOf } from './causes.ts';
-import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
-import type { ProofReason } from './proofs.ts';
-
-/** Why a request is refused: one for each way, and no other. `docs/protecting-an-api.md` says of each what to do. */
-export type RefusalReason =
-  | 'no_token'
-  | 'other_scheme'
-  | 'malformed_token'
-  | 'dpop_not_taken'
-  | UnusableReason
-  | 'bound_as_bearer'
-  | 'unbound_as_dpop'
-  | 'unbound'
-  | 'no_request'
-  | ProofReason
-  | 'scope_missing'
-  | IntrospectionProblem
-  | 'fault';
-
-/**
- * A request that was refused, as `onRefusal` is told of it. It has nothing secret: no token, proof, header or secret of the request or of the
- * client, and nothing of what the authorization server answered but its status and the client id.
- */
-export interface Refusal {
-  /** As it is answered. */
-  readonly status: 401 | 403 | 503;
-  /** The error code as it is answered; null where there was no usable token in the request (RFC 6750 section 3.1). */
-  readonly error:
-    'invalid_token' | 'invalid_dpop_proof' | 'insufficient_scope' | 'temporarily_unavailable' | null;
-  /** Why. Whoever sent the request is not told. */
-  readonly reason: RefusalReason;
-  /**
-   * More of the reason, null where there is no more: of a proof in words, such as `its iat is too long ago`; otherwise the code of an error,
-   * such as `ECONNREFUSED`, or of a fault its class.
-   */
-  readonly detail: string | null;
-  /** The HTTP status that the authorization server answered introspection with; null unless the reason is `introspection_refused`. */
-  readonly answered: number | null;
-  /** The application that the token was issued to; null where that is not known. */
-  readonly clientId: string | null;
-  /** The scope that the request needed. */
-  readonly scope: string;
-}
+import type { Refusal, RefusalReason } from './contract.ts';
 
 /** Why a request is refused, with what is known of it where that is found. */
 export interface Grounds {

@@ -1,9 +1,9 @@
-import { parseBearer, parseScheme } from '../../portico/src/http/bearer.ts';
-import { DPOP_SCHEME } from '../../portico/src/http/dpop.ts';
+import { DPOP_SCHEME, parseBearer, parseScheme } from 'portico/extension';
 import { nameOf } from './causes.ts';
 import { Introspection, IntrospectionError, type IntrospectedToken } from './introspection.ts';
-import { Proofs, refusalOf, type DpopOptions, type SentRequest } from './proofs.ts';
-import { refusalFor, refuse, tell, type Grounds, type Refusal } from './refusals.ts';
+import type { DpopOptions, Refusal, SentRequest } from './contract.ts';
+import { Proofs, refusalOf } from './proofs.ts';
+import { refusalFor, refuse, tell, type Grounds } from './refusals.ts';
 
 /** Which authorization server to ask, and with which credentials. */
 export interface ResourceServerOptions {

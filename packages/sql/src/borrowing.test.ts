@@ -1,5 +1,5 @@
+import type { Timer } from './opened.ts';
 import { describe, expect, test } from 'vitest';
-import type { Timer } from '../../portico/src/application/contracts.ts';
 import { createBorrowing } from './borrowing.ts';
 import { isUnavailable } from './failures.ts';
 

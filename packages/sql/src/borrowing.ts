@@ -1,4 +1,4 @@
-import type { Timer } from '../../portico/src/application/contracts.ts';
+import type { Timer } from './opened.ts';
 import { noConnection } from './failures.ts';
 
 /** How long a request waits for a connection of a pool of somebody else, in milliseconds. */

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { OpenedDatabase } from './opened.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { OpenedDatabase } from '../../portico/src/application/contracts.ts';
 import type { Migration } from './schema.ts';
 import { openDatabase } from './open-database.ts';
 import { numberedPlaceholders } from './postgres/connection.ts';

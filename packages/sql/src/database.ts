@@ -1,6 +1,6 @@
+import type { OpenedDatabase } from './opened.ts';
 import type { SqlConnection, SqlDialect, SqlParameter, SqlResult } from './contract.ts';
 import { dialectOf } from './dialects.ts';
-import type { OpenedDatabase } from '../../portico/src/application/contracts.ts';
 import type { Engine, EngineConnection, StatementResult } from './engine.ts';
 import { isUnavailable, isWorthRetrying } from './failures.ts';
 import { OpenTransaction, refusalInside, type TransactionLimits } from './open-transaction.ts';

@@ -7,6 +7,7 @@ import type { ColumnTypes } from './schema.ts';
  * this object.
  */
 export interface Dialect extends StatementDialect, SchemaDialect {
+  /** The engine. */
   readonly name: SqlDialect;
   /** Whether the engine runs in this process, on a file that is its own, and not on a server. */
   readonly isEmbedded: boolean;

@@ -1,4 +1,4 @@
-import type { DatabaseConnections } from '../../portico/src/contracts/telemetry.ts';
+import type { DatabaseConnections } from './opened.ts';
 import type { SqlParameter, SqlResult } from './contract.ts';
 import type { Together } from './together.ts';
 

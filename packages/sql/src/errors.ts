@@ -45,10 +45,12 @@ export class OverloadedError extends Error {
   }
 }
 
+/** Whether an error is a ConfigurationError, of whichever copy of the package. */
 export function isConfigurationError(error: unknown): error is ConfigurationError {
   return hasCode(error, CONFIGURATION);
 }
 
+/** Whether an error is an OverloadedError, of whichever copy of the package. */
 export function isOverloaded(error: unknown): error is OverloadedError {
   return hasCode(error, OVERLOADED);
 }
@@ -58,6 +60,7 @@ export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
+/** Whether an error has this code, such as `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
   return codeOf(error) === code;
 }
@@ -65,4 +68,26 @@ export function hasCode(error: unknown, code: string): boolean {
 /** What was asked for is out of range, or is not one of those that there are. The message says which there are, in one line. */
 export class OutOfRangeError extends RangeError {
   override readonly name = 'RangeError';
+}
+
+/** What a transaction's work may not do, and what to do instead. */
+const TRANSACTION_REFUSALS = {
+  inside:
+    'This is inside of a transaction, which would wait for it, and it for the transaction: use the connection that the work was given',
+  ended: 'The transaction has ended: await every statement before its work returns or throws',
+  idle: 'The transaction was rolled back, since it waited for something else than its statements: do that before it, or after it',
+  late: 'The transaction was rolled back, since it lasted too long: do less in it, or use `withoutTimeout()`',
+} as const;
+
+/** The work of a transaction does what it must not: a mistake of the application, whatever the engine. */
+export class TransactionError extends Error {
+  override readonly name = 'TransactionError';
+  /** It asked the store past its connection, came after the end, waited for something else, or took too long. */
+  readonly reason: keyof typeof TRANSACTION_REFUSALS;
+
+  /** Says in its message what to do instead. */
+  constructor(reason: keyof typeof TRANSACTION_REFUSALS) {
+    super(TRANSACTION_REFUSALS[reason]);
+    this.reason = reason;
+  }
 }

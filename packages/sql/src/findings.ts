@@ -8,7 +8,11 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
+/** A part that is as it should be. */
 export const ok = (detail: string): Finding => ({ outcome: 'ok', detail, remedy: null });
+/** A part that could not be examined. */
 export const skipped = (detail: string): Finding => ({ outcome: 'skipped', detail, remedy: null });
+/** A fault, and what to do about it. */
 export const failing = (detail: string, remedy: string): Finding => ({ outcome: 'failing', detail, remedy });
+/** Something to look at that stops nothing. */
 export const warning = (detail: string, remedy: string): Finding => ({ outcome: 'warning', detail, remedy });

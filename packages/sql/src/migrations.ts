@@ -17,14 +17,15 @@ import type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnectio
  * migrate at once, one does it, and the other waits and finds it done. On SQLite and PostgreSQL it is all or nothing. MySQL
  * commits each change of the schema by itself: there a step that was cut off stays marked as begun, and is run again.
  *
- * Steps may take long, so use a store without the time limits that requests have. `onStep` is told of each before it begins, inside
- * of the transaction: it must not use the store.
+ * Steps may take long, so a store that `openDatabase` returned runs them without its time limits. `onStep` is told of each before it
+ * begins, inside of the transaction: it must not use the store.
  */
 export async function migrate(
-  database: Database,
+  store: Database & { withoutTimeout?(): Database },
   migrations: readonly Migration[],
   onStep: (step: BegunStep) => void = () => {},
 ): Promise<readonly string[]> {
+  const database = store.withoutTimeout?.() ?? store;
   const ordered = sorted(migrations);
   const dialect = dialectOf(database);
   return waitForLock(database, async (connection) => {

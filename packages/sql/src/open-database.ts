@@ -1,5 +1,5 @@
+import type { OpenedDatabase } from './opened.ts';
 import { ConfigurationError } from './errors.ts';
-import type { OpenedDatabase } from '../../portico/src/application/contracts.ts';
 import { mysqlOpener } from './mysql/opening.ts';
 import { opened, type DatabaseOptions, type EngineOpener } from './opening.ts';
 import { postgresOpener } from './postgres/opening.ts';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Timer } from '../../portico/src/application/contracts.ts';
-import { TransactionError } from '../../portico/src/application/errors.ts';
+import { TransactionError } from './errors.ts';
+import type { Timer } from './opened.ts';
 import type { SqlParameter } from './contract.ts';
 import type { EngineConnection, StatementResult } from './engine.ts';
 

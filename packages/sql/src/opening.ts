@@ -1,7 +1,7 @@
+import type { BorrowedDatabase, BorrowingOptions, OpenedDatabase } from './opened.ts';
 import type { SqlDialect } from './contract.ts';
 import { dialectOf } from './dialects.ts';
 import { ConfigurationError } from './errors.ts';
-import type { BorrowedDatabase, BorrowingOptions, OpenedDatabase } from '../../portico/src/application/contracts.ts';
 import { createDatabase } from './database.ts';
 import type { Engine } from './engine.ts';
 import type { PoolLimits } from './pool.ts';

@@ -11,15 +11,17 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { hasCode } from './errors.ts';
-import { makeFolders } from '../../portico/src/contracts/make-folders.ts';
+import { makeFolders } from './make-folders.ts';
 
 /** Root made something in a folder of somebody else, and could not give it to them; nothing of it is left. */
 export class NotGivenError extends Error {
   override readonly name = 'NotGivenError';
+  /** The folder, absolute. */
   readonly folder: string;
   /** Whose the folder is. */
   readonly uid: number;
 
+  /** The message names both. */
   constructor(folder: string, uid: number, cause?: unknown) {
     super(`${folder} belongs to uid ${uid}, and what root makes there cannot be given to that user`, {
       cause,

@@ -1,6 +1,5 @@
-import type { DatabaseConnections } from '../../portico/src/contracts/telemetry.ts';
+import type { DatabaseConnections, Timer } from './opened.ts';
 import type { SqlParameter } from './contract.ts';
-import type { Timer } from '../../portico/src/application/contracts.ts';
 import type { Engine, EngineConnection, StatementResult } from './engine.ts';
 import { foreignTransaction, isFoundUndone, isReadOnly, isUnavailable } from './failures.ts';
 import { leadToCaller, LentConnection, type PooledConnection } from './lent-connection.ts';

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Timer } from '../../portico/src/application/contracts.ts';
+import type { Timer } from './opened.ts';
 import { isAboutName, isUnavailable, isWorthRetrying, tooManyConflicts } from './failures.ts';
 
 const MOST_TRIES = 5;

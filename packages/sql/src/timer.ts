@@ -1,5 +1,6 @@
-import type { Timer } from '../../portico/src/application/contracts.ts';
+import type { Timer } from './opened.ts';
 
+/** The time of this process. */
 export const systemTimer: Timer = {
   now: () => performance.now(),
   after(milliseconds, call) {

@@ -1,9 +1,16 @@
-import { defineApplication, fromPostgres } from 'portico/host';
-import { oauthServer } from 'portico/oauth-server';
+import { defineApplication, fromPostgres, oauthServer, type Host } from 'portico';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { source } from './source.js';
 
 await source.initialize();
+
+/** No one signs in here: these tests are about the schema. */
+const host: Host = {
+  signedIn: () => null,
+  loadAccount: () => null,
+  holdsPermission: () => false,
+  loginUrl: '/login',
+};
 
 export default defineApplication({
   directory: import.meta.dirname,
@@ -11,7 +18,7 @@ export default defineApplication({
   config: {
     public_url: 'https://app.example.com',
     database_schema: 'portico',
-    oauth_server: { name: 'Example', scopes: {}, login_route: '/login' },
+    oauth_server: { name: 'Example', scopes: {} },
   },
-  plugins: [oauthServer()],
+  plugins: [oauthServer({ host })],
 });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { openDatabase, type OpenedDatabase } from 'portico';
 import { MARIADB, required } from './database-server.ts';
 import { createFolder, run, serve, type Owner, type ServerProcess } from './server-process.ts';
 import { freePort } from '../free-port.ts';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { openDatabase, type OpenedDatabase } from 'portico/host';
+import { openDatabase, type OpenedDatabase } from 'portico';
 import { openAddress, type Address } from './address.ts';
 import { POSTGRES, required } from './database-server.ts';
 import { createFolder, run, serve, type Owner, type ServerProcess } from './server-process.ts';

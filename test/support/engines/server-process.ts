@@ -72,7 +72,7 @@ export async function serve(
   process.once('exit', last);
   child.once('exit', () => process.off('exit', last));
   // Imported late: vitest.config.ts loads this file before `dist` is built.
-  const { openDatabase } = await import('portico/host');
+  const { openDatabase } = await import('@portico/sql');
   const until = Date.now() + PATIENCE;
   for (;;) {
     if (hasEnded(child)) throw new Error(`${program} ended with ${child.exitCode}:\n${said}`);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { rename } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { openDatabase } from 'portico/host';
+import { openDatabase } from 'portico';
 import { PROXY_ADDRESS, type OperatedInstallation } from './installation.ts';
 import { FROM, type Load } from './load.ts';
 

@@ -87,7 +87,7 @@ export async function startOperated(databaseUrl?: string): Promise<OperatedInsta
     await run('oauth:client:create', 'Phone', `--redirect=${PHONE}`, scope, '--public', '--json'),
   );
   const metricsPort = String(await freePort());
-  const serving = start([path.join(ROOT, 'bin', 'portico.js'), 'serve'], {
+  const serving = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
     cwd: FOLDER,
     env: { ...env, METRICS_PORT: metricsPort },
   });

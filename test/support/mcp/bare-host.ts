@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import type { ScopedToolInterface } from 'portico/mcp';
-import { token } from 'portico/oauth-server';
+import type { ScopedToolInterface } from '@portico/mcp';
+import { token } from 'portico';
 import { startAssistant, type RunningAssistant } from '../assistant.ts';
 import { startDocumentHost } from '../document-host.ts';
 import { createClock } from '../clock.ts';

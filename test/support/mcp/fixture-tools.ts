@@ -1,4 +1,4 @@
-import { ask, content, ToolError, type FormQuestion, type ToolCall, type ToolInterface } from 'portico/mcp';
+import { ask, content, ToolError, type FormQuestion, type ToolCall, type ToolInterface } from '@portico/mcp';
 
 /** The tools that the conformance suite calls, through our own ToolInterface. */
 

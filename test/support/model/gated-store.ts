@@ -1,4 +1,4 @@
-import type { BorrowedDatabase, OpenedDatabase, SqlConnection, SqlParameter } from 'portico/host';
+import type { BorrowedDatabase, OpenedDatabase, SqlConnection, SqlParameter } from 'portico';
 
 /** A statement of a request that waits until the test lets it go. */
 export interface Held {

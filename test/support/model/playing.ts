@@ -1,5 +1,5 @@
-import { listen, openDatabase, startApplication } from 'portico/host';
-import { authorizationServerOf } from 'portico/oauth-server';
+import { listen, startApplication } from '@portico/kit';
+import { openDatabase, authorizationServerOf } from 'portico';
 import {
   ADA,
   exchangeCode,

@@ -6,15 +6,12 @@ import path from 'node:path';
 import bcrypt from 'bcryptjs';
 import {
   defineApplication,
-  mergeConfig,
   returnPath,
   startApplication,
   type Application,
   type ApplicationDefinition,
+  mergeConfig,
   type ConfigMap,
-} from 'portico/host';
-import { mcp, mcpServerOf, tool, type McpServer } from 'portico/mcp';
-import {
   authorizationServerOf,
   oauthServer,
   token,
@@ -23,7 +20,8 @@ import {
   type Host,
   type KeySigner,
   type Telemetry,
-} from 'portico/oauth-server';
+} from 'portico';
+import { mcp, mcpServerOf, tool, type McpServer } from '@portico/mcp';
 import { copyTemplate, keepTemplate } from '../schema-template.ts';
 import { ensureSigningKey } from '../signing-key.ts';
 import { openUsers, type User, type Users } from '../../../examples/express/users.ts';

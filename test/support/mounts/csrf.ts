@@ -5,8 +5,8 @@ import express, { type Express, type Request, type RequestHandler } from 'expres
 import session from 'express-session';
 import lusca from 'lusca';
 import { bearer, bearerErrors, portico } from 'portico/express';
-import { mcpServerOf } from 'portico/mcp';
-import { authorizationServerOf } from 'portico/oauth-server';
+import { mcpServerOf } from '@portico/mcp';
+import { authorizationServerOf } from 'portico';
 import {
   closing,
   defineOrders,

@@ -7,8 +7,8 @@ import session from 'express-session';
 import { definePortico } from '../../../examples/express/portico.ts';
 import { createWeb } from '../../../examples/express/web.ts';
 import { bearer, bearerErrors, portico } from 'portico/express';
-import { mcpServerOf } from 'portico/mcp';
-import { authorizationServerOf } from 'portico/oauth-server';
+import { mcpServerOf } from '@portico/mcp';
+import { authorizationServerOf } from 'portico';
 import {
   closing,
   defineOrders,

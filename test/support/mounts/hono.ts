@@ -6,8 +6,8 @@ import { Hono, type Context, type Env, type ErrorHandler, type MiddlewareHandler
 import { deleteCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie';
 import { MemoryStore, sessionMiddleware, type Session } from 'hono-sessions';
 import { bearer, bearerErrors, portico } from 'portico/hono';
-import { mcpServerOf } from 'portico/mcp';
-import { authorizationServerOf } from 'portico/oauth-server';
+import { mcpServerOf } from '@portico/mcp';
+import { authorizationServerOf } from 'portico';
 import {
   closing,
   defineOrders,

@@ -8,8 +8,8 @@ import { KoaPassport } from 'koa-passport';
 import session from 'koa-session';
 import { Strategy } from 'passport-local';
 import { bearer, portico } from 'portico/koa';
-import { mcpServerOf } from 'portico/mcp';
-import { authorizationServerOf } from 'portico/oauth-server';
+import { mcpServerOf } from '@portico/mcp';
+import { authorizationServerOf } from 'portico';
 import type { User, Users } from '../../../examples/express/users.ts';
 import {
   closing,

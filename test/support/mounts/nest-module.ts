@@ -11,9 +11,9 @@ import {
   type INestApplication,
   type Type,
 } from '@nestjs/common';
-import { mcpServerOf } from 'portico/mcp';
+import { mcpServerOf } from '@portico/mcp';
 import { PorticoModule, RequireScope } from 'portico/nest';
-import { authorizationServerOf } from 'portico/oauth-server';
+import { authorizationServerOf } from 'portico';
 import type { Users } from '../../../examples/express/users.ts';
 import {
   defineOrders,

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { mcpServerOf } from 'portico/mcp';
+import { mcpServerOf } from '@portico/mcp';
 import { portico, type RouteHandlers } from 'portico/next';
 import { send } from 'portico/node';
-import { authorizationServerOf } from 'portico/oauth-server';
+import { authorizationServerOf } from 'portico';
 import { definePlain } from '../plain-host.ts';
 import { closing, orders, prepared, type Mount } from './application.ts';
 

@@ -8,7 +8,7 @@ import { OPERATING } from './operating.ts';
 import type { Steering } from './path.ts';
 
 /** The kit's own server, beside the mounts of other frameworks. */
-export const KIT = 'portico/host';
+export const KIT = '@portico/kit';
 
 /** What is soaked: the kit, and one mount of each framework; one of each way to be mounted comes first. */
 export const SOAKED: readonly string[] = [

@@ -215,7 +215,7 @@ function presented(known: Known, { token, asBearer }: LookUp, path: string): For
 
 /** An API of the host's own, which `token()` protects. */
 async function callApi({ server }: Node, request: Request): Promise<Response> {
-  const { token } = await import('portico/oauth-server');
+  const { token } = await import('portico');
   return server.withToken(request, async () => {
     token().requireScope('notes:read');
     return Response.json({ data: [] });

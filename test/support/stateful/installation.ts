@@ -3,8 +3,9 @@ import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createHandler, type FetchHandler } from 'portico/fetch';
-import { openDatabase, type OpenedDatabase } from 'portico/host';
 import {
+  openDatabase,
+  type OpenedDatabase,
   createAuthorizationServer,
   migrate,
   oauthServerConfiguration,
@@ -14,7 +15,7 @@ import {
   type Database,
   type Host,
   type PasswordHasher,
-} from 'portico/oauth-server';
+} from 'portico';
 import { createDatabase } from '../database.ts';
 import { createLossyStore, type LossyStore } from '../lossy-store.ts';
 import type { Settings } from './world.ts';

@@ -1,4 +1,4 @@
-import { AccessError, RegistrationError } from 'portico/oauth-server';
+import { AccessError, RegistrationError } from 'portico';
 import { isRedirect, formOf } from '../visitor.ts';
 import { answerOf, CHALLENGE, NONCE } from './applications.ts';
 import { ISSUER, reference, type Browser } from './installation.ts';

@@ -168,12 +168,13 @@ export const FAULTS: readonly Fault[] = [
 
 /** For what is loaded after this. Returns how many of the edits were made: a text that is no longer there is no fault. */
 export function plant({ edits }: Pick<Fault, 'edits'>): () => number {
-  const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
+  const packages = fileURLToPath(new URL('../../../packages/', import.meta.url));
+  const isBuilt = (file: string) => file.startsWith(packages) && /[\\/]dist[\\/]/.test(file);
   const made = new Set<string>();
   registerHooks({
     load(url, context, next) {
       const loaded = next(url, context);
-      if (!url.startsWith('file:') || !fileURLToPath(url).startsWith(dist)) return loaded;
+      if (!url.startsWith('file:') || !isBuilt(fileURLToPath(url))) return loaded;
       let source = Buffer.from((loaded.source ?? '') as Uint8Array).toString();
       for (const [text, replacement] of edits) {
         if (!source.includes(text)) continue;

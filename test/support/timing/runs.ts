@@ -1,4 +1,4 @@
-import { listen } from 'portico/host';
+import { listen } from '@portico/kit';
 import { estimate, timePairs, type Estimate } from './measure.ts';
 import { isImported } from './rows.ts';
 import type { Row } from './rows/row.ts';

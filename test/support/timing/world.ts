@@ -4,16 +4,20 @@ import { devNull, tmpdir } from 'node:os';
 import path from 'node:path';
 import {
   argon2idHasher,
-  mergeConfig,
-  migrate,
   migrationsOf,
   startApplication,
   type Application,
   type ApplicationDefinition,
+} from '@portico/kit';
+import {
+  mergeConfig,
+  migrate,
   type PasswordHasher,
-} from 'portico/host';
-import { mcp } from 'portico/mcp';
-import { authorizationServerOf, oauthServer, type AuthorizationServer } from 'portico/oauth-server';
+  authorizationServerOf,
+  oauthServer,
+  type AuthorizationServer,
+} from 'portico';
+import { mcp } from '@portico/mcp';
 import portal from '../../../examples/portal/app.ts';
 import { accountsOf, seedPeople } from '../../../examples/portal/people.ts';
 import { hashingWith, withHasher } from '../hashers.ts';

@@ -1,7 +1,7 @@
 // Portico with an MCP endpoint: what the targets of doors.ts are made of.
-import { listen, startApplication } from 'portico/host';
-import { mcp, tool } from 'portico/mcp';
-import { authorizationServerOf } from 'portico/oauth-server';
+import { listen, startApplication } from '@portico/kit';
+import { mcp, tool } from '@portico/mcp';
+import { authorizationServerOf } from 'portico';
 import { runTarget, type Place, type Seeded } from '../target.ts';
 import { definitionFor, seed } from './portico-application.ts';
 

@@ -5,15 +5,15 @@ import {
   startApplication,
   type Application,
   type ApplicationDefinition,
-  type Plugin,
-} from 'portico/host';
+} from '@portico/kit';
 import {
+  type Plugin,
   authorizationServerOf,
   oauthServer,
   token,
   type AuthorizationServer,
   type Telemetry,
-} from 'portico/oauth-server';
+} from 'portico';
 import { PERSON, REDIRECT_URI, type Place, type Seeded } from '../target.ts';
 
 /** What goes over the defaults of `oauth_server`. */

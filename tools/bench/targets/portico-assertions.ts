@@ -1,7 +1,7 @@
 // Portico with a service that signs an assertion for each request (RFC 7523, ES256), beside `portico`, whose service has a secret:
 // `cost.js 'client-credentials token' portico portico-assertions`.
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { authorizationServerOf } from 'portico/oauth-server';
+import { authorizationServerOf } from 'portico';
 import { runTarget, type Place, type Seeded } from '../target.ts';
 import { application, seed as seedWithSecrets, serve } from './portico-application.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import express from 'express';
 import { bearer } from 'portico/express';
 import { requestFrom, send } from 'portico/node';
-import { authorizationServerOf, token } from 'portico/oauth-server';
+import { authorizationServerOf, token } from 'portico';
 import { listenOn, runTarget } from '../target.ts';
 import { application, seed } from './portico-application.ts';
 

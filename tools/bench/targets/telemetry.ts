@@ -8,7 +8,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor, TracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace';
-import type { Telemetry } from 'portico/oauth-server';
+import type { Telemetry } from 'portico';
 import { opentelemetry } from 'portico/telemetry';
 
 /** Takes spans, and sends them nowhere: what a collector costs is not the server's. */

@@ -22,7 +22,7 @@ const MOST_COMPARED = 256;
 const LONGEST = 200;
 
 /** In paths of the machine that fuzzes: an input that is kept has none. */
-const OF_THIS_MACHINE = [path.join(import.meta.dirname, '..', '..'), 'portico-fuzz-'];
+const OF_THIS_MACHINE = [path.join(import.meta.dirname, '..', '..', '..'), 'portico-fuzz-'];
 
 /** Begins to count for this thread; before any instrumented file is loaded. */
 export function startCoverage(places: number): Coverage {

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { linkDependencies, PACKAGES } from '../../scripts/packages.ts';
 import { FAULTS, type Fault } from '../faults.ts';
 import { instrument } from './instrument.ts';
 
@@ -22,15 +23,15 @@ export interface Tree {
   readonly places: number;
 }
 
-const root = path.join(import.meta.dirname, '..', '..');
+const root = path.join(import.meta.dirname, '..', '..', '..');
 const builds = path.join(root, '.build', 'fuzz');
 /** In milliseconds: what nobody can be using any more. */
 const OLD = 86_400_000;
 
 /** Below `.build/fuzz`, once for what the sources say now; `planted`: with every fault of `faults.ts`, each asleep until its target runs. */
 export function buildTree(planted: boolean): Tree {
-  const sources = filesOf('src/**/*.{ts,eta}').filter((file) => !file.endsWith('.test.ts'));
-  const own = filesOf('fuzz/**/*.ts');
+  const sources = filesOf('packages/*/src/**/*.{ts,eta}').filter((file) => !file.endsWith('.test.ts'));
+  const own = filesOf('tools/fuzz/**/*.ts');
   const hash = createHash('sha256').update(JSON.stringify([planted, 'ways of counting: 1']));
   for (const file of [...sources, ...own])
     hash.update(`${file}\0`).update(readFileSync(path.join(root, file)));
@@ -62,16 +63,16 @@ function write(folder: string, sources: readonly string[], own: readonly string[
     } else copy(file, next);
   }
   for (const file of own) copy(file, next);
-  const manifest = {
-    name: 'portico',
-    version: '0.0.0',
-    type: 'module',
-    exports: { './*': './src/*/index.ts' },
-  };
-  put('package.json', JSON.stringify(manifest));
+  put('package.json', JSON.stringify({ name: 'fuzzed', version: '0.0.0', type: 'module' }));
+  for (const { folder: name, name: published, entries } of PACKAGES) {
+    const exports = entries.map((entry) => [entry.name, `./src/${entry.module}.ts`]);
+    const manifest = { name: published, type: 'module', exports: Object.fromEntries(exports) };
+    put(`packages/${name}/package.json`, JSON.stringify(manifest));
+  }
   put('places.json', JSON.stringify(places));
   try {
     renameSync(next, folder);
+    linkDependencies(folder);
   } catch {
     rmSync(next, { recursive: true });
   }

@@ -2,7 +2,10 @@ import { KnownBrowsers } from '../../../packages/kit/src/accounts/known-browsers
 import { readRandomValue } from '../../../packages/kit/src/http/cookies.ts';
 import { cookiesIn } from '../../../packages/portico/src/http/cookies.ts';
 import { createWaitingRequests } from '../../../packages/portico/src/authorization/waiting-requests.ts';
-import { createCookieSealer, createSealing } from '../../../packages/portico/src/authorization/cookie-keys.ts';
+import {
+  createCookieSealer,
+  createSealing,
+} from '../../../packages/portico/src/authorization/cookie-keys.ts';
 import { hold, type Target } from '../target.ts';
 import type { CookieKeyRecords } from '../../../packages/portico/src/store/sql/cookie-keys.ts';
 import type { WaitingRequestRecords } from '../../../packages/portico/src/store/sql/waiting-requests.ts';

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { authorizationOf, isBearerRequest, parseBearer, parseScheme } from '../../../packages/portico/src/http/bearer.ts';
+import {
+  authorizationOf,
+  isBearerRequest,
+  parseBearer,
+  parseScheme,
+} from '../../../packages/portico/src/http/bearer.ts';
 import { readCredentials } from '../../../packages/portico/src/clients/credentials.ts';
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
 import { verifiesChallenge } from '../../../packages/portico/src/grants/pkce.ts';

@@ -3,7 +3,11 @@ import { checkRegistration } from '../../../packages/portico/src/clients/registr
 import { createScopeCatalog } from '../../../packages/portico/src/tokens/scopes.ts';
 import { AccessError, RegistrationError } from '../../../packages/portico/src/errors.ts';
 import { clientIdOf, readClientRecord } from '../../../packages/portico/src/importing/client-records.ts';
-import { createHashReader, plainSecret, shapeOf } from '../../../packages/portico/src/importing/secret-hashes.ts';
+import {
+  createHashReader,
+  plainSecret,
+  shapeOf,
+} from '../../../packages/portico/src/importing/secret-hashes.ts';
 import { importSubjects } from '../../../packages/portico/src/importing/subjects.ts';
 import { readRecords } from '../../../packages/portico/src/console/commands/import-file.ts';
 import { writeFileSync } from 'node:fs';

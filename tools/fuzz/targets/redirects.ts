@@ -1,4 +1,4 @@
-import { returnPath } from '../../../packages/kit/src/http/return-path.ts';
+import { returnPath } from '../../../packages/portico/src/http/return-path.ts';
 import {
   isRegistered,
   answerGoesTo,

@@ -40,7 +40,11 @@ interface Schema {
 export function optionsOf(
   root: string,
 ): readonly { readonly takenBy: string; readonly options: readonly Member[] }[] {
-  const files = ['packages/portico/src/application/contracts.ts', 'packages/portico/src/plugin.ts', 'packages/portico/src/telemetry/opentelemetry.ts'];
+  const files = [
+    'packages/portico/src/application/contracts.ts',
+    'packages/portico/src/plugin.ts',
+    'packages/portico/src/telemetry/opentelemetry.ts',
+  ];
   const interfaces = interfacesOf(root, files);
   return Object.entries(TAKEN).map(([takenBy, name]) => ({ takenBy, options: interfaces.get(name) ?? [] }));
 }

@@ -1,4 +1,4 @@
-import { migrate } from '../../../packages/sql/src/migrate.ts';
+import { migrate } from '../../../packages/sql/src/migrations.ts';
 import { openDatabase } from '../../../packages/sql/src/open-database.ts';
 import { oauthServerMigrations } from '../../../packages/portico/src/store/migrations/index.ts';
 import type { Source } from './source.ts';

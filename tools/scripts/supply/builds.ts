@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { PACKAGES } from '../packages.ts';
 import { runtimeTree } from './lock.ts';
 
 const run = promisify(execFile);
@@ -34,8 +35,11 @@ export interface BuildOptions {
   readonly modules?: string;
 }
 
-/** Clones the commit into `<folder>/portico`, builds and packs it there. Gives the package. */
-export async function pack(options: BuildOptions, around: Surroundings): Promise<Buffer> {
+/** What npm made, by the name of its file, in the order in which the packages depend on each other. */
+export type Tarballs = ReadonlyMap<string, Buffer>;
+
+/** Clones the commit into `<folder>/portico`, builds and packs it there. */
+export async function pack(options: BuildOptions, around: Surroundings): Promise<Tarballs> {
   const { root, commit, modules } = options;
   const clone = path.join(around.folder, 'portico');
   mkdirSync(around.folder, { recursive: true });
@@ -48,19 +52,35 @@ export async function pack(options: BuildOptions, around: Surroundings): Promise
   await inClone('git', '-c', 'advice.detachedHead=false', 'checkout', '--quiet', commit);
   if (modules === undefined)
     await inClone('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent');
-  else lend(modules, path.join(clone, 'node_modules'), new Set(runtimeTree(clone).map(({ name }) => name)));
+  else lendAll(modules, clone);
   if (around.fileTime !== undefined) setTimes(clone, around.fileTime);
-  await inClone('npm', 'pack', '--silent', '--pack-destination', '..');
-  const tarball = readdirSync(around.folder).find((name) => name.endsWith('.tgz'));
-  if (tarball === undefined) throw new Error(`npm pack left no package in ${around.folder}`);
-  return readFileSync(path.join(around.folder, tarball));
+  await inClone('npm', 'run', '--silent', 'prepare');
+  const names = await Promise.all(PACKAGES.map(({ folder }) => packOne(clone, folder, around)));
+  return new Map(names.map((name) => [name, readFileSync(path.join(around.folder, name))]));
+}
+
+/** Returns the name of the file, which is in the folder of the surroundings. */
+async function packOne(clone: string, folder: string, around: Surroundings): Promise<string> {
+  const args = ['--workspace', `packages/${folder}`, '--pack-destination', '..', '--json'];
+  const { stdout } = await inSurroundings(clone, ['npm', 'pack', '--ignore-scripts', ...args], around);
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  return filename;
+}
+
+/** The packages of a folder for a clone, whose own packages come from the clone. */
+function lendAll(from: string, clone: string): void {
+  const modules = path.join(clone, 'node_modules');
+  lend(from, modules, new Set(runtimeTree(clone).map(({ name }) => name)));
+  mkdirSync(path.join(modules, '@portico'), { recursive: true });
+  for (const { folder, name } of PACKAGES)
+    symlinkSync(path.join(clone, 'packages', folder), path.join(modules, name));
 }
 
 async function inSurroundings(
   cwd: string,
   command: readonly string[],
   { umask, timeZone, locale }: Surroundings,
-): Promise<void> {
+): Promise<{ readonly stdout: string }> {
   const env = {
     HOME: process.env['HOME'],
     // This Node, also for npm: another one may compress otherwise.
@@ -69,7 +89,7 @@ async function inSurroundings(
     LC_ALL: locale,
     npm_config_update_notifier: 'false',
   };
-  await run('sh', ['-c', `umask ${umask} && exec "$@"`, 'sh', ...command], { cwd, env });
+  return run('sh', ['-c', `umask ${umask} && exec "$@"`, 'sh', ...command], { cwd, env });
 }
 
 /**
@@ -79,7 +99,7 @@ async function inSurroundings(
 function lend(from: string, to: string, itself: ReadonlySet<string>): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from)) {
-    if (/^\.(?:cache|vite)/.test(entry)) continue;
+    if (/^\.(?:cache|vite)/.test(entry) || entry === 'portico' || entry === '@portico') continue;
     const [source, target] = [path.join(from, entry), path.join(to, entry)];
     if (entry.startsWith('@')) lend(source, target, within(entry, itself));
     else if (itself.has(entry)) link(source, target);

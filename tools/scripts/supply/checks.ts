@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { PACKAGES } from '../packages.ts';
 import { readManifest, runtimeTree, type Installed } from './lock.ts';
 
 export const git = (root: string, ...args: readonly string[]): string =>
@@ -18,8 +19,16 @@ export function problemsOf(root: string): readonly string[] {
     ...(tags.includes(`v${version}`) ? [] : [`The tag v${version} does not point at this commit`]),
     ...(changesOf(root, version) === '' ? [`CHANGELOG.md says nothing under ## [${version}]`] : []),
     ...(lock.version === version ? [] : [`package-lock.json is of ${lock.version}: npm install`]),
+    ...PACKAGES.filter(({ directory }) => versionOf(directory) !== version).map(
+      ({ name, directory }) => `${name} is of ${versionOf(directory)}`,
+    ),
     ...installScripts(runtimeTree(root)).map((each) => `${each} has an install script`),
   ];
+}
+
+function versionOf(directory: string): string {
+  return (JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8')) as { version: string })
+    .version;
 }
 
 /** What only publishing needs: a repository that npm can name, and a runner that can prove what it is. */

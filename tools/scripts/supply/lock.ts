@@ -1,6 +1,7 @@
 // What package-lock.json says of the packages that are installed, and what an application gets when it installs Portico.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { PACKAGES } from '../packages.ts';
 
 /** A package as the lock file has it; the key is its folder, `node_modules/hono`. */
 export interface LockedPackage {
@@ -36,8 +37,23 @@ export interface Installed extends LockedPackage {
   readonly needs: readonly string[];
 }
 
-export const readManifest = (root: string): Manifest =>
-  JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest;
+/** What the packages ask for together, of others; what `portico` says of itself; and what work on them needs. */
+export function readManifest(root: string): Manifest {
+  const read = (folder: string) =>
+    JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8')) as Partial<Manifest>;
+  const packages = PACKAGES.map(({ folder }) => read(path.join('packages', folder)));
+  const own = PACKAGES.map(({ name }) => name);
+  const together = (part: 'dependencies' | 'peerDependencies', without: readonly string[]) => {
+    const all = packages.flatMap((each) => Object.entries(each[part] ?? {}));
+    const others = all.filter(([name]) => !without.includes(name));
+    return Object.fromEntries(others.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  };
+  const dependencies = together('dependencies', own);
+  const peerDependencies = together('peerDependencies', [...own, ...Object.keys(dependencies)]);
+  const { devDependencies = {} } = read('');
+  const portico = read(path.join('packages', 'portico')) as Manifest;
+  return { ...portico, dependencies, peerDependencies, devDependencies };
+}
 
 export const readLock = (root: string): Lock =>
   (JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as { packages: Lock }).packages;

@@ -1,4 +1,4 @@
-// Why each dependency is there, and what would take its place. `npm run dependencies` writes a page of it.
+// Why each dependency is there, and what would take its place. `npm run dependencies:page` writes a page of it.
 
 export interface Reason {
   readonly why: string;
@@ -13,7 +13,7 @@ export const RUNTIME: Readonly<Record<string, Reason>> = {
       '`portico/node`, whose mount does the same in its own way; its corner cases (bodies that are cut off, `Expect`) are work',
   },
   '@modelcontextprotocol/server': {
-    why: 'the messages of MCP, their schemas and versions, at `portico/mcp`',
+    why: 'the messages of MCP, their schemas and versions, at `@portico/mcp`',
     instead: 'JSON-RPC by hand, against a protocol of which four versions are spoken',
   },
   '@types/node': {
@@ -37,7 +37,7 @@ export const RUNTIME: Readonly<Record<string, Reason>> = {
     instead: '`node:crypto` (`generateKeyPair`, `export({ format: "jwk" })`) and RFC 7638 in a dozen lines',
   },
   oauth4webapi: {
-    why: 'introspection and its client authentication at `portico/resource-server`, by a library that others wrote',
+    why: 'introspection and its client authentication at `@portico/resource-server`, by a library that others wrote',
     instead: 'one `fetch` with a form, and the checks of RFC 7662 section 2.2',
   },
   zod: {
@@ -62,6 +62,7 @@ export const PEERS: Readonly<Record<string, Reason>> = {
   koa: { why: '`portico/koa`', instead: '`portico/node`' },
   mysql2: { why: 'MariaDB and MySQL as the store', instead: 'the `mariadb` driver behind `sql/contract.ts`' },
   pg: { why: 'PostgreSQL as the store', instead: '`postgres` behind `sql/contract.ts`' },
+  rxjs: { why: '`portico/nest`: the interceptor answers with its observables', instead: 'Nest brings it' },
 };
 
 /** Those that work on Portico need, in groups. A name that ends in `*` stands for all that begin so. */

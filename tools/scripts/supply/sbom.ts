@@ -97,7 +97,7 @@ function bundledComponent(name: string, locked: LockedPackage | undefined): Comp
 
 /** The packages whose code the build has put into `dist`. */
 export function bundledIn(root: string): readonly string[] {
-  const maps = globSync('dist/**/*.map', { cwd: root });
+  const maps = globSync('packages/*/dist/**/*.map', { cwd: root });
   const sources = maps.flatMap(
     (file) => (JSON.parse(readFileSync(path.join(root, file), 'utf8')) as { sources: string[] }).sources,
   );

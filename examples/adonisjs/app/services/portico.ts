@@ -1,7 +1,6 @@
 import type { HttpContext } from '@adonisjs/core/http';
-import { defineApplication } from 'portico/host';
-import { mcp, tool } from 'portico/mcp';
-import { oauthServer, token, type Host } from 'portico/oauth-server';
+import { defineApplication, oauthServer, token, type Host } from 'portico';
+import { mcp, tool } from '@portico/mcp';
 import { userById } from '#services/users';
 
 const host: Host<HttpContext> = {

@@ -2,10 +2,9 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { HttpContext } from '@adonisjs/core/http';
 import { createHandler } from 'portico/fetch';
-import { startApplication } from 'portico/host';
-import { mcpServerOf } from 'portico/mcp';
+import { startApplication, authorizationServerOf } from 'portico';
+import { mcpServerOf } from '@portico/mcp';
 import { requestFrom } from 'portico/node';
-import { authorizationServerOf } from 'portico/oauth-server';
 import definition from '#services/portico';
 
 const application = await startApplication(definition);

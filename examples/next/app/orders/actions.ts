@@ -1,7 +1,7 @@
 'use server';
 
 import { headers } from 'next/headers';
-import { token } from 'portico/oauth-server';
+import { token } from 'portico';
 import { withToken } from '../../lib/portico';
 
 export async function listOrders() {

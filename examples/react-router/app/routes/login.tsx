@@ -1,5 +1,5 @@
 import bcrypt from 'bcryptjs';
-import { returnPath } from 'portico/host';
+import { returnPath } from 'portico';
 import { redirect } from 'react-router';
 import { commitSession, getSession } from '../sessions.server.ts';
 import { userByEmail } from '../users.server.ts';

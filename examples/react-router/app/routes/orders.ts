@@ -1,4 +1,4 @@
-import { token } from 'portico/oauth-server';
+import { token } from 'portico';
 import { portico } from '../portico.server.ts';
 import type { Route } from './+types/orders';
 

@@ -1,6 +1,5 @@
-import type { AddCommands } from '../../../portico/src/application/contracts.ts';
-import { failing, type Check } from '../../../portico/src/console/checks.ts';
-import { configurationChecks, printReport } from '../../../portico/src/console/report.ts';
+import type { AddCommands, Check } from 'portico';
+import { configurationChecks, failing, printReport } from 'portico/extension';
 import { examineAssistant } from '../doctor.ts';
 
 export const addAssistantDoctor: AddCommands = (program, context) => {

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { makeFolders } from '../../../portico/src/contracts/make-folders.ts';
-import type { AddCommands, Application, ConsoleContext } from '../../../portico/src/application/contracts.ts';
-import { mcpServerOf } from '../../../mcp/src/index.ts';
-import { pendingSteps } from '../../../sql/src/migrations.ts';
+import { mcpServerOf } from '@portico/mcp';
+import { makeFolders, pendingSteps } from '@portico/sql';
+import type { AddCommands, Application, ConsoleContext } from 'portico';
 import {
   draftManifest,
   ListingError,

@@ -1,5 +1,5 @@
+import type { AccountProvider } from '../contracts.ts';
 import { describe, expect, test } from 'vitest';
-import type { AccountProvider } from '../../../portico/src/application/contracts.ts';
 import { createAccounts } from './accounts.ts';
 import { RequestAuth } from './auth.ts';
 

@@ -1,5 +1,5 @@
-import { isYes } from '../../../portico/src/contracts/answers.ts';
-import type { AccountProvider, Accounts } from '../../../portico/src/application/contracts.ts';
+import { isYes } from 'portico/extension';
+import type { AccountProvider, Accounts } from '../contracts.ts';
 
 /** All providers as one. Throws when two have the same name. */
 export function createAccounts(providers: readonly AccountProvider[]): Accounts {

@@ -1,6 +1,6 @@
-import { isYes } from '../../../portico/src/contracts/answers.ts';
-import type { PersonReference, UserInterface } from '../../../portico/src/contracts/person.ts';
-import type { Accounts, Auth } from '../../../portico/src/application/contracts.ts';
+import type { PersonReference, UserInterface } from 'portico';
+import { isYes } from 'portico/extension';
+import type { Accounts, Auth } from '../contracts.ts';
 import type { CsrfTokens } from './csrf.ts';
 import type { RequestSession } from './sessions.ts';
 

@@ -1,10 +1,14 @@
+import type { Route } from 'portico';
+import {
+  comesFromHere,
+  equalInConstantTime,
+  isBearerRequest,
+  mediaTypeOf,
+  nameRequest,
+  requestIdOf,
+} from 'portico/extension';
+import { HttpError } from '../errors.ts';
 import { createHmac } from 'node:crypto';
-import { nameRequest, requestIdOf } from '../../../portico/src/http/request-id.ts';
-import { mediaTypeOf } from '../../../portico/src/http/media-types.ts';
-import { isBearerRequest } from '../../../portico/src/http/bearer.ts';
-import { equalInConstantTime } from '../../../portico/src/http/constant-time.ts';
-import { comesFromHere } from '../../../portico/src/http/same-origin.ts';
-import type { Route } from '../../../portico/src/application/contracts.ts';
 import {
   cookieKind,
   type CookieKind,
@@ -12,7 +16,6 @@ import {
   randomValue,
   readRandomValue,
 } from '../http/cookies.ts';
-import { HttpError } from '../../../portico/src/application/errors.ts';
 import { readBody } from '../http/body-limit.ts';
 import type { RequestSession } from './sessions.ts';
 

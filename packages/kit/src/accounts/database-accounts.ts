@@ -1,10 +1,7 @@
+import { type Database, insertIfNone, type Migration } from '@portico/sql';
+import type { PasswordHasher, PersonReference, UserInterface } from 'portico';
+import type { AccountProvider } from '../contracts.ts';
 import { randomUUID } from 'node:crypto';
-import type { PasswordHasher } from '../../../portico/src/contracts/password-hasher.ts';
-import type { PersonReference, UserInterface } from '../../../portico/src/contracts/person.ts';
-import type { AccountProvider } from '../../../portico/src/application/contracts.ts';
-import type { Database } from '../../../sql/src/contract.ts';
-import { insertIfNone } from '../../../sql/src/insert-if-none.ts';
-import type { Migration } from '../../../sql/src/schema.ts';
 import { PrefetchedPermissions } from './prefetched-permissions.ts';
 
 /** An account of the application's own tables. */

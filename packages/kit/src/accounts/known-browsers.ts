@@ -1,8 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isBearerRequest } from '../../../portico/src/http/bearer.ts';
-import type { Database } from '../../../sql/src/contract.ts';
-import { insertIfNone } from '../../../sql/src/insert-if-none.ts';
-import type { Migration } from '../../../sql/src/schema.ts';
+import { type Database, insertIfNone, type Migration } from '@portico/sql';
+import { isBearerRequest } from 'portico/extension';
 import { cookieKind, type CookieKind, type CookieScope, readCookie, randomValue } from '../http/cookies.ts';
 
 /** How long a browser is known after the last sign-in, in seconds: half a year. */

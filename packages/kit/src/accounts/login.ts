@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { pageHeaders } from '../../../portico/src/http/page-headers.ts';
-import { requestIdOf } from '../../../portico/src/http/request-id.ts';
-import { comesFromHere, isSentFromHere } from '../../../portico/src/http/same-origin.ts';
-import { isOverloaded } from '../../../sql/src/errors.ts';
-import { noteWish } from '../../../portico/src/words/speaking.ts';
-import { told, type Said, type Words } from '../../../portico/src/words/words.ts';
-import type { Log } from '../../../portico/src/contracts/log.ts';
-import type { WaitingFor } from '../../../portico/src/contracts/waiting.ts';
-import type { Application, Route } from '../../../portico/src/application/contracts.ts';
+import { isOverloaded, type Log } from '@portico/sql';
+import { pageHeaders, returnPath, type Route, type WaitingFor } from 'portico';
+import type { Application } from '../contracts.ts';
+import {
+  comesFromHere,
+  isSentFromHere,
+  noteWish,
+  requestIdOf,
+  type Said,
+  type SignInLinks,
+  told,
+  type Words,
+} from 'portico/extension';
 import type { CsrfCheck } from './csrf.ts';
 import { readBody } from '../http/body-limit.ts';
 import { SHOW_PASSWORD_HASH, SHOW_PASSWORD_SCRIPT } from './show-password.ts';
 import { csrfTokens } from './request-context.ts';
-import { returnPath } from '../http/return-path.ts';
-import type { SignInLinks } from './sign-in-links.ts';
 import { SignInSlowedError } from './sign-in.ts';
 
 /** The largest sign-in form that is read, in bytes: the path to return to may be long. */

@@ -1,6 +1,5 @@
-import type { PasswordHasher } from '../../../portico/src/contracts/password-hasher.ts';
-import { createArgon2id, type Argon2idOptions } from '../../../portico/src/defaults/argon2id.ts';
-import { networkOf } from '../../../portico/src/http/addresses.ts';
+import type { Argon2idOptions, PasswordHasher } from 'portico';
+import { createArgon2id, networkOf } from 'portico/extension';
 import { currentAddress } from './request-context.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { readsTogether } from '../../../sql/src/together.ts';
+import { readsTogether } from '@portico/sql';
 
 /** What was read along, of whom. */
 interface Prefetched {

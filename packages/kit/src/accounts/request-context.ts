@@ -1,6 +1,6 @@
+import type { Accounts, Auth, Session } from '../contracts.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { RequestAuth } from './auth.ts';
-import type { Accounts, Auth, Session } from '../../../portico/src/application/contracts.ts';
 import { CsrfTokens } from './csrf.ts';
 import type { CookieScope } from '../http/cookies.ts';
 import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';

@@ -1,6 +1,5 @@
-import type { PersonReference } from '../../../portico/src/contracts/person.ts';
-import type { Database, SqlConnection } from '../../../sql/src/contract.ts';
-import type { Migration } from '../../../sql/src/schema.ts';
+import type { Database, Migration, SqlConnection } from '@portico/sql';
+import type { PersonReference } from 'portico';
 
 /** A session's row; its id is known to the browser only. */
 export interface StoredSession {

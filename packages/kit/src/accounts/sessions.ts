@@ -1,8 +1,9 @@
+import type { Database } from '@portico/sql';
+import type { PersonReference } from 'portico';
+import { isBearerRequest, personProblem, samePerson } from 'portico/extension';
+import type { Session } from '../contracts.ts';
+import { HttpError } from '../errors.ts';
 import { createHash } from 'node:crypto';
-import { personProblem, samePerson, type PersonReference } from '../../../portico/src/contracts/person.ts';
-import { isBearerRequest } from '../../../portico/src/http/bearer.ts';
-import type { Database } from '../../../sql/src/contract.ts';
-import type { Session } from '../../../portico/src/application/contracts.ts';
 import {
   cookieKind,
   type CookieKind,
@@ -10,7 +11,6 @@ import {
   randomValue,
   readRandomValue,
 } from '../http/cookies.ts';
-import { HttpError } from '../../../portico/src/application/errors.ts';
 import { SessionRows, type StoredSession } from './session-rows.ts';
 
 /** A session's expiry is moved at most this often, in milliseconds. */

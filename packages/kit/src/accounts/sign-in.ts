@@ -1,13 +1,16 @@
+import type { Events, PersonReference, UserInterface } from 'portico';
+import {
+  type AttemptKey,
+  currentRequestId,
+  Event,
+  type FailedAttempts,
+  networkOf,
+  onBehalfOf,
+} from 'portico/extension';
+import type { Log } from '@portico/sql';
+import type { Accounts } from '../contracts.ts';
+import { HttpError } from '../errors.ts';
 import { createHash, randomUUID } from 'node:crypto';
-import { networkOf } from '../../../portico/src/http/addresses.ts';
-import { onBehalfOf } from '../../../portico/src/http/caller.ts';
-import { currentRequestId } from '../../../portico/src/http/context.ts';
-import type { AttemptKey, FailedAttempts } from '../../../portico/src/http/failed-attempts.ts';
-import type { Log } from '../../../portico/src/contracts/log.ts';
-import type { PersonReference, UserInterface } from '../../../portico/src/contracts/person.ts';
-import type { Accounts, Events } from '../../../portico/src/application/contracts.ts';
-import { HttpError } from '../../../portico/src/application/errors.ts';
-import { Event } from '../../../portico/src/application/events.ts';
 import { currentAddress, currentBrowser } from './request-context.ts';
 
 /** What listeners of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED` receive. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Application, AddCommands, ConfigMap, ConsoleContext } from '../../../portico/src/application/contracts.ts';
+import type { AddCommands, Application, ConfigMap, ConsoleContext } from 'portico';
 import {
   databaseAccounts,
   type DatabaseAccount,

@@ -1,10 +1,7 @@
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { spanOf } from '../../../portico/src/contracts/spans.ts';
-import { STANDARD_OUTPUT } from '../../../portico/src/application/configuration.ts';
-import type { AddCommands, Application, Plugin } from '../../../portico/src/application/contracts.ts';
-import { Event } from '../../../portico/src/application/events.ts';
-import { isSchemaPending, SCHEMA_PENDING } from '../../../portico/src/console/program/pending-schema.ts';
+import type { AddCommands, Application, Plugin } from 'portico';
+import { Event, isSchemaPending, SCHEMA_PENDING, spanOf, STANDARD_OUTPUT } from 'portico/extension';
 import { listen } from '../http/server.ts';
 
 interface Options {

@@ -1,6 +1,5 @@
-import { readBytes } from '../../../portico/src/http/body.ts';
-import { nameRequest, requestIdOf } from '../../../portico/src/http/request-id.ts';
-import { HttpError } from '../../../portico/src/application/errors.ts';
+import { nameRequest, readBytes, requestIdOf } from 'portico/extension';
+import { HttpError } from '../errors.ts';
 
 /**
  * The request with a body of which at most so many bytes can be read: a longer one is an HttpError 413, at once when its length

@@ -1,4 +1,4 @@
-import { canonicalAddress } from '../../../portico/src/http/addresses.ts';
+import { canonicalAddress } from 'portico/extension';
 
 /**
  * Where a request comes from, as a canonical IP address; null when it is not known. Each proxy appends the address that it was

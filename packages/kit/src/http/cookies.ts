@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cookieNameBelow } from '../../../portico/src/http/base-path.ts';
-import { sentCookies } from '../../../portico/src/http/cookies.ts';
+import { cookieNameBelow, sentCookies } from 'portico/extension';
 
 const RANDOM_VALUE = /^[A-Za-z0-9_-]{43}$/;
 

@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import { jsonText } from '../../../portico/src/contracts/json.ts';
-import { prefersPage } from '../../../portico/src/http/accept.ts';
-import { pageHeaders } from '../../../portico/src/http/page-headers.ts';
-import type { Speaking } from '../../../portico/src/words/speaking.ts';
-import { page, told, type Words } from '../../../portico/src/words/words.ts';
-import type { PageKey } from '../../../portico/src/words/english.ts';
-import type { Log } from '../../../portico/src/contracts/log.ts';
-import type { Views } from '../../../portico/src/application/contracts.ts';
+import type { Log } from '@portico/sql';
+import { pageHeaders, type Speaking, type Views } from 'portico';
+import { jsonText, page, type PageKey, prefersPage, told, type Words } from 'portico/extension';
 
 /** What the response to an error is made of when no listener of `Event.EXCEPTION` gives one: never the details. */
 export interface ErrorAnswer {

@@ -1,6 +1,6 @@
+import type { Route, RouteParameters } from 'portico';
+import { HttpError } from '../errors.ts';
 import { TrieRouter } from 'hono/router/trie-router';
-import type { Route, RouteParameters } from '../../../portico/src/application/contracts.ts';
-import { HttpError } from '../../../portico/src/application/errors.ts';
 
 /**
  * How the kit treats a route. Those of plugins limit their bodies and protect themselves; those of the application have limits and middlewares. The

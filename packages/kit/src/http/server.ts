@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:http';
+import type { Application } from 'portico';
+import { newRequestId, withRequestId } from 'portico/extension';
 import { getRequestListener, RequestError } from '@hono/node-server';
-import { newRequestId, withRequestId } from '../../../portico/src/http/request-id.ts';
-import type { Application } from '../../../portico/src/application/contracts.ts';
 
 /** An application that listens. */
 export interface RunningServer {

@@ -1,5 +1,5 @@
+import { madeWithRequestId, REQUEST_ID_HEADER, requestIdOf } from 'portico/extension';
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
-import { madeWithRequestId, REQUEST_ID_HEADER, requestIdOf } from '../../../portico/src/http/request-id.ts';
 import type { McpContext } from '../context.ts';
 import type { Messages } from './messages.ts';
 import { Protocol } from './protocol.ts';

@@ -1,3 +1,4 @@
+import { acceptsByName, hasHalves, mediaTypeOf, readBytes } from 'portico/extension';
 import {
   isInitializeRequest,
   isJSONRPCNotification,
@@ -5,9 +6,6 @@ import {
   isJSONRPCResponse,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
-import { hasHalves } from '../../../portico/src/contracts/json.ts';
-import { readBytes } from '../../../portico/src/http/body.ts';
-import { acceptsByName, mediaTypeOf } from '../../../portico/src/http/media-types.ts';
 import { DEEPEST, isTooDeep } from './nesting.ts';
 import { isShort, MOST_VALUES } from './protocol-types.ts';
 import { protocolRefusal, refusal, requestRefusal } from '../refusal.ts';

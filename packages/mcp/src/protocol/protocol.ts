@@ -1,3 +1,4 @@
+import { jsonText } from 'portico/extension';
 import {
   ProtocolErrorCode,
   type CallToolRequestParams,
@@ -5,7 +6,6 @@ import {
   type SpecTypeName,
   type SpecTypes,
 } from '@modelcontextprotocol/server';
-import { jsonText } from '../../../portico/src/contracts/json.ts';
 import type { McpContext } from '../context.ts';
 import { readAs } from './protocol-types.ts';
 import { callRefusal } from '../tools/tool-access.ts';

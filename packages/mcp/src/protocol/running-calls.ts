@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { token } from '../../../portico/src/index.ts';
+import { token } from 'portico';
 import type { RequestId } from './messages.ts';
 
 /** A message of a request whose token was checked. */

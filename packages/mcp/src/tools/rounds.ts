@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { type AuthorizationServer, token } from 'portico';
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
-import { token, type AuthorizationServer } from '../../../portico/src/index.ts';
 import {
   canDo,
   readAnswer,

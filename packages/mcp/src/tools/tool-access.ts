@@ -1,4 +1,4 @@
-import { token, type AuthorizationServer } from '../../../portico/src/index.ts';
+import { type AuthorizationServer, token } from 'portico';
 import type { McpConfig } from '../config.ts';
 import type { RegisteredTool } from './tools.ts';
 

@@ -1,6 +1,6 @@
+import { token } from 'portico';
+import { jsonText } from 'portico/extension';
 import type { CallToolRequestParams } from '@modelcontextprotocol/server';
-import { jsonText } from '../../../portico/src/contracts/json.ts';
-import { token } from '../../../portico/src/index.ts';
 import type { McpContext } from '../context.ts';
 import type { Round } from './rounds.ts';
 import { ToolQuestions } from './tool-questions.ts';

@@ -1,4 +1,4 @@
-import { jsonText } from '../../../portico/src/contracts/json.ts';
+import { jsonText } from 'portico/extension';
 import type { JsonSchema } from './tool-description.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
 

@@ -1,7 +1,6 @@
+import { isLoopback, wellFormedJson } from 'portico/extension';
 import type { ClientCapabilities } from '@modelcontextprotocol/server';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
-import { wellFormedJson } from '../../../portico/src/contracts/json.ts';
-import { isLoopback } from '../../../portico/src/http/loopback.ts';
 import { readAs, readShort } from '../protocol/protocol-types.ts';
 import type { JsonSchema } from './tool-description.ts';
 

@@ -1,5 +1,5 @@
+import { jsonText } from 'portico/extension';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { jsonText } from '../../../portico/src/contracts/json.ts';
 import { readAs } from '../protocol/protocol-types.ts';
 import type { RegisteredTool } from './tools.ts';
 

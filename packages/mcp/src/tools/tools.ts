@@ -1,5 +1,5 @@
+import { wellFormedJson } from 'portico/extension';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
-import { wellFormedJson } from '../../../portico/src/contracts/json.ts';
 import { readDescription, type JsonSchema, type ToolAnnotations, type ToolIcon } from './tool-description.ts';
 import type { ToolAnswer } from './tool-questions.ts';
 import type { TraceContext } from './trace.ts';

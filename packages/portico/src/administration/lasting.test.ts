@@ -1,5 +1,5 @@
+import type { Log } from '@portico/sql';
 import { expect, test } from 'vitest';
-import type { Log } from '../contracts/log.ts';
 import { isDoneSoon } from './lasting.ts';
 
 function recording() {

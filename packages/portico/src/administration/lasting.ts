@@ -1,4 +1,4 @@
-import type { Log } from '../contracts/log.ts';
+import type { Log } from '@portico/sql';
 
 /** For how long a page waits for what may last, in milliseconds. */
 const PATIENCE = 3000;

@@ -1,6 +1,6 @@
+import type { Database } from '@portico/sql';
 import type { BrandingView } from '../defaults/branding/branding.ts';
 import type { PersonReference } from '../contracts/person.ts';
-import type { Database } from '../../../sql/src/contract.ts';
 import type { Accounts } from '../accounts.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { ExaminedApplication } from '../console/subject.ts';

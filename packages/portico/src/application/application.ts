@@ -1,38 +1,50 @@
 import path from 'node:path';
+import {
+  type BegunStep,
+  type Log,
+  migrate,
+  type Migration,
+  migrationStatus,
+  openDatabase,
+  type OpenedDatabase,
+  printMigrations,
+  systemTimer,
+  type Timer,
+  dialectOf,
+} from '@portico/sql';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import { createBranding, type Branding } from '../defaults/branding/branding.ts';
+import { createArgon2id } from '../defaults/argon2id.ts';
+import { openLog, type ClosableLog } from '../defaults/log.ts';
+import { createViews, SHARED_VIEWS, type Views } from '../defaults/views.ts';
 import { withCurrentRequestId } from '../http/context.ts';
 import { systemRandom } from '../http/failed-attempts.ts';
-import type { Log } from '../contracts/log.ts';
-import type { WaitingFor } from '../contracts/waiting.ts';
-import { openLog, type ClosableLog } from '../defaults/log.ts';
-import { dialectOf } from '../../../sql/src/dialects.ts';
-import { migrationStatus } from '../../../sql/src/migrations.ts';
-import { printMigrations } from '../../../sql/src/print-migrations.ts';
-import type { Migration } from '../../../sql/src/schema.ts';
-import { accountsMigration } from '../../../kit/src/accounts/database-accounts.ts';
-import { secretsMigration } from '../../../kit/src/accounts/known-browsers.ts';
-import { SignInPage } from '../../../kit/src/accounts/login.ts';
-import { auth, clientAddress, session } from '../../../kit/src/accounts/request-context.ts';
-import { sessionsMigration } from '../../../kit/src/accounts/session-rows.ts';
-import { directoryOf, readConfiguration, requirePlugins, STANDARD_OUTPUT } from './configuration.ts';
-import type { KitConfig } from './configuration.ts';
+import { pathOf } from '../http/request-target.ts';
+import { Speaking } from '../words/speaking.ts';
+import {
+  brandingOf,
+  directoryOf,
+  readConfiguration,
+  requirePlugins,
+  STANDARD_OUTPUT,
+} from './configuration.ts';
+import type { KitConfig } from './keys.ts';
 import type {
   Application,
   ApplicationDefinition,
+  ApplicationParts,
+  Connection,
   Environment,
-  OpenedDatabase,
+  Middleware,
   Plugin,
-  Timer,
+  Route,
+  RouteParameters,
 } from './contracts.ts';
-import { migrate } from '../../../sql/src/migrate.ts';
-import { openDatabase } from '../../../sql/src/open-database.ts';
-import { systemTimer } from '../../../sql/src/timer.ts';
-import { Dispatcher } from '../../../kit/src/dispatch.ts';
-import { Kit } from '../../../kit/src/kit.ts';
-import { Registration } from '../../../kit/src/registration.ts';
+import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application; nothing is opened until it is started. A key of the configuration that neither the kit, nor one of the
+ * Describes an application; nothing is opened until it is started. A key of the configuration that neither Portico, nor one of the
  * plugins, nor `configuration` knows is an error of the compiler.
  */
 export function defineApplication<
@@ -43,10 +55,10 @@ export function defineApplication<
   return definition as ApplicationDefinition;
 }
 
-/** The kit's migrations as far as the application needs them, the plugins' and its own. */
+/** The migrations of the framework as far as the application needs them, the plugins' and its own. */
 export function migrationsOf(definition: ApplicationDefinition): readonly Migration[] {
   return [
-    ...(definition.accounts === undefined ? [] : [sessionsMigration, accountsMigration, secretsMigration]),
+    ...(definition.framework?.migrations(definition) ?? []),
     ...(definition.plugins ?? []).flatMap((plugin) => plugin.migrations),
     ...(definition.migrations ?? []),
   ];
@@ -84,8 +96,12 @@ export async function startApplication(
   const log: ClosableLog = { ...withCurrentRequestId(opened), close: () => opened.close() };
   let database: OpenedDatabase | null = null;
   try {
-    database = openStore(definition, kit, timer, log);
-    return await assemble(new Kit(definition, configuration, log, database, clock, random), log);
+    database = openStore(definition, kit, { timer, log });
+    const parts: ApplicationParts = { definition, configuration, log, database, clock, random };
+    if (definition.framework !== undefined) return await definition.framework.start(parts);
+    const application = new StartedApplication(parts);
+    await application.registerParts();
+    return application;
   } catch (error) {
     await database?.close();
     await log.close();
@@ -97,8 +113,7 @@ export async function startApplication(
 function openStore(
   definition: ApplicationDefinition,
   kit: KitConfig,
-  timer: Timer,
-  log: Log,
+  { timer, log }: { readonly timer: Timer; readonly log: Log },
 ): OpenedDatabase {
   const chosen = { timer, ...(kit.database_schema === '' ? {} : { schema: kit.database_schema }) };
   if (definition.database !== undefined) return definition.database.open({ ...chosen, log });
@@ -111,119 +126,179 @@ function openStore(
   });
 }
 
-async function assemble(kit: Kit, log: ClosableLog): Promise<Application> {
-  const registration = new Registration(kit.removed);
-  const dispatcher = new Dispatcher(kit, registration);
-  const application = describeApplication(kit, log, registration, dispatcher);
-  for (const plugin of kit.plugins) await plugin.register(application);
-  registration.beginOwn();
-  await registerOwnParts(kit.definition, application);
-  addKitRoutes(kit, registration, application);
-  registration.end();
-  return application;
-}
+type Phase = 'plugins' | 'application' | 'started';
 
-function describeApplication(
-  kit: Kit,
-  log: ClosableLog,
-  registration: Registration,
-  dispatcher: Dispatcher,
-): Application {
-  const { definition, config, database } = kit;
-  const { config: all, env, mode, storageDirectory } = kit.configuration;
-  const { routes } = registration;
-  const isServersPool = definition.database === undefined && !dialectOf(database).isEmbedded;
-  return {
-    directory: kit.directory,
-    storageDirectory,
-    env,
-    mode,
-    config: all,
-    publicUrl: kit.origin,
-    basePath: config.base_path,
-    database,
-    pool: isServersPool
-      ? { size: config.database_pool_size, lifetime: config.database_connection_lifetime }
-      : null,
-    migrate: (only = () => true, onStep) =>
-      migrate(
-        database,
-        migrationsOf(definition).filter(({ name }) => only(name)),
-        onStep,
-      ),
-    printMigrations: () => printMigrations(database, migrationsOf(definition)),
-    migrations: () => migrationStatus(database, migrationsOf(definition)),
-    accounts: kit.accounts,
-    passwordHasher: kit.passwordHasher,
-    views: kit.views,
-    speaking: kit.speaking,
-    branding: kit.branding,
-    events: kit.events,
-    log,
-    telemetry: definition.telemetry ?? null,
-    services: new Map(),
-    route: (route) => registration.addRoute(route),
-    middleware: (middleware) => registration.addMiddleware(middleware),
-    path: (name, parameters) => routes.path(name, parameters),
-    hasRoute: (name) => routes.has(name),
-    session,
-    auth,
-    clientAddress,
-    fetch: (request, connection = { address: null }) => dispatcher.fetch(request, connection),
-    async close() {
-      await dispatcher.ended();
-      await database.close();
-      await log.close();
-    },
-  };
-}
+/** A started application. One that mounts Portico is this; a framework adds accounts, sessions and a router of its own. */
+export class StartedApplication implements Application {
+  readonly directory: string;
+  readonly storageDirectory: string;
+  readonly env: Environment;
+  readonly mode: Application['mode'];
+  readonly config: Application['config'];
+  readonly publicUrl: string;
+  readonly basePath: string;
+  readonly database: OpenedDatabase;
+  readonly pool: Application['pool'];
+  readonly passwordHasher: Application['passwordHasher'];
+  readonly views: Views;
+  readonly speaking: Speaking;
+  readonly branding: Branding | null;
+  readonly events: HostEvents;
+  readonly log: ClosableLog;
+  readonly telemetry: Application['telemetry'];
+  readonly services = new Map<string, unknown>();
+  readonly host: Application['host'] = null;
+  protected readonly definition: ApplicationDefinition;
+  /** Added when all others are, unless one of them answers the same path. */
+  protected readonly yielding: Route[] = [];
+  protected readonly middlewares: Middleware[] = [];
+  protected phase: Phase = 'plugins';
+  readonly #routes = new Map<string, Route>();
 
-/** The sign-in page of an application that has none of its own, and its logo. */
-function addKitRoutes(kit: Kit, registration: Registration, application: Application): void {
-  const { routes } = registration;
-  if (kit.csrf !== null && !routes.has('login')) {
-    const { config, name, csrf, logOverload, mountPath } = kit;
-    const page = new SignInPage(application, {
-      name,
-      csrf,
-      logOverload,
-      scripts: config.sign_in_scripts,
-      showsPassword: config.sign_in_show_password,
-      links: config.sign_in_links,
-      waitingFor: (request, returnTo) => firstWaiting(kit.plugins, application, request, returnTo),
-      mountPath,
-      home: `${kit.removed}/`,
+  /** A framework has built-in views of its own, before the shared ones. */
+  constructor(
+    parts: ApplicationParts,
+    views: readonly string[] = [],
+    passwordHasher: PasswordHasher = createArgon2id({ atOnce: 1 }),
+  ) {
+    const { definition, database, log } = parts;
+    const { config, kit, env, mode, storageDirectory } = parts.configuration;
+    const { plugins = [] } = definition;
+    this.definition = definition;
+    this.directory = directoryOf(definition);
+    this.storageDirectory = storageDirectory;
+    this.env = env;
+    this.mode = mode;
+    this.config = config;
+    this.publicUrl = new URL(kit.public_url).origin;
+    this.basePath = kit.base_path;
+    this.database = database;
+    this.pool =
+      definition.database !== undefined || dialectOf(database).isEmbedded
+        ? null
+        : { size: kit.database_pool_size, lifetime: kit.database_connection_lifetime };
+    this.log = log;
+    this.telemetry = definition.telemetry ?? null;
+    this.events = new HostEvents(log);
+    const viewsFolder = definition.views ?? path.join(this.directory, 'views');
+    this.speaking = new Speaking({
+      ...plugins.find((plugin) => plugin.words !== undefined)?.words?.(config),
+      folder: path.join(viewsFolder, 'words'),
     });
-    for (const route of page.signInRoutes()) routes.add(route, 'sign-in');
-    routes.add(page.signOutRoute());
+    this.branding = createBranding(brandingOf(config).branding, {
+      directory: this.directory,
+      basePath: this.basePath,
+    });
+    const ofPlugins = plugins.flatMap((plugin) => (plugin.views === null ? [] : [plugin.views]));
+    this.views = createViews([viewsFolder, ...ofPlugins, ...views, SHARED_VIEWS], {
+      reloads: mode === 'dev',
+      data: this.branding === null ? {} : { branding: this.branding.view },
+    });
+    this.passwordHasher = passwordHasher;
   }
-  for (const { name, path: below, respond } of kit.branding?.logos ?? []) {
-    const handler = async (_: unknown, request: Request) => respond(request);
-    registration.addLast({ name, methods: ['GET'], path: `${kit.mountPath}${below}`, handler });
-  }
-}
 
-/** Of the first plugin that sent somebody to sign in. */
-async function firstWaiting(
-  plugins: readonly Plugin[],
-  application: Application,
-  request: Request,
-  returnTo: string,
-): Promise<WaitingFor | null> {
-  for (const plugin of plugins) {
-    const waiting = await plugin.waitingFor?.(application, request, returnTo);
-    if (waiting !== undefined && waiting !== null) return waiting;
+  /** Lets the plugins and the application register their parts: the first plugin's `around` is the outermost. */
+  async registerParts(): Promise<void> {
+    const { plugins = [], register } = this.definition;
+    for (const plugin of plugins) await plugin.register(this);
+    this.phase = 'application';
+    const own = async () => {
+      await register?.(this);
+    };
+    await plugins.reduceRight<() => Promise<void>>(
+      (inner, { around }) => (around === undefined ? inner : () => around(this, inner)),
+      own,
+    )();
+    this.phase = 'started';
+    this.completeRoutes();
   }
-  return null;
-}
 
-/** The first plugin's `around` is the outermost. */
-function registerOwnParts(definition: ApplicationDefinition, application: Application): Promise<void> {
-  const register = async () => {
-    await definition.register?.(application);
-  };
-  return (definition.plugins ?? []).reduceRight<() => Promise<void>>(
-    (inner, { around }) => (around === undefined ? inner : () => around(application, inner)),
-    register,
-  )();
+  /** Adds the routes that wait for all others: the branding's files, and those that yield to another one on their path. */
+  protected completeRoutes(): void {
+    for (const { name, path: below, respond } of this.branding?.logos ?? []) {
+      const route = { name, methods: ['GET'], path: `${this.mountPath}${below}` } as const;
+      this.yielding.push({ ...route, handler: async (_, request) => respond(request) });
+    }
+    for (const route of this.yielding) {
+      if (!this.hasRoute(route.name) && !this.answers(route.path)) this.add(route);
+    }
+  }
+
+  /** What stands before the paths of the endpoints in a request that arrives: a proxy may take the base path away. */
+  protected get mountPath(): string {
+    return this.config['base_path_stripped'] === true ? '' : this.basePath;
+  }
+
+  migrate(
+    only: (name: string) => boolean = () => true,
+    onStep?: (step: BegunStep) => void,
+  ): Promise<readonly string[]> {
+    const chosen = migrationsOf(this.definition).filter(({ name }) => only(name));
+    return migrate(this.database, chosen, onStep);
+  }
+
+  printMigrations(): Promise<string> {
+    return printMigrations(this.database, migrationsOf(this.definition));
+  }
+
+  migrations() {
+    return migrationStatus(this.database, migrationsOf(this.definition));
+  }
+
+  route(route: Route): void {
+    this.requireRegistering('A route');
+    if (route.yields === true) this.yielding.push(route);
+    else this.add(route);
+  }
+
+  middleware(middleware: Middleware): void {
+    this.requireRegistering('A middleware');
+    this.middlewares.push(middleware);
+  }
+
+  protected requireRegistering(what: string): void {
+    if (this.phase === 'started')
+      throw new Error(`${what} can only be added while the application registers its parts`);
+  }
+
+  protected add(route: Route): void {
+    if (this.#routes.has(route.name)) throw new Error(`Two routes are named '${route.name}'`);
+    this.#routes.set(route.name, route);
+  }
+
+  /** Whether a route answers the path, by whatever method. */
+  protected answers(path: string): boolean {
+    return [...this.#routes.values()].some((route) => route.path === path);
+  }
+
+  hasRoute(name: string): boolean {
+    return this.#routes.has(name);
+  }
+
+  path(name: string, _parameters: RouteParameters = {}): string {
+    const route = this.#routes.get(name);
+    if (route === undefined) throw new Error(`No route is named '${name}'`);
+    return `${this.mountPath === this.basePath ? '' : this.basePath}${route.path}`;
+  }
+
+  /** Answers for the routes of plugins: the doctor asks. The application's own requests come by its mount. */
+  async fetch(request: Request, _connection?: Connection): Promise<Response> {
+    const path = pathOf(request.url);
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const found = [...this.#routes.values()].find(
+      (route) => route.path === path && route.methods.some((each) => each === method),
+    );
+    return found === undefined ? new Response(null, { status: 404 }) : found.handler({}, request);
+  }
+
+  clientAddress(): string | null {
+    throw new Error(
+      'clientAddress() was called outside of a request, or in an application that mounts Portico',
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.database.close();
+    await this.log.close();
+  }
 }

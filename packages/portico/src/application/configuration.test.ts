@@ -1,9 +1,10 @@
 import path from 'node:path';
+import { ConfigurationError } from '@portico/sql';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { mergeConfig, readConfiguration, validateConfig, type KitConfig } from './configuration.ts';
-import { ConfigurationError } from '../../../sql/src/errors.ts';
+import { mergeConfig, readConfiguration, validateConfig } from './configuration.ts';
+import type { KitConfig } from './keys.ts';
 import type { KitConfigInput } from './typed-configuration.ts';
 
 describe('merging configuration', () => {

@@ -1,92 +1,25 @@
 import path from 'node:path';
-import { z, type ZodType } from 'zod';
-import { ConfigurationError, isConfigurationError } from '../../../sql/src/errors.ts';
+import { ConfigurationError, isConfigurationError } from '@portico/sql';
+import type { ZodType } from 'zod';
+import { brandingProblems, type BrandingConfig } from '../defaults/branding/branding.ts';
+import { strippedProblems } from '../http/base-path.ts';
 import type {
-  Application,
   ApplicationDefinition,
   ConfigMap,
+  Configuration,
   ConfigurationProblem,
-  Plugin,
   ConfigValue,
   Environment,
+  Plugin,
 } from './contracts.ts';
-import { brandingProblems, brandingSchema, type BrandingConfig } from '../defaults/branding/branding.ts';
-import { signInLinksSchema } from '../../../kit/src/accounts/sign-in-links.ts';
-import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import { loadEnvironment } from './environment.ts';
-import { strippedProblems } from '../http/base-path.ts';
-import { basePathSchema, HTTP_NEEDS_DEV, publicUrlSchema } from '../../../kit/src/http/public-url.ts';
-
-/** What an application is started with. */
-export interface Configuration {
-  readonly env: Environment;
-  readonly mode: Application['mode'];
-  /** Absolute. */
-  readonly storageDirectory: string;
-  /** All of it, validated, with defaults. */
-  readonly config: ConfigMap;
-  /** The kit's own keys of it. */
-  readonly kit: KitConfig;
-}
-
-/** The `log:path` that stands for standard output. */
-export const STANDARD_OUTPUT = '-';
-
-/** What PostgreSQL takes as a name that its own schemas do not have, and does not cut off; or none. */
-const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
+import { kitConfiguration, type KitConfig } from './keys.ts';
+import { HTTP_NEEDS_DEV } from './public-url.ts';
 
 const FOURTEEN_DAYS = 14 * 24 * 3600;
 
-/** The kit's own keys of the configuration. */
-function kitConfiguration(mode: Application['mode']) {
-  return {
-    public_url: publicUrlSchema(mode),
-    base_path: basePathSchema,
-    base_path_stripped: z.boolean({ error: 'must be true or false' }),
-    csrf_exempt_routes: z.record(z.string(), z.boolean({ error: 'must be true or false' }), {
-      error: 'must be a map of route names to true or false',
-    }),
-    database_url: z.string({ error: 'must be a URL such as sqlite:storage/app.sqlite' }),
-    database_schema: z
-      .string({ error: 'must be the name of a schema of PostgreSQL, or empty for none' })
-      .regex(SCHEMA_NAME, 'must be a name of letters, digits and underscores, 63 at most, or empty'),
-    database_pool_size: z
-      .int({ error: 'must be a whole number of connections' })
-      .min(1, 'must be at least 1')
-      .max(1000, 'must be at most 1000'),
-    database_connection_lifetime: z
-      .int({ error: 'must be a whole number of seconds' })
-      .min(1, 'must be at least 1 second')
-      .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`),
-    database_statement_timeout: z
-      .int({ error: 'must be a whole number of seconds' })
-      .min(1, 'must be at least 1 second')
-      .max(3600, 'must be at most 3600 seconds, an hour'),
-    body_limit: z.int({ error: 'must be a whole number of bytes' }).min(1024, 'must be at least 1024 bytes'),
-    trusted_proxies: z
-      .int({ error: 'must be the number of proxies in front of the application' })
-      .min(0, 'must be 0 or more'),
-    branding: brandingSchema.optional(),
-    sign_in_scripts: z.boolean({ error: 'must be true or false' }),
-    sign_in_show_password: z.boolean({ error: 'must be true or false' }),
-    sign_in_links: signInLinksSchema.optional(),
-    session_ttl: z
-      .int({ error: 'must be a whole number of seconds' })
-      .min(60, 'must be at least 60 seconds')
-      .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`),
-    log: z.strictObject({
-      path: z.string({ error: 'must be a file name, or - for standard output' }),
-      level: z.enum(['debug', 'info', 'warning', 'error'], {
-        error: 'must be debug, info, warning or error',
-      }),
-    }),
-  } satisfies Readonly<Record<string, ZodType>>;
-}
-
-/** The kit's own keys, validated and with their defaults. */
-export type KitConfig = {
-  [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<ReturnType<typeof kitConfiguration>[Key]>;
-};
+/** The `log:path` that stands for standard output. */
+export const STANDARD_OUTPUT = '-';
 
 /** The application's folder, absolute. */
 export function directoryOf({ directory = '.' }: ApplicationDefinition): string {

@@ -1,22 +1,26 @@
-/**
- * What the host kit promises to plugins, and what an application promises to the kit. Types only: the
- * authorization server imports this file as types, so that it never depends on the kit itself.
- */
+/** What an application, its plugins and its console promise to each other. Types only. */
+import type {
+  BegunStep,
+  BorrowedDatabase,
+  ConfigurationProblem,
+  Log,
+  Migration,
+  MigrationState,
+  OpenedDatabase,
+} from '@portico/sql';
 import type { Speaking, SpeakingOptions } from '../words/speaking.ts';
 import type { Command } from 'commander';
 import type { ZodType } from 'zod';
-import type { ConfigurationProblem } from '../../../sql/src/errors.ts';
-import type { Log } from '../contracts/log.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
-import type { PersonReference, UserInterface } from '../contracts/person.ts';
-import type { DatabaseConnections, Telemetry } from '../contracts/telemetry.ts';
+import type { Telemetry } from '../contracts/telemetry.ts';
 import type { WaitingFor } from '../contracts/waiting.ts';
 import type { Branding } from '../defaults/branding/branding.ts';
+import type { ClosableLog } from '../defaults/log.ts';
 import type { Views } from '../defaults/views.ts';
-import type { Database } from '../../../sql/src/contract.ts';
-import type { BegunStep, Migration, MigrationState } from '../../../sql/src/schema.ts';
+import type { CompleteHost } from '../host.ts';
+import type { KitConfig } from './keys.ts';
 
-export type { ConfigurationProblem } from '../../../sql/src/errors.ts';
+export type { ConfigurationProblem } from '@portico/sql';
 export type { Views } from '../defaults/views.ts';
 export type { ViewProblem } from '../defaults/view-errors.ts';
 
@@ -26,51 +30,6 @@ export type ConfigValue = unknown;
 export type ConfigMap = { readonly [key: string]: ConfigValue };
 /** Environment values: the process's own, over those of `.env` (or of `.env.local`, which replaces it). */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-// --- people ---------------------------------------------------------------------------------------------------
-
-/** One source of accounts. An application has one or more, each under its own name. */
-export interface AccountProvider {
-  /** Unique in the application; the `provider` of its accounts' references. */
-  readonly name: string;
-  /** Loads an account as it is now, or null when there is none of this id. Never from a cache. */
-  find(id: string): Promise<UserInterface | null>;
-  /**
-   * The active account that these credentials belong to, or null. Takes the same time whatever is wrong. Before it checks the
-   * password it calls `names` with the account that the identifier names, if any: for the event of a sign-in that fails.
-   */
-  authenticate(
-    identifier: string,
-    password: string,
-    names?: (person: PersonReference) => void,
-  ): Promise<UserInterface | null>;
-  /** Whether this account holds this permission now. */
-  holdsPermission(id: string, permission: string): Promise<boolean>;
-  /**
-   * The accounts whom a text of 1 to 100 characters fits: a part of the name or of the e-mail address, in upper or lower case alike, or the id.
-   * At most `limit`. For administrators who look for somebody; a provider without it is not looked through.
-   */
-  search?(text: string, limit: number): Promise<readonly UserInterface[]>;
-}
-
-/** All providers of an application as one. */
-export interface Accounts {
-  /** Loads an account as it is now; null when the provider or the account does not exist. */
-  find(person: PersonReference): Promise<UserInterface | null>;
-  /**
-   * Asks each provider in its order; null when none accepts the credentials. Guessing is slowed down, by account and by where the
-   * request comes from: after many failures this throws a SignInSlowedError, which is answered 429.
-   */
-  authenticate(
-    identifier: string,
-    password: string,
-    names?: (person: PersonReference) => void,
-  ): Promise<UserInterface | null>;
-  /** Whether the account holds the permission now; false for an unknown account. */
-  holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
-  /** The accounts of all providers whom the text fits, at most `limit`; null where no provider can look for them. */
-  readonly search: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
-}
 
 // --- a request ------------------------------------------------------------------------------------------------
 
@@ -101,98 +60,6 @@ export interface Route {
 
 /** Wraps every route of the application (not those of plugins), outermost first. */
 export type Middleware = (request: Request, next: () => Promise<Response>) => Promise<Response>;
-
-/**
- * This browser's session. Loaded only when it is first asked for, stored only when something was written, and
- * empty for a request that carries an `Authorization: Bearer` header: a bearer request never falls back to a cookie.
- */
-export interface Session {
-  /** A JSON value by its key, or undefined. */
-  get(key: string): Promise<unknown>;
-  /** Keeps a JSON value; undefined removes it. */
-  set(key: string, value: unknown): Promise<void>;
-  /**
-   * A random secret (at least 128 bits, base64url), made when it is first asked for. It lives as long as this browser's
-   * session: it survives the new session id at sign-in, and ends at sign-out. It is never sent to the browser.
-   */
-  secret(): Promise<string>;
-}
-
-/** Who is signed in, for the request being answered. */
-export interface Auth {
-  /** The signed-in account, loaded once a request; null when nobody is, or the account is no longer active. */
-  user(): Promise<UserInterface | null>;
-  /**
-   * Whose session this is, without loading the account, which may be gone or no longer active: for somebody who loads it
-   * anyway. Null when nobody is signed in.
-   */
-  person(): Promise<PersonReference | null>;
-  /** Signs in: a new session id replaces the former one. The data is kept unless another person was signed in before. */
-  signIn(person: PersonReference): Promise<void>;
-  /** Ends the session, with everything it held. */
-  signOut(): Promise<void>;
-  /**
-   * The session-wide CSRF token, for a form's hidden field `_csrf` or the header `X-CSRF-Token`. While nobody is signed in it
-   * is bound to a cookie, and stores nothing.
-   */
-  csrfToken(): Promise<string>;
-}
-
-// --- storage --------------------------------------------------------------------------------------------------
-
-/** The passing of time, for what waits. */
-export interface Timer {
-  /** Milliseconds since some moment; never goes back. */
-  now(): number;
-  /** Calls once, after so many milliseconds; returns what cancels that. */
-  after(milliseconds: number, call: () => void): () => void;
-}
-
-/**
- * The application's own store, as `openDatabase` returns it. It begins a transaction anew after a deadlock or a serialisation
- * failure, and enforces the rules of `transaction`: inside of the work, statements that go to this store past the work's
- * connection are refused at once, and so are statements after the end, which waits for those that the work has not awaited. A
- * transaction is rolled back when it waits 2 seconds for anything but its statements, once the first of them has run, or when
- * it lasts 30 seconds. Each of these throws a `TransactionError`.
- */
-export interface OpenedDatabase extends Database {
-  /** PostgreSQL: the schema that every statement finds its tables in; null for where the connection's `search_path` leads. */
-  readonly schema: string | null;
-  /** How often a statement by itself, and a transaction, was run again: a conflict with others had undone it. They only grow. */
-  readonly retries: { readonly statements: number; readonly transactions: number };
-  /** The connections to a database server that are used, idle and waited for at this moment; null on SQLite. */
-  connections(): DatabaseConnections | null;
-  /** The same store without time limits, for statements that may take long, such as those that change the schema. */
-  withoutTimeout(): OpenedDatabase;
-  /** Waits for writes in flight and closes the connections; statements are refused afterwards. */
-  close(): Promise<void>;
-}
-
-/** What is chosen for the store, on whatever it is. */
-export interface BorrowingOptions {
-  /** PostgreSQL: the schema that the tables are in. The migration makes it when it is missing. */
-  readonly schema?: string | null;
-  /** Seconds that a transaction may last; 30. */
-  readonly transactionTimeout?: number;
-  /** Seconds that a transaction may wait for anything but its statements, once the first of them has run; 2. */
-  readonly transactionIdleTimeout?: number;
-  /** Measures these times; the system's unless given. */
-  readonly timer?: Timer;
-  /**
-   * `fromPostgres`: where a broken idle connection of a pool without an `error` listener is reported. An application's own log
-   * unless given; without one, a warning of the process.
-   */
-  readonly log?: Log;
-}
-
-/**
- * A store on the application's own pool, or in its own file, as `fromPostgres`, `fromMysql` and `fromSqlite` return it. Closing it
- * closes nothing of the application's.
- */
-export interface BorrowedDatabase extends OpenedDatabase {
-  /** The store once more, on the same pool or file, to be closed by itself; what is given goes over what was chosen before. */
-  open(options?: BorrowingOptions): OpenedDatabase;
-}
 
 // --- the application ------------------------------------------------------------------------------------------
 
@@ -247,8 +114,6 @@ export interface Application {
    * each before it begins.
    */
   migrate(only?: (name: string) => boolean, onStep?: (step: BegunStep) => void): Promise<readonly string[]>;
-  /** The account providers as one; without any when the application has none. */
-  readonly accounts: Accounts;
   /** For the secrets of applications. The account providers get another, with a queue of its own. */
   readonly passwordHasher: PasswordHasher;
   /** The application's views before those of the plugins and of the kit. */
@@ -273,10 +138,6 @@ export interface Application {
   path(name: string, parameters?: RouteParameters): string;
   /** Whether a route of this name exists. */
   hasRoute(name: string): boolean;
-  /** The session of the request being answered. Throws outside of one. */
-  session(): Session;
-  /** Who is signed in for the request being answered. Throws outside of one. */
-  auth(): Auth;
   /** Answers a request. Everything that reaches the application comes through here. */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /**
@@ -286,6 +147,54 @@ export interface Application {
   clientAddress(): string | null;
   /** Waits for the requests in flight, ten seconds at most, and closes the store and the log. */
   close(): Promise<void>;
+  /** People and sessions, as the framework has them; null in an application that mounts Portico. `signIn` is the path of the sign-in page, or its route. */
+  readonly host: ((signIn: string) => FrameworkHost) | null;
+}
+
+/** What a framework knows of people and browsers; the application has the rest of the host contract. */
+export type FrameworkHost = Pick<
+  CompleteHost,
+  'signedIn' | 'loadAccount' | 'holdsPermission' | 'findPeople' | 'browserSecret' | 'signOut' | 'loginUrl'
+>;
+
+/** What an application is started with. */
+export interface Configuration {
+  /** The process's environment over that of `.env`, or of `.env.local`. */
+  readonly env: Environment;
+  /** `dev` or `prod`, from `APP_ENV`. */
+  readonly mode: Application['mode'];
+  /** Absolute. */
+  readonly storageDirectory: string;
+  /** All of it, validated, with defaults. */
+  readonly config: ConfigMap;
+  /** The kit's own keys of it. */
+  readonly kit: KitConfig;
+}
+
+/** What an application is made of when it starts: what was read and opened. */
+export interface ApplicationParts {
+  /** What the application is, as it was written. */
+  readonly definition: ApplicationDefinition;
+  /** What it is started with. */
+  readonly configuration: Configuration;
+  /** The log of `log:path`, open. */
+  readonly log: ClosableLog;
+  /** The store, open. */
+  readonly database: OpenedDatabase;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** From 0 up to, and not including, 1. */
+  readonly random: () => number;
+}
+
+/** What turns a definition into an application that serves by itself: accounts, sessions, routes. `@portico/kit` is one. */
+export interface Framework {
+  /** Its steps of the schema, as far as the definition needs them. */
+  migrations(definition: ApplicationDefinition): readonly Migration[];
+  /** Its console commands, such as `serve`. */
+  commands(plugins: readonly Plugin[]): readonly AddCommands[];
+  /** Builds the application and registers its parts. */
+  start(parts: ApplicationParts): Promise<Application>;
 }
 
 /** What a console command gets to work with. Data goes to standard output, everything else to standard error. */
@@ -384,14 +293,8 @@ export interface ApplicationDefinition {
   readonly database?: BorrowedDatabase;
   /** In their order: a later one's defaults go over those of an earlier one. */
   readonly plugins?: readonly Plugin[];
-  /**
-   * The account providers. With them come sessions, the session-wide CSRF check, the routes `login` and `logout`;
-   * without them the application has none of these.
-   */
-  readonly accounts?: (services: {
-    database: OpenedDatabase;
-    passwordHasher: PasswordHasher;
-  }) => readonly AccountProvider[];
+  /** What serves the application by itself, as `@portico/kit` does; an application that mounts Portico has none. */
+  readonly framework?: Framework;
   /** The application's own steps of the schema, after those of the plugins. */
   readonly migrations?: readonly Migration[];
   /**

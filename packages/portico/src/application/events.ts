@@ -1,4 +1,4 @@
-import type { Log } from '../contracts/log.ts';
+import type { Log } from '@portico/sql';
 import type { Events } from './contracts.ts';
 
 /** The two host hooks, and the events of the kit. Plugins emit events of their own. */

@@ -68,11 +68,16 @@ export type ConfigInput<Plugins extends readonly Plugin[], Own extends object = 
   Together<SectionsOf<Plugins[number]>>;
 
 /** What `defineApplication` takes: the configuration is checked where it is written, key by key, at every depth. */
-export interface ApplicationInput<
+export type ApplicationInput<
   Plugins extends readonly Plugin[],
   Own extends object,
   Returned,
-> extends Omit<ApplicationDefinition, 'config' | 'plugins' | 'configuration'> {
+  Definition = ApplicationDefinition,
+> = Omit<Definition, 'config' | 'plugins' | 'configuration' | 'framework'> &
+  CheckedInput<Plugins, Own, Returned>;
+
+/** The parts of a definition that its types depend on. */
+export interface CheckedInput<Plugins extends readonly Plugin[], Own extends object, Returned> {
   /** The application's configuration, over the plugins' defaults: a map, or a function of the environment. */
   readonly config:
     | (ConfigInput<NoInfer<Plugins>, NoInfer<Own>> & NoSections)

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../../../sql/src/errors.ts';
+import { ConfigurationError } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from '../authorization/direct-requests.ts';
 import type { OwnEndpoint } from '../endpoints/endpoint.ts';
 import type { ClientDemand } from '../clients/demands.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../contracts/log.ts';
+import type { Log } from '@portico/sql';
 import type { PersonReference } from '../contracts/person.ts';
 
 /** The name under which the host kit emits every AuditEvent: `application.events.on(AUDIT, (event) => …)`. */

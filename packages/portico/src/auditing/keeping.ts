@@ -1,4 +1,4 @@
-import type { Log } from '../contracts/log.ts';
+import type { Log } from '@portico/sql';
 import { recordAsJson, type AuditRecord } from './record.ts';
 
 /** Where records are kept. */

@@ -1,4 +1,4 @@
-import { OutOfRangeError } from '../../../sql/src/errors.ts';
+import { OutOfRangeError } from '@portico/sql';
 import type { PersonReference } from '../contracts/person.ts';
 import type { AuditEvent } from './audit.ts';
 import type { AuditRecord } from './record.ts';

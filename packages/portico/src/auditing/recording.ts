@@ -1,4 +1,4 @@
-import type { Log } from '../contracts/log.ts';
+import type { Log } from '@portico/sql';
 import { orderedIdentifier } from '../crypto.ts';
 import type { AuditEvent } from './audit.ts';
 import type { Keep } from './keeping.ts';

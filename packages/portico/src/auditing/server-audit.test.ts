@@ -1,5 +1,5 @@
+import type { Log } from '@portico/sql';
 import { expect, test } from 'vitest';
-import type { Log } from '../contracts/log.ts';
 import type { AuditEvent } from './audit.ts';
 import type { AuditStore } from './keeping.ts';
 import type { AuditTable } from './kept-audit.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../contracts/log.ts';
+import type { Log } from '@portico/sql';
 import { createAudit, type Audit } from './audit.ts';
 import type { AuditStore } from './keeping.ts';
 import type { AuditTable, KeptAudit } from './kept-audit.ts';

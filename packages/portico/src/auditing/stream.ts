@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, writeSync } from 'node:fs';
-import { openToAppend } from '../../../sql/src/owned-files.ts';
+import { openToAppend } from '@portico/sql';
 
 /** `oauth_server:audit:stream` for the standard output of the process. */
 export const STANDARD_OUTPUT = '-';

@@ -1,5 +1,5 @@
+import type { Log } from '@portico/sql';
 import { expect, test } from 'vitest';
-import type { Log } from '../contracts/log.ts';
 import { createRecordUse } from './last-use.ts';
 import type { ClientRecords } from '../store/sql/clients.ts';
 

@@ -1,7 +1,6 @@
-import type { Log } from '../contracts/log.ts';
-import { failing, ok, skipped, warning, type Finding } from '../../../sql/src/findings.ts';
+import { failing, type Finding, type Log } from '@portico/sql';
 
-export { failing, ok, skipped, warning, type Finding };
+export { failing, ok, skipped, warning, type Finding } from '@portico/sql';
 
 /** A finding, and the part that it is about. */
 export interface Check extends Finding {
@@ -9,6 +8,7 @@ export interface Check extends Finding {
   readonly part: string;
 }
 
+/** Whether no check is failing. */
 export function isHealthy(checks: readonly Check[]): boolean {
   return checks.every(({ outcome }) => outcome !== 'failing');
 }

@@ -1,4 +1,4 @@
-import { pendingSteps } from '../../../sql/src/migrations.ts';
+import { pendingSteps } from '@portico/sql';
 import { failing, type Check } from './checks.ts';
 import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';

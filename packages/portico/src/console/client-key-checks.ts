@@ -1,4 +1,4 @@
-import { pendingSteps } from '../../../sql/src/migrations.ts';
+import { pendingSteps } from '@portico/sql';
 import type { Client } from '../store/client.ts';
 import { failing, ok, warning, type Check, type Finding } from './checks.ts';
 import { livingClients } from './every-client.ts';

@@ -1,4 +1,4 @@
-import { dialectOf } from '../../../sql/src/dialects.ts';
+import { dialectOf } from '@portico/sql';
 import { skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication, Subject } from './subject.ts';
 

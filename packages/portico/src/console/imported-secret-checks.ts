@@ -1,4 +1,4 @@
-import { pendingSteps } from '../../../sql/src/migrations.ts';
+import { pendingSteps } from '@portico/sql';
 import { createImportedSecrets, isImported, iterationsOf } from '../clients/imported-secrets.ts';
 import type { Client } from '../store/client.ts';
 import { failing, type Check } from './checks.ts';

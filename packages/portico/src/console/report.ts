@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isConfigurationError } from '../../../sql/src/errors.ts';
+import { isConfigurationError } from '@portico/sql';
 import type { ConsoleContext } from '../application/contracts.ts';
 import { isHealthy, type Check } from './checks.ts';
 import type { OpenRotation } from './doctor.ts';

@@ -1,7 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { dialectOf } from '../../../sql/src/dialects.ts';
-import { pendingSteps } from '../../../sql/src/migrations.ts';
+import { dialectOf, pendingSteps } from '@portico/sql';
 import { randomToken } from '../crypto.ts';
 import { writeNothing } from '../health/checks.ts';
 import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS } from '../keys/algorithms.ts';

@@ -1,5 +1,4 @@
-import type { Database } from '../../../sql/src/contract.ts';
-import type { MigrationState } from '../../../sql/src/schema.ts';
+import type { Database, MigrationState } from '@portico/sql';
 import type { AuthorizationServer } from '../authorization-server.ts';
 
 /**
@@ -15,7 +14,7 @@ export interface ExaminedApplication {
    * when there is none.
    */
   readonly pool?: { readonly size: number; readonly lifetime: number } | null;
-  /** Every step of the schema; `migrationStatus` of portico/host reads it from a store. */
+  /** Every step of the schema; `migrationStatus` of `portico` reads it from a store. */
   migrations(): Promise<readonly MigrationState[]>;
   /** Whether a route of this name exists. */
   hasRoute?(name: string): boolean;

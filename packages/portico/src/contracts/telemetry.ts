@@ -2,6 +2,7 @@
  * What the server tells of its work to whoever measures it. Nothing of it holds a secret, a token, a code, or what a stranger sent, but for
  * the request that an endpoint begins with.
  */
+import type { DatabaseConnections } from '@portico/sql';
 
 /** Work that takes time. Each is one object for as long as the server lives, so that what belongs to it can be kept. */
 export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOperation;
@@ -92,16 +93,4 @@ export interface CountedRows {
   readonly living: number;
   /** The id of the last of them; null when there are no more. */
   readonly last: string | null;
-}
-
-/** The connections of a pool at this moment. */
-export interface DatabaseConnections {
-  /** Those that a statement or a transaction has. */
-  readonly used: number;
-  /** Those that are open and have nothing to do; null where the pool does not tell. */
-  readonly idle: number | null;
-  /** How many statements and transactions wait for one. */
-  readonly waiting: number;
-  /** How many there are at most; null where the pool does not tell. */
-  readonly most: number | null;
 }

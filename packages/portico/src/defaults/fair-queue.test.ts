@@ -1,6 +1,6 @@
+import { OverloadedError } from '@portico/sql';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OverloadedError } from '../../../sql/src/errors.ts';
 import { FairQueue, type QueueSizes } from './fair-queue.ts';
 
 /** A queue that the test serves by hand: work in flight ends when the test ends it. */

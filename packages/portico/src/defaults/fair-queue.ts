@@ -1,4 +1,4 @@
-import { OverloadedError } from '../../../sql/src/errors.ts';
+import { OverloadedError } from '@portico/sql';
 
 /** The sizes of a queue. */
 export interface QueueSizes {

@@ -1,8 +1,7 @@
 import { closeSync, writeSync } from 'node:fs';
 import { inspect } from 'node:util';
+import { type Log, type LogContext, openToAppend } from '@portico/sql';
 import { jsonText } from '../contracts/json.ts';
-import type { Log, LogContext } from '../contracts/log.ts';
-import { openToAppend } from '../../../sql/src/owned-files.ts';
 
 /** Where the log is written, and how much. */
 export interface LogOptions {

@@ -18,12 +18,28 @@ export interface Views {
 
 const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
-/** Stands for the folder of the embedded views, in messages too. */
-const EMBEDDED = 'portico:views';
 
-/** The folder of built-in views: this one in the sources, and none in what is published. */
-export function builtInFolder(...folder: readonly string[]): string {
-  return Object.keys(EMBEDDED_VIEWS).length > 0 ? EMBEDDED : path.join(import.meta.dirname, '..', ...folder);
+/** Built-in views by the folder that stands for them, in messages too. */
+const embedded = new Map<string, Readonly<Record<string, string>>>();
+
+/**
+ * The folder of a package's built-in views: `folder` in the sources, and a name that stands for it in what is published, where the build
+ * puts the views into the code. A bundler may leave `import.meta.dirname` undefined there.
+ */
+export function builtInFolder(
+  name: string,
+  folder: () => string,
+  views: Readonly<Record<string, string>>,
+): string {
+  if (Object.keys(views).length === 0) return folder();
+  embedded.set(name, views);
+  return name;
+}
+
+/** The folder of one of this package's rooms. */
+export function ownFolder(...folder: readonly string[]): string {
+  const inSources = () => path.join(import.meta.dirname, '..', ...folder);
+  return builtInFolder('portico:views', inSources, EMBEDDED_VIEWS);
 }
 
 /** How views are read, and what each is given. */
@@ -35,7 +51,7 @@ export interface ViewsOptions {
 }
 
 /** The folder of what the pages of all rooms share. */
-export const SHARED_VIEWS = builtInFolder('defaults', 'views');
+export const SHARED_VIEWS = ownFolder('defaults', 'views');
 
 /**
  * Views from several folders: the first folder that has a file of the name wins, for layouts and partials too, so an
@@ -58,7 +74,7 @@ export function createViews(
       throw new Error(`The view name '${name}' is not letters, digits, - and _ between slashes`);
     for (const { directory, texts } of folders) {
       const file = path.join(directory, `${name}${SUFFIX}`);
-      const text = (reloads && directory !== EMBEDDED ? null : texts.get(file)) ?? readText(file);
+      const text = (reloads && !embedded.has(directory) ? null : texts.get(file)) ?? readText(file);
       if (text !== null) return { file, text };
     }
     throw new Error(`There is no view '${name}' in ${directories.join(' or ')}`);
@@ -102,9 +118,10 @@ interface ViewFile {
 /** The views in a folder, by file. Those that this does not find, such as behind a link, are read when they are needed. */
 function readTexts(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
-  if (directory === EMBEDDED) {
-    for (const [name, text] of Object.entries(EMBEDDED_VIEWS))
-      texts.set(path.join(EMBEDDED, `${name}${SUFFIX}`), text);
+  const builtIn = embedded.get(directory);
+  if (builtIn !== undefined) {
+    for (const [name, text] of Object.entries(builtIn))
+      texts.set(path.join(directory, `${name}${SUFFIX}`), text);
     return texts;
   }
   try {

@@ -1,4 +1,4 @@
-import type { Database } from '../../../sql/src/contract.ts';
+import type { Database } from '@portico/sql';
 import type { BindingOffer } from '../http/challenges.ts';
 import { prefersPage } from '../http/accept.ts';
 import { runInContext } from '../http/context.ts';

@@ -1,5 +1,5 @@
+import type { LogContext } from '@portico/sql';
 import { describe, expect, test } from 'vitest';
-import type { LogContext } from '../contracts/log.ts';
 import { currentContext, currentRequestId } from '../http/context.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { dpopOffer } from '../http/dpop.ts';

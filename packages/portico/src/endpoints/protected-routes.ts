@@ -1,8 +1,8 @@
+import type { Database } from '@portico/sql';
 import { bindingRefusal, type BindingOffer } from '../http/challenges.ts';
 import { runInContext } from '../http/context.ts';
 import type { RunFrom } from '../auditing/origin.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import type { Database } from '../../../sql/src/contract.ts';
 import { BearerError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import type { Measuring } from '../measuring/measuring.ts';

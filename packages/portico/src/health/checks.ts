@@ -1,8 +1,11 @@
-import type { Database } from '../../../sql/src/contract.ts';
-import { dialectOf } from '../../../sql/src/dialects.ts';
-import { BEGUN, MIGRATIONS_TABLE } from '../../../sql/src/known-migrations.ts';
-import { pendingSteps } from '../../../sql/src/migrations.ts';
-import type { MigrationState } from '../../../sql/src/schema.ts';
+import {
+  BEGUN,
+  type Database,
+  dialectOf,
+  MIGRATIONS_TABLE,
+  type MigrationState,
+  pendingSteps,
+} from '@portico/sql';
 import { DEFAULT_ALGORITHM, missingKey } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { HealthOptions } from './health.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../contracts/log.ts';
+import type { Log } from '@portico/sql';
 
 /** What a server needs to serve: its store, the schema of that, and a signing key where one is needed. */
 export type HealthPart = 'store' | 'schema' | 'key';

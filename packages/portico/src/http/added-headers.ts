@@ -6,4 +6,5 @@ export function isAdded(name: string, { headers }: Response): boolean {
   return name === 'vary' || (name === EXPOSED_HEADERS && !headers.has('access-control-allow-origin'));
 }
 
+/** The header that names what a page of another origin may read (CORS). */
 export const EXPOSED_HEADERS = 'access-control-expose-headers';

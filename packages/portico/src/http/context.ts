@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Log, LogContext } from '../contracts/log.ts';
+import type { Log, LogContext } from '@portico/sql';
 
 /** The request being answered. */
 interface Answering {

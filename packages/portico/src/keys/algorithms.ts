@@ -1,5 +1,5 @@
+import { OutOfRangeError } from '@portico/sql';
 import type { JWK } from 'jose';
-import { OutOfRangeError } from '../../../sql/src/errors.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 
 /** Of what has not been asked for otherwise: the one that every OpenID Connect client must know. */

@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { OutOfRangeError } from '../../../sql/src/errors.ts';
+import { type Log, OutOfRangeError } from '@portico/sql';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
-import type { Log } from '../contracts/log.ts';
 import type { Acting, Audit } from '../auditing/audit.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, requireAlgorithm, SIGNING_ALGORITHMS } from './algorithms.ts';

@@ -1,5 +1,4 @@
-import { codeOf } from '../../../sql/src/errors.ts';
-import { NotGivenError } from '../../../sql/src/owned-files.ts';
+import { codeOf, NotGivenError } from '@portico/sql';
 import { KeyRotationError } from './signing-key.ts';
 
 /** What the file system says, with what to do; `effect` is what did not happen. What no file system says stays as it is. */

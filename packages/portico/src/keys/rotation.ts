@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { OutOfRangeError } from '../../../sql/src/errors.ts';
+import { OutOfRangeError } from '@portico/sql';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
 import type { Acting, Audit } from '../auditing/audit.ts';
 import type { SigningAlgorithm } from '../store/client.ts';

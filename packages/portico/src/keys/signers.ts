@@ -1,7 +1,7 @@
 import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
+import { ConfigurationError, type ConfigurationProblem } from '@portico/sql';
 import type { JWK } from 'jose';
-import { ConfigurationError, type ConfigurationProblem } from '../../../sql/src/errors.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { DIGESTS, FORMS, SIGNING_ALGORITHMS } from './algorithms.ts';
 import { publishedJwk } from './key-files.ts';

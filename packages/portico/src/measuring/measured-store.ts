@@ -1,4 +1,4 @@
-import type { SqlDialect } from '../../../sql/src/contract.ts';
+import type { SqlDialect } from '@portico/sql';
 import type { ExpiredRecords } from '../store/sql/expired.ts';
 import type { Store } from '../store/store.ts';
 import type { Measuring } from './measuring.ts';

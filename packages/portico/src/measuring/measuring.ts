@@ -1,4 +1,4 @@
-import type { Log } from '../contracts/log.ts';
+import type { Log } from '@portico/sql';
 import type {
   MeasuredEndpoint,
   MeasuredGrant,

@@ -1,5 +1,6 @@
-import type { DatabaseConnections, ObservedServer } from '../contracts/telemetry.ts';
-import type { Database } from '../../../sql/src/contract.ts';
+import type { Database } from '@portico/sql';
+import type { DatabaseConnections } from '@portico/sql';
+import type { ObservedServer } from '../contracts/telemetry.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { countRows } from '../store/sql/counting.ts';
 

@@ -1,4 +1,4 @@
-import { isOverloaded } from '../../../sql/src/errors.ts';
+import { isOverloaded } from '@portico/sql';
 import { HostTimeoutError, type OAuthErrorCode } from '../errors.ts';
 import { KeysLostError, SignerError } from '../keys/signing-key.ts';
 import { refusalCode } from '../refusals.ts';

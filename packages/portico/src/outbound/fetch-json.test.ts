@@ -7,7 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFetchJson, type FetchJson, type FetchJsonOptions } from './fetch-json.ts';
 import { resolveByDns } from './dns.ts';
 import { OutboundError } from './limits.ts';
-import { DOCUMENTS_CA, startDocumentHost, type DocumentHost } from '../../../../test/support/document-host.ts';
+import {
+  DOCUMENTS_CA,
+  startDocumentHost,
+  type DocumentHost,
+} from '../../../../test/support/document-host.ts';
 import { createClock } from '../../../../test/support/clock.ts';
 
 /** A request to where a stranger said can be turned against nobody (RFC 6890, section 8.6 of the draft). */

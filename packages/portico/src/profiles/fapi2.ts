@@ -1,4 +1,4 @@
-import type { ConfigurationProblem } from '../../../sql/src/errors.ts';
+import type { ConfigurationProblem } from '@portico/sql';
 import type { Client } from '../store/client.ts';
 
 /**

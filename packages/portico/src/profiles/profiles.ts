@@ -1,4 +1,4 @@
-import type { ConfigurationProblem } from '../../../sql/src/errors.ts';
+import type { ConfigurationProblem } from '@portico/sql';
 import { RegistrationError } from '../errors.ts';
 import { FAPI2_RULES, PROFILED_ALGORITHMS, type ProfiledClient, type ProfiledSwitches } from './fapi2.ts';
 

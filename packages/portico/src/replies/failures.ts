@@ -1,6 +1,5 @@
-import { isOverloaded } from '../../../sql/src/errors.ts';
+import { type Database, isOverloaded } from '@portico/sql';
 import { throttleLog } from '../http/throttle-log.ts';
-import type { Database } from '../../../sql/src/contract.ts';
 import type { Speaking } from '../words/speaking.ts';
 import { ENGLISH_WORDS, page, told, type PageText } from '../words/words.ts';
 import { AuthorizationPageError, HostTimeoutError, type PageLink } from '../errors.ts';

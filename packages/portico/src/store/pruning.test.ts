@@ -1,5 +1,5 @@
+import type { Log } from '@portico/sql';
 import { describe, expect, test, vi } from 'vitest';
-import type { Log } from '../contracts/log.ts';
 import { Pruning, type PruningOptions } from './pruning.ts';
 import type { ExpiredRecords } from './sql/expired.ts';
 

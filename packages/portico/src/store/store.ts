@@ -1,4 +1,4 @@
-import type { Database } from '../../../sql/src/contract.ts';
+import type { Database } from '@portico/sql';
 import { AccessTokenRecords } from './sql/access-tokens.ts';
 import { AuthorizationSearch } from './sql/authorization-search.ts';
 import { AuthorizationRecords } from './sql/authorizations.ts';

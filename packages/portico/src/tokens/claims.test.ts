@@ -1,5 +1,5 @@
+import type { Log } from '@portico/sql';
 import { describe, expect, test } from 'vitest';
-import type { Log } from '../contracts/log.ts';
 import type { UserInterface } from '../contracts/person.ts';
 import { claimNameProblem, claimNames, createClaims, type ClaimsMapper } from './claims.ts';
 import { createScopeCatalog } from './scopes.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../contracts/log.ts';
+import type { Log } from '@portico/sql';
 import type { UserInterface } from '../contracts/person.ts';
 import type { ScopeCatalog } from './scopes.ts';
 

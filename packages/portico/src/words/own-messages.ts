@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ConfigurationProblem } from '../../../sql/src/errors.ts';
+import type { ConfigurationProblem } from '@portico/sql';
 import { canonicalTag } from './language-ranges.ts';
 import { formsOf, placeholdersOf, PLURAL_CATEGORIES, type Catalog, type Message } from './message.ts';
 

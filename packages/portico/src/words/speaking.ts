@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../../../sql/src/errors.ts';
+import { ConfigurationError } from '@portico/sql';
 import { Note } from '../http/note.ts';
 import { ENGLISH } from './english.ts';
 import { acceptedLanguages, canonicalTag, lookUp, widened, wishedLanguages } from './language-ranges.ts';

@@ -1,4 +1,4 @@
-import type { BorrowedDatabase, BorrowingOptions } from '../../../portico/src/application/contracts.ts';
+import type { BorrowedDatabase, BorrowingOptions } from '../opened.ts';
 import { borrowed, type EngineOpener } from '../opening.ts';
 import { borrowMysql, type MysqlPool } from './borrowed.ts';
 import { openMysql } from './engine.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../../portico/src/contracts/log.ts';
+import type { Log } from '../log.ts';
 
 /** What a pool of `pg` is as an emitter of events. */
 interface Emitter {

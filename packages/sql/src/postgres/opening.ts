@@ -1,4 +1,4 @@
-import type { BorrowedDatabase, BorrowingOptions } from '../../../portico/src/application/contracts.ts';
+import type { BorrowedDatabase, BorrowingOptions } from '../opened.ts';
 import { borrowed, type EngineOpener } from '../opening.ts';
 import { borrowPostgres, type PostgresPool } from './borrowed.ts';
 import { surviveBrokenIdle } from './broken-idle.ts';

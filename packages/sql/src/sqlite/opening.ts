@@ -1,6 +1,6 @@
+import type { BorrowedDatabase, BorrowingOptions } from '../opened.ts';
 import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { BorrowedDatabase, BorrowingOptions } from '../../../portico/src/application/contracts.ts';
 import { borrowed, type EngineOpener } from '../opening.ts';
 import { openSqlite } from './engine.ts';
 import { fileOf } from './location.ts';

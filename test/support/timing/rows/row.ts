@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ClientRegistration } from 'portico/oauth-server';
+import type { ClientRegistration } from 'portico';
 import type { World } from '../world.ts';
 
 /** Two requests that are refused in the same words, whose time must not say which of the two was sent. */

@@ -1,4 +1,4 @@
-import { token } from 'portico/oauth-server';
+import { token } from 'portico';
 import { withToken } from '../../../lib/portico';
 
 export function GET(request: Request) {

@@ -1,5 +1,5 @@
 import bcrypt from 'bcryptjs';
-import { returnPath } from 'portico/host';
+import { returnPath } from 'portico';
 import { currentSession } from '../../../lib/session';
 import { userByEmail } from '../../../lib/users';
 

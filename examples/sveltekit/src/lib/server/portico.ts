@@ -1,8 +1,14 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { createHandler } from 'portico/fetch';
-import { defineApplication, startApplication } from 'portico/host';
-import { mcp, mcpServerOf, tool } from 'portico/mcp';
-import { authorizationServerOf, oauthServer, token, type Host } from 'portico/oauth-server';
+import {
+  defineApplication,
+  startApplication,
+  authorizationServerOf,
+  oauthServer,
+  token,
+  type Host,
+} from 'portico';
+import { mcp, mcpServerOf, tool } from '@portico/mcp';
 import { endSession, userById } from './users.ts';
 
 const host: Host<RequestEvent> = {

@@ -1,6 +1,6 @@
 import { redirect } from '@sveltejs/kit';
 import bcrypt from 'bcryptjs';
-import { returnPath } from 'portico/host';
+import { returnPath } from 'portico';
 import { createSession, userByEmail } from '../../lib/server/users.ts';
 
 export const actions = {

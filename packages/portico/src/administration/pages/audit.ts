@@ -1,4 +1,4 @@
-import { OutOfRangeError } from '../../../../sql/src/errors.ts';
+import { OutOfRangeError } from '@portico/sql';
 import type { PersonReference } from '../../contracts/person.ts';
 import type { AuditFilter } from '../../auditing/kept-audit.ts';
 import { EVENT_TYPES, isEventType } from '../../auditing/event-types.ts';

@@ -1,4 +1,4 @@
-import { migrationStatus } from '../../../../sql/src/migrations.ts';
+import { migrationStatus } from '@portico/sql';
 import { examine } from '../../console/doctor.ts';
 import type { Check } from '../../console/checks.ts';
 import type { ExaminedApplication } from '../../console/subject.ts';

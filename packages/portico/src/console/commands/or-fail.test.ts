@@ -1,5 +1,5 @@
+import { OutOfRangeError } from '@portico/sql';
 import { expect, test } from 'vitest';
-import { OutOfRangeError } from '../../../../sql/src/errors.ts';
 import type { ConsoleContext } from '../../application/contracts.ts';
 import { AccessError } from '../../errors.ts';
 import { orFail } from './or-fail.ts';

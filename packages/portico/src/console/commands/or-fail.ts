@@ -1,4 +1,4 @@
-import { OutOfRangeError } from '../../../../sql/src/errors.ts';
+import { OutOfRangeError } from '@portico/sql';
 import type { ConsoleContext } from '../../application/contracts.ts';
 import { AccessError, RegistrationError } from '../../errors.ts';
 import { KeyRotationError } from '../../keys/signing-key.ts';

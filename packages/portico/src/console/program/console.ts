@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
+import { isConfigurationError } from '@portico/sql';
 import { Command, CommanderError } from 'commander';
 import { startApplication } from '../../application/application.ts';
 import { requirePlugins } from '../../application/configuration.ts';
-import { addServe } from '../../../../kit/src/commands/serve.ts';
 import { addDbBackup } from './commands/db-backup.ts';
 import { addDbMigrate } from './commands/db-migrate.ts';
-import type { Application, ApplicationDefinition, ConsoleContext, Plugin } from '../../application/contracts.ts';
-import { isConfigurationError } from '../../../../sql/src/errors.ts';
+import type {
+  Application,
+  ApplicationDefinition,
+  ConsoleContext,
+  Plugin,
+} from '../../application/contracts.ts';
 import { jsonText } from '../../contracts/json.ts';
 import { takeEnvironmentBack } from '../../application/environment.ts';
 import { ConsoleError } from '../../application/errors.ts';
@@ -107,9 +111,9 @@ function createProgram(io: ConsoleIo): Command {
     .exitOverride();
 }
 
-/** The build puts this code into `dist/host`, and package.json is two folders above that. */
+/** The build puts this module into `dist/console/program`, as deep as it is in the sources. */
 function version(): string {
-  const manifest = path.join(import.meta.dirname, '..', '..', 'package.json');
+  const manifest = path.join(import.meta.dirname, '..', '..', '..', 'package.json');
   const { version: own } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
   return `portico ${own}, node ${process.versions.node}`;
 }
@@ -124,7 +128,7 @@ async function addCommands(
   const contributed = plugins.map((plugin) => plugin.commands);
   const own = definition.commands === undefined ? [] : [definition.commands];
   const all: readonly Plugin['commands'][] = [
-    addServe(plugins),
+    ...(definition.framework?.commands(plugins) ?? []),
     addDbMigrate,
     addDbBackup,
     ...contributed,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isConfigurationError } from '../../../../sql/src/errors.ts';
+import { isConfigurationError } from '@portico/sql';
 import type { ApplicationDefinition } from '../../application/contracts.ts';
 import { lendEnvironment } from '../../application/environment.ts';
 import { ConsoleError } from '../../application/errors.ts';

@@ -1,5 +1,4 @@
-import { pendingSteps } from '../../../../sql/src/migrations.ts';
-import { isConfigurationError } from '../../../../sql/src/errors.ts';
+import { isConfigurationError, pendingSteps } from '@portico/sql';
 import type { Application } from '../../application/contracts.ts';
 
 /**
@@ -14,4 +13,5 @@ export async function isSchemaPending(application: Application): Promise<boolean
   return pendingSteps(steps).length > 0;
 }
 
+/** What a command says that needs the schema. */
 export const SCHEMA_PENDING = 'The schema is not applied: run npx portico db:migrate up';

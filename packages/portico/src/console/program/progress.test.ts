@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ReportProgress, Timer } from '../../application/contracts.ts';
+import type { Timer } from '@portico/sql';
+import type { ReportProgress } from '../../application/contracts.ts';
 import { withProgress } from './progress.ts';
 
 /** A timer that stands still until the test moves it. */

@@ -1,5 +1,6 @@
-import type { ReportProgress, Timer } from '../../application/contracts.ts';
-import { systemTimer } from '../../../../sql/src/timer.ts';
+import { systemTimer } from '@portico/sql';
+import type { Timer } from '@portico/sql';
+import type { ReportProgress } from '../../application/contracts.ts';
 
 /** Where the progress of work that lasts is shown. */
 export interface ProgressOptions {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { ConfigurationProblem } from '../../../../sql/src/errors.ts';
+import type { ConfigurationProblem } from '@portico/sql';
 import { accentProperties, darkAccentOf } from './accents.ts';
 import { parseColor } from './colors.ts';
 import { readLogo, type LogoFile } from './logo.ts';

@@ -1,5 +1,4 @@
-import { dialectOf } from '../../../../sql/src/dialects.ts';
-import type { Migration, SchemaConnection } from '../../../../sql/src/schema.ts';
+import { dialectOf, type Migration, type SchemaConnection } from '@portico/sql';
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
 /** The schema of the first release. It has no foreign keys: an expired row may outlive the row that it refers to. */

@@ -1,4 +1,4 @@
-import type { Migration } from '../../../../sql/src/schema.ts';
+import type { Migration } from '@portico/sql';
 import { initialSchema } from './0001-initial.ts';
 
 /** The schema of the authorization server, step by step; run by `db:migrate up`. */

@@ -1,7 +1,5 @@
+import { type Database, type Dialect, dialectOf, type SqlParameter } from '@portico/sql';
 import type { PersonReference } from '../../contracts/person.ts';
-import type { Database, SqlParameter } from '../../../../sql/src/contract.ts';
-import type { Dialect } from '../../../../sql/src/dialect.ts';
-import { dialectOf } from '../../../../sql/src/dialects.ts';
 import type { AuditStore } from '../../auditing/keeping.ts';
 import type { AuditTable, Axis, IdRange, RecordKey } from '../../auditing/kept-audit.ts';
 import type { AuditRecord } from '../../auditing/record.ts';

@@ -1,6 +1,4 @@
-import type { Database } from '../../../../sql/src/contract.ts';
-import type { Dialect } from '../../../../sql/src/dialect.ts';
-import { dialectOf } from '../../../../sql/src/dialects.ts';
+import { type Database, type Dialect, dialectOf } from '@portico/sql';
 import type {
   AuthorizationFilter,
   CountedHeld,

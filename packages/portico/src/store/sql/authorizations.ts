@@ -1,6 +1,5 @@
+import { type Database, dialectOf } from '@portico/sql';
 import type { PersonReference } from '../../contracts/person.ts';
-import type { Database } from '../../../../sql/src/contract.ts';
-import { dialectOf } from '../../../../sql/src/dialects.ts';
 import type { Authorization, StoredGrant } from '../grant.ts';
 import { AUTHORIZATION_COLUMNS, toAuthorization, type AuthorizationRow } from './family-rows.ts';
 import { conditionOfPerson, familyIndex } from './family-index.ts';

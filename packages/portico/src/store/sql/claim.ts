@@ -1,5 +1,4 @@
-import type { Database, SqlParameter } from '../../../../sql/src/contract.ts';
-import { dialectOf } from '../../../../sql/src/dialects.ts';
+import { type Database, dialectOf, type SqlParameter } from '@portico/sql';
 import { insertInto } from './statements.ts';
 
 /** An UPDATE that claims one row, and an INSERT that takes place only if it did. */

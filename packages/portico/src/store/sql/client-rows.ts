@@ -1,4 +1,4 @@
-import type { SqlParameter } from '../../../../sql/src/contract.ts';
+import type { SqlParameter } from '@portico/sql';
 import type {
   ApplicationType,
   Client,

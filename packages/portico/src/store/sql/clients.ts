@@ -1,5 +1,4 @@
-import { insertIfNone } from '../../../../sql/src/insert-if-none.ts';
-import type { Database, SqlConnection, SqlParameter } from '../../../../sql/src/contract.ts';
+import { type Database, insertIfNone, type SqlConnection, type SqlParameter } from '@portico/sql';
 import type { Client, ClientLogo } from '../client.ts';
 import {
   CLIENT_COLUMNS,

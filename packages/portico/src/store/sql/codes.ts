@@ -1,5 +1,5 @@
+import type { Database } from '@portico/sql';
 import { equalInConstantTime } from '../../http/constant-time.ts';
-import type { Database } from '../../../../sql/src/contract.ts';
 import type {
   AuthorizationCode,
   CodeReplacement,

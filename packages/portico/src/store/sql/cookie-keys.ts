@@ -1,5 +1,4 @@
-import type { Database } from '../../../../sql/src/contract.ts';
-import { insertIfNone } from '../../../../sql/src/insert-if-none.ts';
+import { type Database, insertIfNone } from '@portico/sql';
 
 /** The keys of the cookies in which requests wait: `oauth_cookie_keys`. */
 export class CookieKeyRecords {

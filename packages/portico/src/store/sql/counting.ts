@@ -1,5 +1,5 @@
+import type { Database, SqlParameter } from '@portico/sql';
 import type { CountedRows } from '../../contracts/telemetry.ts';
-import type { Database, SqlParameter } from '../../../../sql/src/contract.ts';
 
 /**
  * Looks through the first `limit` rows after this key, by the primary key and in one statement: how many of them the condition applies to,

@@ -1,5 +1,4 @@
-import { insertIfNone } from '../../../../sql/src/insert-if-none.ts';
-import type { Database, SqlConnection } from '../../../../sql/src/contract.ts';
+import { type Database, insertIfNone, type SqlConnection } from '@portico/sql';
 import type { Client, DocumentClient } from '../client.ts';
 import {
   CLIENT_COLUMNS,

@@ -1,4 +1,4 @@
-import type { Database } from '../../../../sql/src/contract.ts';
+import type { Database } from '@portico/sql';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
 /** How many rows a batch has ended, and the last key that it looked at; null when none follow. */

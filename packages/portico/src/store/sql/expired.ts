@@ -1,4 +1,4 @@
-import type { Database } from '../../../../sql/src/contract.ts';
+import type { Database } from '@portico/sql';
 import { removeFamilies } from './authorizations.ts';
 import { keysWhere, placeholders, removeKeys, removeWhere, type Condition } from './statements.ts';
 

@@ -1,5 +1,5 @@
 // @engines sqlite: what each method does with a row; store-contract.test.ts has the engines, and several processes
-import type { SqlParameter } from '../../../../sql/src/contract.ts';
+import type { SqlParameter } from '@portico/sql';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Family, GrantOutcome, NewTokens, StoredGrant } from '../grant.ts';
 import type { ConsentRequest } from '../requests.ts';

@@ -1,6 +1,5 @@
+import type { Dialect, SqlParameter } from '@portico/sql';
 import type { PersonReference } from '../../contracts/person.ts';
-import type { SqlParameter } from '../../../../sql/src/contract.ts';
-import type { Dialect } from '../../../../sql/src/dialect.ts';
 import type { AuthorizationFilter } from '../authorization-search.ts';
 import type { Condition } from './statements.ts';
 

@@ -1,5 +1,5 @@
+import type { Database, SqlParameter } from '@portico/sql';
 import { equalInConstantTime } from '../../http/constant-time.ts';
-import type { Database, SqlParameter } from '../../../../sql/src/contract.ts';
 import type { RegisteredBy } from '../client.ts';
 import type {
   Authorization,

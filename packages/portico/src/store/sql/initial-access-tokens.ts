@@ -1,4 +1,4 @@
-import type { Database, SqlConnection } from '../../../../sql/src/contract.ts';
+import type { Database, SqlConnection } from '@portico/sql';
 import type { InitialAccessToken } from '../client.ts';
 import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
 

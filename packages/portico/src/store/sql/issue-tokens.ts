@@ -1,4 +1,4 @@
-import type { Database, SqlParameter } from '../../../../sql/src/contract.ts';
+import type { Database, SqlParameter } from '@portico/sql';
 import type { GrantOutcome, GrantRefusal, NewTokens, StoredGrant } from '../grant.ts';
 import { ACCESS_TOKEN_BLOCKER, ACCESS_TOKEN_COLUMNS, accessTokenValues } from './access-tokens.ts';
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';

@@ -1,4 +1,4 @@
-import type { Database, SqlConnection } from '../../../../sql/src/contract.ts';
+import type { Database, SqlConnection } from '@portico/sql';
 import type { ClientLogo } from '../client.ts';
 
 /** The pictures of clients: `oauth_client_logos`. */

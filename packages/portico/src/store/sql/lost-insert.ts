@@ -1,5 +1,4 @@
-import type { Database } from '../../../../sql/src/contract.ts';
-import { dialectOf } from '../../../../sql/src/dialects.ts';
+import { type Database, dialectOf } from '@portico/sql';
 
 /**
  * Settles whether a row was inserted by a statement whose answer was lost (decision 9). A blocking row takes the key, unless the row is

@@ -1,5 +1,4 @@
-import type { Database } from '../../../../sql/src/contract.ts';
-import { dialectOf } from '../../../../sql/src/dialects.ts';
+import { type Database, dialectOf } from '@portico/sql';
 import type {
   GrantOutcome,
   KeptAnswer,

@@ -1,4 +1,4 @@
-import type { Database, SqlConnection } from '../../../../sql/src/contract.ts';
+import type { Database, SqlConnection } from '@portico/sql';
 import type { Client, NewRegistration, RegistrationLimits, RegistrationRefusal } from '../client.ts';
 import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
 import { keyValues, SET_KEYS } from './client-rows.ts';

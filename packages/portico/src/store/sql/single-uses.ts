@@ -1,5 +1,4 @@
-import { insertIfNone } from '../../../../sql/src/insert-if-none.ts';
-import type { Database } from '../../../../sql/src/contract.ts';
+import { type Database, insertIfNone } from '@portico/sql';
 
 /** Something that may be used once, such as an assertion, and was used. */
 export interface SingleUse {

@@ -1,5 +1,4 @@
-import type { Database, SqlConnection, SqlParameter } from '../../../../sql/src/contract.ts';
-import { dialectOf } from '../../../../sql/src/dialects.ts';
+import { type Database, dialectOf, type SqlConnection, type SqlParameter } from '@portico/sql';
 
 /** What the tables' files share. */
 

@@ -1,6 +1,5 @@
+import { type Database, insertIfNone } from '@portico/sql';
 import type { PersonReference } from '../../contracts/person.ts';
-import type { Database } from '../../../../sql/src/contract.ts';
-import { insertIfNone } from '../../../../sql/src/insert-if-none.ts';
 
 /** The `sub` of each person: `oauth_subjects`. */
 export class SubjectRecords {

@@ -1,4 +1,4 @@
-import type { Database, SqlConnection } from '../../../../sql/src/contract.ts';
+import type { Database, SqlConnection } from '@portico/sql';
 import { makeRoom } from '../make-room.ts';
 import { BUDGET_ROW } from '../migrations/locked-rows.ts';
 import type { WaitingBudget, WaitingRequest } from '../requests.ts';

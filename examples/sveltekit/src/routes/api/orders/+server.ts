@@ -1,5 +1,5 @@
 import { portico } from '../../../lib/server/portico.ts';
-import { token } from 'portico/oauth-server';
+import { token } from 'portico';
 
 export async function GET({ request }) {
   const { server } = await portico();

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { dialectOf } from '../../../../../sql/src/dialects.ts';
+import { dialectOf } from '@portico/sql';
 import type { AddCommands, ConsoleContext } from '../../../application/contracts.ts';
 
 /** `db:backup <file>`: a copy of a SQLite database as it is at one moment, also while processes write to it. */

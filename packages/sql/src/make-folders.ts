@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { hasCode } from '../../../sql/src/errors.ts';
+import { hasCode } from './errors.ts';
 
 /**
  * Makes a folder, and those around it that are missing. `recursive` of Node's own never ends below /proc, where a folder

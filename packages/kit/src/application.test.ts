@@ -1,18 +1,18 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { migrate } from '@portico/sql';
+import type { Connection, PersonReference, Route } from 'portico';
+import { Event } from 'portico/extension';
+import type { AccountProvider, Application, ApplicationDefinition } from './contracts.ts';
 import { migrationsOf, startApplication } from './application.ts';
-import type { AccountProvider, Application, ApplicationDefinition, Connection, Route } from './contracts.ts';
-import type { PersonReference } from '../contracts/person.ts';
-import { databaseAccounts } from '../../../kit/src/accounts/database-accounts.ts';
-import { ErrorHandler } from '../../../kit/src/http/error-handler.ts';
 import { HttpError } from './errors.ts';
-import { Event } from './events.ts';
-import { migrate } from '../../../sql/src/migrations.ts';
-import { argon2idHasher } from '../../../kit/src/accounts/password-hasher.ts';
-import { auth, clientAddress, session } from '../../../kit/src/accounts/request-context.ts';
-import { listen } from '../../../kit/src/http/server.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { databaseAccounts } from './accounts/database-accounts.ts';
+import { ErrorHandler } from './http/error-handler.ts';
+import { argon2idHasher } from './accounts/password-hasher.ts';
+import { auth, clientAddress, session } from './accounts/request-context.ts';
+import { listen } from './http/server.ts';
 
 const ORIGIN = 'https://app.example';
 /** The kit's hasher with very little memory. */

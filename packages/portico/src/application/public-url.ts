@@ -1,6 +1,6 @@
 import { z, type ZodType } from 'zod';
-import { basePathProblems } from '../../../portico/src/http/base-path.ts';
-import { isLoopback } from '../../../portico/src/http/loopback.ts';
+import { basePathProblems } from '../http/base-path.ts';
+import { isLoopback } from '../http/loopback.ts';
 
 /** What `public_url` is told that would do in development. */
 export const HTTP_NEEDS_DEV = 'must be https; http is for loopback under APP_ENV=dev only';

@@ -1,0 +1,57 @@
+/** What packages that extend Portico are built on: HTTP, words, views and limits. Stable within a minor version. */
+export { StartedApplication } from './application/application.ts';
+export { STANDARD_OUTPUT, applicationName } from './application/configuration.ts';
+export { Event, type HostEvents } from './application/events.ts';
+export type { SignInLinks } from './application/sign-in-links.ts';
+export { redirectUriProblem } from './clients/redirect-uris.ts';
+export { withReturn } from './complete-host.ts';
+export { check, failing, isHealthy, ok, skipped, warning } from './console/checks.ts';
+export { livingClients } from './console/every-client.ts';
+export { SCHEMA_PENDING, isSchemaPending } from './console/program/pending-schema.ts';
+export { configurationChecks, printReport } from './console/report.ts';
+export { isYes } from './contracts/answers.ts';
+export { hasHalves, jsonText, wellFormedJson } from './contracts/json.ts';
+export { personProblem, samePerson } from './contracts/person.ts';
+export { spanOf } from './contracts/spans.ts';
+export { createArgon2id } from './defaults/argon2id.ts';
+export { builtInFolder } from './defaults/views.ts';
+export { prefersPage } from './http/accept.ts';
+export { EXPOSED_HEADERS } from './http/added-headers.ts';
+export { canonicalAddress, networkOf } from './http/addresses.ts';
+export { cookieNameBelow } from './http/base-path.ts';
+export { authorizationOf, isBearerRequest, parseBearer, parseScheme } from './http/bearer.ts';
+export { readBytes } from './http/body.ts';
+export { onBehalfOf } from './http/caller.ts';
+export {
+  type BindingOffer,
+  type BindingRefusal,
+  answerFields,
+  bindingRefusal,
+  challenges,
+} from './http/challenges.ts';
+export { equalInConstantTime } from './http/constant-time.ts';
+export { currentRequestId, runInContext, withCurrentRequestId } from './http/context.ts';
+export { sentCookies } from './http/cookies.ts';
+export { DPOP_SCHEME, dpopOffer } from './http/dpop.ts';
+export { type AttemptKey, FailedAttempts } from './http/failed-attempts.ts';
+export { isLoopback } from './http/loopback.ts';
+export { acceptsByName, mediaTypeOf } from './http/media-types.ts';
+export { Note } from './http/note.ts';
+export { allowedFields } from './http/preflight.ts';
+export { RecentMap } from './http/recent-map.ts';
+export {
+  REQUEST_ID_HEADER,
+  madeWithRequestId,
+  nameRequest,
+  newRequestId,
+  requestIdOf,
+  withRequestId,
+} from './http/request-id.ts';
+export { isLiteralTarget, pathOf } from './http/request-target.ts';
+export { comesFromHere, isSentFromHere } from './http/same-origin.ts';
+export { throttleLog } from './http/throttle-log.ts';
+export { type DpopProof, DpopProofError, type DpopProofProblem, checkDpopProof } from './jws/dpop-proof.ts';
+export { VERIFIED_ALGORITHMS } from './jws/public-keys.ts';
+export type { PageKey } from './words/english.ts';
+export { noteWish } from './words/speaking.ts';
+export { type Said, type Words, page, told } from './words/words.ts';
