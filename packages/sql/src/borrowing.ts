@@ -1,22 +1,30 @@
 import type { Timer } from './opened.ts';
 import { noConnection } from './failures.ts';
 
-/** How long a request waits for a connection of a pool of somebody else, in milliseconds. */
+/** How long a request waits for a connection of the application's pool, in milliseconds. */
 const LONGEST_WAIT = 5000;
-/** How many wait for one before the next is refused: nobody can leave the queue of such a pool. */
+/**
+ * How many requests may wait for a connection. The next one is refused, because a request cannot
+ * leave the queue of such a pool.
+ */
 const MOST_WAITING = 1000;
 
-/** Connections of a pool of somebody else: how they are taken, how many are out, when the last is back. */
+/**
+ * Takes connections from the application's pool, counts those in use, and tells when all are back.
+ */
 export interface Borrowing<Client> {
-  /** Rejects as unavailable when there is none in time; one that comes later goes back at once. */
+  /**
+   * Rejects as unavailable when no connection comes in time. One that comes later goes straight
+   * back.
+   */
   take(): Promise<Client>;
-  /** To be called once for each that was taken, when the pool has it back. */
+  /** Call this once for each connection taken, when the pool has it back. */
   isBack(): void;
-  /** Fulfilled when none is out. */
+  /** Resolves when no connection is in use. */
   allBack(): Promise<void>;
 }
 
-/** `take` asks the pool for a connection, `giveBack` returns one that was not used. */
+/** `take` asks the pool for a connection; `giveBack` returns one that was not used. */
 export function createBorrowing<Client>(
   timer: Timer,
   take: () => Promise<Client>,

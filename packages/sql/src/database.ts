@@ -7,21 +7,27 @@ import { OpenTransaction, refusalInside, type TransactionLimits } from './open-t
 import { RESOLVE_WITHIN, resolveLostCommit, retrying } from './retrying.ts';
 import { runTogether, type Together } from './together.ts';
 
-/** What a database consists of. */
+/** The parts that `createDatabase` assembles. */
 export interface DatabaseParts {
   readonly dialect: SqlDialect;
-  /** PostgreSQL: the schema of its tables; null for where the connection's `search_path` leads. */
+  /** PostgreSQL: the schema of its tables. Null uses the connection's `search_path`. */
   readonly schema: string | null;
   readonly engine: Engine;
-  /** Identifies the store: inside of one of its transactions it is only reached through the connection of that. */
+  /**
+   * Identifies the store. Inside one of its transactions, only the transaction's connection may
+   * reach it.
+   */
   readonly store: object;
   readonly limits: TransactionLimits;
   readonly withoutTimeout: (itself: OpenedDatabase) => OpenedDatabase;
-  /** Closes what else belongs to it. */
+  /** Closes everything else that belongs to the database. */
   readonly close: () => Promise<void>;
 }
 
-/** The store of the contract on an engine: refuses misuse of transactions, retries after conflicts, resolves lost commits. */
+/**
+ * Makes a store on an engine. It refuses misuse of transactions, retries after conflicts, and finds
+ * out what became of lost commits.
+ */
 export function createDatabase({ dialect, schema, store, limits, ...parts }: DatabaseParts): OpenedDatabase {
   const engine = refusingInside(parts.engine, store);
   const retries = { statements: 0, transactions: 0 };
@@ -30,7 +36,8 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
   const statements = isEmbedded ? engine : retryingStatements(engine, () => (retries.statements += 1));
   const connection = sqlConnection(statements);
   const endReads = (together: Together) => engine.endReads(together);
-  // No server comes back to an embedded engine: what is wrong with its disk stays so, and every write would wait for it.
+  // An embedded engine has no server that could come back. A disk fault stays, and every write
+  // would wait for it.
   const within = isEmbedded ? 0 : RESOLVE_WITHIN;
   const resolve = (committed: () => Promise<boolean>) => resolveLostCommit(committed, within, limits.timer);
 
@@ -80,7 +87,7 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
             () => (isUnknown = true),
           );
         } catch (error) {
-          // A conflict undid everything, and is done again: what was asked about must not be, a no is for good.
+          // After a conflict the work runs again. Do not ask about it, because a false is final.
           if (done === null || isWorthRetrying(error) || !isUnknown) throw error;
           const { result } = done;
           if (await resolve(() => committed(connection, result))) return result;
@@ -107,7 +114,10 @@ function sqlConnection(on: EngineConnection): SqlConnection {
   };
 }
 
-/** Inside of a transaction everything else would wait: on SQLite for ever, on a server once the last connection is taken. */
+/**
+ * Inside a transaction, any other statement would wait: forever on SQLite, and on a server as soon
+ * as the last connection is taken.
+ */
 function refusingInside(engine: Engine, store: object): Engine {
   return {
     execute(sql, parameters, onUnknown) {
@@ -124,7 +134,7 @@ function refusingInside(engine: Engine, store: object): Engine {
   };
 }
 
-/** A statement outside of transactions runs again after a conflict with others. */
+/** A statement outside transactions runs again after a conflict. */
 function retryingStatements(engine: Engine, onRetry: () => void): Pick<Engine, 'execute'> {
   return {
     execute: (sql, parameters, onUnknown) =>

@@ -3,48 +3,65 @@ import type { Examinations } from './examinations.ts';
 import type { ColumnTypes } from './schema.ts';
 
 /**
- * Where the SQL of the engines differs: one object for each engine, in that engine's folder. Everything else is written once, and asks
- * this object.
+ * The differences between the engines' SQL: one object per engine, in the engine's folder. All
+ * other SQL is written once and asks this object.
  */
 export interface Dialect extends StatementDialect, SchemaDialect {
   /** The engine. */
   readonly name: SqlDialect;
-  /** Whether the engine runs in this process, on a file that is its own, and not on a server. */
+  /** Whether the engine runs in this process, on a file, and not on a server. */
   readonly isEmbedded: boolean;
-  /** What the doctor can find out of it, loaded when it is asked for. */
+  /** What the doctor can examine. Loaded on demand. */
   examinations(): Promise<Examinations>;
-  /** How a running database is copied: a statement that takes a file's name, or what the operator does instead. */
+  /**
+   * How to copy a running database: a statement that takes a file name, or advice for the operator.
+   */
   readonly copying: { readonly statement: string } | { readonly advice: string };
 }
 
-/** What statements on rows need. */
+/** What statements about rows need. */
 export interface StatementDialect {
-  /** Inserts `row`, such as `t (k, v) VALUES (?, ?)`, unless there is one with the same `key`, such as `(k)`. */
+  /**
+   * Inserts `row`, such as `t (k, v) VALUES (?, ?)`, unless a row with the same `key`, such as
+   * `(k)`, exists.
+   */
   insertIfNone(row: string, key: string): string;
-  /** After an INSERT: where there is a row with this id, that is written as it is. */
+  /** The end of an INSERT that leaves an existing row with this id unchanged. */
   readonly unlessThere: string;
-  /** Within a transaction: its next statements wait only briefly for a lock. Null where none waits for long. */
+  /**
+   * Within a transaction: makes the next statements wait only briefly for a lock. Null where none
+   * waits long.
+   */
   readonly waitBriefly: string | null;
-  /** Whether a list of words has the word `?`, which is given with a space on each side. Byte by byte, which LIKE is not everywhere. */
+  /**
+   * Whether a space-separated list has the word `?`. Pass the word with a space on each side.
+   * Compares byte by byte, which LIKE does not do on every engine.
+   */
   hasWord(list: string): string;
   /**
-   * One statement that runs the UPDATE `claim` and inserts a row, with these columns, only if that found one. Null where it takes a
-   * transaction. Columns of times end in `_at` or `_after`.
+   * One statement that runs the UPDATE `claim`, and inserts a row with these columns only if the
+   * update matched one. Null where this takes a transaction. Names of time columns end in `_at` or
+   * `_after`.
    */
   claimAndInsert(claim: string, table: string, columns: string): string | null;
   /**
-   * Whether what is read is there for good. A restarted primary of PostgreSQL also shows what none of its standbys has, and one of them may
-   * take over from it: there only a write waits for them.
+   * Whether everything that is read is durable. A restarted PostgreSQL primary also shows rows that
+   * no standby has, and a standby may take over from it. There, only a write waits for the
+   * standbys.
    */
   readonly readsAreForGood: boolean;
   /**
-   * Whether statements are planned without their values. PostgreSQL takes any client for the usual one then, and reads a table by its
-   * key until it has met enough rows of it. An order that begins with the client, and is not said to be of one alone, leaves it the index.
+   * Whether the engine plans statements without their values. PostgreSQL then assumes an average
+   * client, and reads a table by its key until it has found enough rows. It uses the index instead
+   * if the order begins with the client and the condition does not show that there is only one (see
+   * `isValue`).
    */
   readonly plansWithoutValues: boolean;
-  /** That a column is `?`, so that an order by it is still one that only its index has. */
+  /** Compares a column with `?` without showing the planner that the column has only one value. */
   isValue(column: string): string;
-  /** The rows of one value below a key, from the index of both, greatest key first. */
+  /**
+   * The rows that have this value and a smaller key, from the index of both, greatest key first.
+   */
   belowInIndex(column: string, key: string): IndexRange;
 }
 
@@ -57,39 +74,57 @@ export interface IndexRange {
 
 /** What migrations need. */
 export interface SchemaDialect {
-  /** How the engine spells the kinds of column. Identifiers compare byte by byte, trailing spaces included. */
+  /**
+   * How the engine writes the column types. Identifiers compare byte by byte, trailing spaces
+   * included.
+   */
   columnTypes(connection: SqlConnection): Promise<ColumnTypes>;
-  /** Whether indexes end each entry with the row's key. */
+  /** Whether each entry of an index ends with the row's key. */
   readonly indexesEndWithKey: boolean;
-  /** The end of a CREATE INDEX for rows of this condition; empty where indexes are of all rows. */
+  /**
+   * The end of a CREATE INDEX for rows that meet this condition. Empty where an index always has
+   * all rows.
+   */
   partialIndex(condition: string): string;
-  /** What leaves room on each page of a table for the next version of a row: then no index is written with it. */
+  /**
+   * Statements that leave room on each page of a table for the next version of a row. Updates then
+   * write no index.
+   */
   roomForUpdates(table: string): readonly string[];
-  /** Finds the table `?` where it would be created; a SELECT from it would fail the transaction that it is in, on PostgreSQL. */
+  /**
+   * Finds the table `?` in the schema where it would be created. On PostgreSQL, a SELECT from a
+   * missing table would fail the transaction.
+   */
   readonly findTable: string;
-  /** Takes the lock of a migration, for the transaction or for the session. Waits for so many seconds at most, where the engine can. */
+  /**
+   * Takes the migration lock, for the transaction or for the session. Waits at most `seconds`,
+   * where the engine can.
+   */
   lock(connection: SqlConnection, name: string, seconds: number): Promise<void>;
-  /** Gives back what does not end with the transaction. */
+  /** Releases a lock that does not end with the transaction. */
   unlock(connection: SqlConnection, name: string): Promise<void>;
-  /** Whether a change of the schema failed since it was made before, by a step that was cut off. */
+  /** Whether a schema change failed because an interrupted step had already made it. */
   isDoneBefore(error: unknown): boolean;
-  /** How a database has several schemas; null where it has none. */
+  /** How to use schemas. Null where the engine has none. */
   readonly schemas: Schemas | null;
-  /** The text of a value in a statement that is printed. */
+  /** A text as a literal in a printed statement. */
   quoted(text: string): string;
-  /** The time in milliseconds, when a printed statement runs. */
+  /** The SQL for the current time in milliseconds, for printed statements. */
   readonly now: string;
 }
 
 /** The schemas of a database. */
 export interface Schemas {
-  /** What is wrong with the name; null when nothing is. */
+  /** What is wrong with the name, or null. */
   problem(name: string): string | null;
-  /** Makes the schema where it is missing. */
+  /** Creates the schema if it is missing. */
   create(connection: SqlConnection, name: string): Promise<void>;
-  /** What stands before and after printed statements, so that they find their schema and the session stays as it was. */
+  /**
+   * Statements before and after printed ones, so that these find their schema and the session stays
+   * unchanged.
+   */
   around(name: string): readonly [before: readonly string[], after: readonly string[]];
 }
 
-/** What names an engine: a `Database`, also one that an application brought. */
+/** Anything with a dialect: a `Database`, also one that an application brings. */
 export type OfDialect = { readonly dialect: Database['dialect'] };

@@ -4,10 +4,10 @@ import { MYSQL } from './mysql/dialect.ts';
 import { POSTGRES } from './postgres/dialect.ts';
 import { SQLITE } from './sqlite/dialect.ts';
 
-/** The list of engines. */
+/** The engines by name. */
 const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = { sqlite: SQLITE, postgres: POSTGRES, mysql: MYSQL };
 
-/** How the engine of this database writes its SQL. */
+/** How this database's engine writes SQL. */
 export function dialectOf({ dialect }: OfDialect): Dialect {
   return DIALECTS[dialect];
 }

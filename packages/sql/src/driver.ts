@@ -1,17 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { ConfigurationError } from './errors.ts';
 
-/** The package that speaks to a server. */
+/** The package that connects to a server. */
 export interface Driver {
   readonly name: string;
-  /** The oldest version that is enough. */
+  /** The oldest version that works. */
   readonly least: string;
 }
 
 /** What a message says is needed, such as `pg 8.11 or later`. */
 export const needed = ({ name, least }: Driver) => `${name} ${least} or later`;
 
-/** Loads a driver, which an application installs only if it uses that engine. A missing one is a problem of `database_url`. */
+/**
+ * Loads a driver. An application installs it only if it uses that engine. A missing driver is a
+ * problem of `database_url`.
+ */
 export async function loadDriver<Module>({ name }: Driver, load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
@@ -22,7 +25,9 @@ export async function loadDriver<Module>({ name }: Driver, load: () => Promise<M
   }
 }
 
-/** Refuses the driver that is installed if it is too old. One that is missing is noticed when it is needed. */
+/**
+ * Throws if the installed driver is too old. A missing driver is noticed later, when it is needed.
+ */
 export function refuseOldDriver(driver: Driver): void {
   const version = tooOld(driver);
   if (version === null) return;
@@ -32,8 +37,9 @@ export function refuseOldDriver(driver: Driver): void {
 }
 
 /**
- * Why a pool is refused, after what is needed: the version of its driver, if that is too old. A pool tells none: it is that of the
- * driver that is installed here, if the pool is made by that one. Any other is judged by what it can do.
+ * Why a pool is refused, or null: the version of its driver, if that is too old. A pool does not
+ * tell its version. If the driver that is installed here made the pool, its version counts. Any
+ * other pool is judged by what it can do.
  */
 export async function refusalOfOld(
   driver: Driver,
@@ -47,7 +53,9 @@ export async function refusalOfOld(
   return typeof Pool === 'function' && pool instanceof Pool ? `; this one is of version ${version}` : null;
 }
 
-/** The version that is installed, if it is too old; null also where nothing tells it, as in a bundle. */
+/**
+ * The installed version, if it is too old. Null also where the version is unknown, as in a bundle.
+ */
 function tooOld({ name, least }: Driver): string | null {
   try {
     const manifest = readFileSync(new URL(import.meta.resolve(`${name}/package.json`)), 'utf8');
@@ -64,5 +72,5 @@ function isBefore(version: string, least: string): boolean {
   return major < leastMajor || (major === leastMajor && minor < leastMinor);
 }
 
-/** What messages about a URL of any server say of its password. */
+/** What messages about a server's URL say about the password. */
 export const ESCAPES = '/ ? # @ and % of a password are written %2F %3F %23 %40 %25';

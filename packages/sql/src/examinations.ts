@@ -4,7 +4,10 @@ import type { Finding } from './findings.ts';
 /** A database as the doctor looks at it. */
 export interface ExaminedDatabase {
   readonly database: Pick<Database, 'execute'>;
-  /** The pool of connections to it: how many at most, and for how many seconds one is used. Null when that is not known. */
+  /**
+   * The connection pool: its maximum size, and how many seconds a connection is used. Null if
+   * unknown.
+   */
   readonly pool?: Pool | null;
 }
 
@@ -15,9 +18,12 @@ export interface Pool {
 
 export type Examination = (examined: ExaminedDatabase) => Promise<readonly Finding[]>;
 
-/** What a doctor can find out of an engine. docs/running-on-several-machines.md says what a reader of the findings needs to know. */
+/**
+ * What a doctor can examine on an engine. docs/running-on-several-machines.md explains the
+ * findings.
+ */
 export interface Examinations {
   readonly parts: readonly (readonly [part: string, Examination])[];
-  /** Why a database answers nothing but questions about itself; null where that is not known. */
+  /** Why a database answers only questions about itself, or null if unknown. */
   findUnready(database: Pick<Database, 'execute'>): Promise<Finding | null>;
 }

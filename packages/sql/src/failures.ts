@@ -3,7 +3,7 @@ import { mysqlMeanings } from './mysql/failures.ts';
 import { postgresMeanings } from './postgres/failures.ts';
 import { sqliteMeanings } from './sqlite/failures.ts';
 
-/** The list of engines: an error tells by itself whose it is. */
+/** All engines. Each recognizes its own errors. */
 const ENGINES: readonly MeaningsOf[] = [postgresMeanings, mysqlMeanings, sqliteMeanings];
 
 const meanings = (error: Error) => ENGINES.flatMap((meaningsOf) => meaningsOf(error));
@@ -11,27 +11,33 @@ const meanings = (error: Error) => ENGINES.flatMap((meaningsOf) => meaningsOf(er
 const means = (error: unknown, meaning: Meaning): error is Error =>
   error instanceof Error && meanings(error).includes(meaning);
 
-/** Whether the store cannot be reached, is too busy, or may only be read from: the same may succeed later, or elsewhere. */
+/**
+ * Whether the store cannot be reached, is too busy, or is read-only. The same may succeed later or
+ * elsewhere.
+ */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(saysUnavailable);
 }
 
-/** Whether a conflict with others undid everything, so that it can be done again. */
+/** Whether a conflict undid everything, so that it can run again. */
 export function isWorthRetrying(error: unknown): boolean {
   return causes(error).some((cause) => isAboutName(cause) || means(cause, 'conflict'));
 }
 
-/** Whether the server answers that nobody knows whether what it was sent took effect. */
+/** Whether the server says that the outcome is unknown. */
 export function isUnknown(error: unknown): boolean {
   return means(error, 'unknown');
 }
 
-/** Whether the server may only be read from. */
+/** Whether the server is read-only. */
 export function isReadOnly(error: unknown): boolean {
   return means(error, 'read-only');
 }
 
-/** PostgreSQL: the name of a prepared statement was wrong, and nothing was done. Run again, it has another name, or none. */
+/**
+ * PostgreSQL: the name of a prepared statement was wrong, and nothing was done. The next run uses
+ * another name, or none.
+ */
 export function isAboutName(error: unknown): boolean {
   return means(error, 'name');
 }
@@ -41,30 +47,36 @@ const NO_CONNECTION = 'PORTICO_NO_CONNECTION';
 const FOREIGN_TRANSACTION = 'PORTICO_FOREIGN_TRANSACTION';
 const ROLLED_BACK = 'PORTICO_ROLLED_BACK';
 
-/** Others were quicker again and again. */
+/** Others kept changing the same rows first. */
 export function tooManyConflicts(cause: unknown): Error {
   const message = `Others changed the same again and again: ${cause instanceof Error ? cause.message : String(cause)}`;
   return Object.assign(new Error(message, { cause }), { code: CONFLICTS });
 }
 
-/** No connection could be had in time. */
+/** No connection was free in time. */
 export function noConnection(message: string): Error {
   return Object.assign(new Error(message), { code: NO_CONNECTION });
 }
 
-/** What ran on the connection is not committed, since it was in a transaction of somebody else; given up, it never will be. */
+/**
+ * The statements are not committed, because the connection was in an open transaction of the
+ * application. The connection is dropped, so they never will be.
+ */
 export function foreignTransaction(): Error {
   const message = 'The connection was in a transaction that the application left open';
   return Object.assign(new Error(message), { code: FOREIGN_TRANSACTION });
 }
 
-/** PostgreSQL does that after a failed statement whose error the work has swallowed, and says so in place of the commit. */
+/**
+ * PostgreSQL reports this instead of a commit when a statement failed and the work swallowed the
+ * error.
+ */
 export function rolledBack(): Error {
   const message = 'The transaction was rolled back: a statement had failed';
   return Object.assign(new Error(message), { code: ROLLED_BACK });
 }
 
-/** Whether it was found here, from what the server answered, that nothing took effect. */
+/** Whether this process knows, from the server's answer, that nothing took effect. */
 export function isFoundUndone(error: unknown): boolean {
   return error instanceof Error && codesOf(error).some((code) => FOUND_UNDONE.has(code));
 }
@@ -98,7 +110,10 @@ function saysUnavailable(error: Error): boolean {
   );
 }
 
-/** The error, what caused it, and what caused that; a failed connection to several addresses is an AggregateError. */
+/**
+ * The error with its causes and theirs. A failed connection to several addresses is an
+ * AggregateError.
+ */
 function causes(error: unknown, depth = 0): readonly Error[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const several: readonly unknown[] = error instanceof AggregateError ? error.errors : [];

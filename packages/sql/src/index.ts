@@ -1,4 +1,7 @@
-/** One contract of a relational database, on SQLite, PostgreSQL, MySQL and MariaDB; its transactions and its migrations. */
+/**
+ * One interface to a relational database, on SQLite, PostgreSQL, MySQL and MariaDB, with its
+ * transactions and migrations.
+ */
 export type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from './contract.ts';
 export type {
   BorrowedDatabase,

@@ -2,8 +2,8 @@ import type { Database, SqlParameter } from './contract.ts';
 import { dialectOf } from './dialects.ts';
 
 /**
- * Inserts `row`, such as `t (k, v) VALUES (?, ?)`, unless there is one with the same `key`, such as `(k)`; whether it did. Where the
- * answer was lost, that is thrown.
+ * Inserts `row`, such as `t (k, v) VALUES (?, ?)`, unless a row with the same `key`, such as `(k)`,
+ * exists. Returns whether it inserted. Throws if the answer was lost.
  */
 export async function insertIfNone(
   database: Pick<Database, 'dialect' | 'execute'>,

@@ -1,12 +1,12 @@
 import type { Pool } from './examinations.ts';
 import { ok, warning, type Finding } from './findings.ts';
 
-/** Settings of a server by name. */
+/** A server's settings by name. */
 export interface Settings {
-  /** Throws for one that the server did not name. */
+  /** Throws for a setting that the server did not return. */
   text(name: string): string;
   number(name: string): number;
-  /** Null for one that this server does not have. */
+  /** Null for a setting that this server does not have. */
   find(name: string): string | null;
 }
 
@@ -20,13 +20,13 @@ export function toSettings(rows: readonly (readonly [name: string, value: unknow
   return { text, number: (name) => Number(text(name)), find: (name) => values.get(name) ?? null };
 }
 
-/** The findings that are there; one that is ok when there is none. */
+/** The findings without nulls, or one `ok` if there are none. */
 export function orOk(findings: readonly (Finding | null)[], detail: string): readonly Finding[] {
   const found = findings.filter((each) => each !== null);
   return found.length > 0 ? found : [ok(detail)];
 }
 
-/** How many processes the connections of a server are enough for. */
+/** For how many processes the server has enough connections. */
 export function judgeRoom(connections: number, pool: Pool | null): Finding {
   if (pool === null) return ok(`the server has ${connections} connections for this account`);
   const processes = Math.floor(connections / pool.size);
@@ -42,7 +42,10 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
   );
 }
 
-/** A time limit of the server below which what is usual under load fails; limits in milliseconds, and 0 is none. */
+/**
+ * Warns about a server's time limit that normal load would exceed. Limits are in milliseconds; 0
+ * means no limit.
+ */
 export function judgeLimit(name: string, limit: number, least: number): Finding | null {
   if (limit <= 0 || limit >= least) return null;
   return warning(

@@ -2,13 +2,16 @@ import type { SqlConnection } from './contract.ts';
 import type { Dialect } from './dialect.ts';
 import type { ColumnTypes, Migration } from './schema.ts';
 
-/** Where the steps that are applied are kept. */
+/** The table of applied steps. */
 export const MIGRATIONS_TABLE = 'portico_migrations';
 
-/** `applied_at` of a step that was begun and not finished. */
+/** `applied_at` of a step that began and did not finish. */
 export const BEGUN = 0;
 
-/** The steps that were begun or applied, and when each was applied; empty where nothing was migrated. Changes nothing. */
+/**
+ * The steps that began or were applied, with the time of each. Empty before the first migration.
+ * Changes nothing.
+ */
 export async function knownMigrations(
   dialect: Dialect,
   connection: SqlConnection,
@@ -21,12 +24,12 @@ export async function knownMigrations(
   return new Map(rows.map((row) => [row.name, row.applied_at]));
 }
 
-/** The statement that makes the table of steps where it is missing. */
+/** The statement that creates the table of steps if it is missing. */
 export function createTable({ identifier, time }: ColumnTypes): string {
   return `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (name ${identifier} NOT NULL PRIMARY KEY, applied_at ${time} NOT NULL)`;
 }
 
-/** Those that are not applied; one that was begun and not finished is among them. */
+/** The steps that are not applied, including one that began and did not finish. */
 export function missingOf(
   migrations: readonly Migration[],
   known: ReadonlyMap<string, number>,
@@ -34,7 +37,7 @@ export function missingOf(
   return migrations.filter(({ name }) => (known.get(name) ?? BEGUN) === BEGUN);
 }
 
-/** In the order of their names, which is that of their application. */
+/** Sorted by name, which is the order of application. */
 export function sorted(migrations: readonly Migration[]): readonly Migration[] {
   const ordered = migrations.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const twice = ordered.find(({ name }, index) => ordered[index + 1]?.name === name);

@@ -3,24 +3,27 @@ import type { EngineConnection, StatementResult } from './engine.ts';
 import { isWorthRetrying } from './failures.ts';
 import { refuseTransactionControl } from './transaction-control.ts';
 
-/** A connection of a server's pool. */
+/** A connection from a server's pool. */
 export interface PooledConnection extends EngineConnection {
   /** Begins a transaction at READ COMMITTED, whatever the server's default. */
   begin(): Promise<unknown>;
   commit(): Promise<unknown>;
-  /** False when a transaction is open on it, as one that somebody began before it was given out; null when that is not known. */
+  /**
+   * False when a transaction is open on it, such as one that the application began before. Null if
+   * unknown.
+   */
   isIdle(): boolean | null;
-  /** Gives it back to the pool, or gives it up. */
+  /** Gives the connection back to the pool, or drops it if it is broken. */
   release(broken: boolean): void;
 }
 
-/** The stack that a driver gives leads to its socket, and not to the caller. */
+/** Makes the stack of a driver's error lead to the caller instead of the socket. */
 export function leadToCaller(error: unknown): void {
   if (error instanceof Error) Error.captureStackTrace(error, leadToCaller);
 }
 
 interface LentOptions {
-  /** Whether nothing may run on the connection any more after this error. */
+  /** Whether this error means that the connection must not be used again. */
   readonly breaks: (error: unknown) => boolean;
   readonly giveBack: (connection: PooledConnection, broken: boolean) => void;
 }
@@ -32,7 +35,10 @@ export class LentConnection implements EngineConnection {
   readonly #giveBack: LentOptions['giveBack'];
   #broken = false;
   #inTransaction = false;
-  /** What undid the open transaction: on MySQL, every statement that came after a deadlock would commit by itself. */
+  /**
+   * What undid the open transaction. On MySQL, every statement after a deadlock would commit by
+   * itself.
+   */
   #undone: { readonly error: unknown } | null = null;
 
   constructor(connection: PooledConnection, { breaks, giveBack }: LentOptions) {
@@ -52,7 +58,10 @@ export class LentConnection implements EngineConnection {
     this.#inTransaction = true;
   }
 
-  /** `onFailed` hears how a commit failed that was sent: what is undone is not committed. */
+  /**
+   * Calls `onFailed` only if a commit was sent and failed. An undone transaction is never
+   * committed.
+   */
   async commit(onFailed: (error: unknown) => void): Promise<void> {
     this.#refuseWhenUndone();
     try {

@@ -1,13 +1,16 @@
-/** The log of an application. The kit's never writes a value under the name of a secret. */
+/** The log of an application. The kit's log never writes a value whose name is that of a secret. */
 export interface Log {
-  /** Details for somebody who looks for a fault; written at the level `debug` alone. */
+  /** Details for debugging. Written only at the level `debug`. */
   debug(message: string, context?: LogContext): void;
-  /** What happened as it should. */
+  /** A normal event. */
   info(message: string, context?: LogContext): void;
-  /** What somebody should look at, though the request went on. */
+  /** Something to look at, although the request went on. */
   warning(message: string, context?: LogContext): void;
-  /** What failed and needs attention; the exception under `exception`. */
+  /** A failure that needs attention. Pass the exception as `exception`. */
   error(message: string, context?: LogContext): void;
 }
-/** Values for the `{placeholders}` of a message; `{exception}` expands to the error with its stack and causes. */
+/**
+ * Values for the `{placeholders}` of a message. `{exception}` expands to the error with its stack
+ * and causes.
+ */
 export type LogContext = Readonly<Record<string, unknown>>;

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { hasCode } from './errors.ts';
 
 /**
- * Makes a folder, and those around it that are missing. `recursive` of Node's own never ends below /proc, where a folder
- * is missing and cannot be made; this throws there.
+ * Creates a folder and its missing parents. Node's own `recursive` never returns for a missing
+ * folder below /proc; this throws.
  */
 export function makeFolders(folder: string, mode?: number): void {
   try {

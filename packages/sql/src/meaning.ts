@@ -1,20 +1,23 @@
 /**
- * What an error says of the statement or the commit that it ended. Whatever no engine knows is the statement's own fault: it did
- * nothing, and would do nothing the next time.
+ * What an error says about the statement or commit that it ended. An error that no engine
+ * recognizes is the statement's own fault: it did nothing, and would fail again.
  */
 export type Meaning =
-  /** It did nothing. The same may succeed later, or on another connection. */
+  /** It did nothing. The same may succeed later or on another connection. */
   | 'unavailable'
-  /** It did nothing: the server may only be read from, as one that another took over from. */
+  /** It did nothing: the server is read-only, for example because another one took over. */
   | 'read-only'
-  /** A conflict with others undid it, and all of its transaction: it can be done again. */
+  /** A conflict undid it and its whole transaction. It can run again. */
   | 'conflict'
-  /** The name of a prepared statement was wrong. It did nothing; run again, it has another name, or none. */
+  /**
+   * The name of a prepared statement was wrong. It did nothing. The next run uses another name, or
+   * none.
+   */
   | 'name'
-  /** Nobody knows whether it took effect. */
+  /** The outcome is unknown. */
   | 'unknown';
 
-/** What an error means; nothing for one that is not the engine's. It may mean several. */
+/** The meanings of an error. Empty for an error of another engine. */
 export type MeaningsOf = (error: Error) => readonly (Meaning | undefined)[];
 
 /** The codes of an error, as drivers and Node give them. */

@@ -13,12 +13,13 @@ import {
 import type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnection } from './schema.ts';
 
 /**
- * Applies the steps that are missing, in the order of their names; returns the names newly applied. When two processes
- * migrate at once, one does it, and the other waits and finds it done. On SQLite and PostgreSQL it is all or nothing. MySQL
- * commits each change of the schema by itself: there a step that was cut off stays marked as begun, and is run again.
+ * Applies the missing steps in the order of their names, and returns the names of the steps it
+ * applied. If two processes migrate at once, one does it and the other waits. On SQLite and
+ * PostgreSQL, all steps apply or none do. MySQL commits each schema change by itself: an
+ * interrupted step stays marked as begun, and runs again.
  *
- * Steps may take long, so a store that `openDatabase` returned runs them without its time limits. `onStep` is told of each before it
- * begins, inside of the transaction: it must not use the store.
+ * A store from `openDatabase` runs the steps without its time limits, because they may take long.
+ * `onStep` is called before each step, inside the transaction: it must not use the store.
  */
 export async function migrate(
   store: Database & { withoutTimeout?(): Database },
@@ -58,7 +59,10 @@ export async function migrate(
 const LOCK_NAME = MIGRATIONS_TABLE;
 const LOCK_SECONDS = 600;
 
-/** Where the engine is embedded, the lock of another process's migration lasts longer than a statement waits for it. */
+/**
+ * On an embedded engine, another process's migration holds the lock longer than a statement waits
+ * for it.
+ */
 async function waitForLock<T>(
   database: Database,
   work: (connection: SqlConnection) => Promise<T>,
@@ -75,7 +79,7 @@ async function waitForLock<T>(
   }
 }
 
-/** Every migration with the time it was applied. Changes nothing. */
+/** Every migration, with the time it was applied. Changes nothing. */
 export async function migrationStatus(
   database: Database,
   migrations: readonly Migration[],
@@ -87,7 +91,7 @@ export async function migrationStatus(
   });
 }
 
-/** The names of the steps that are still to be applied, of those whose names begin with the prefix. */
+/** The names of the steps that are not applied yet and start with the prefix. */
 export function pendingSteps(steps: readonly MigrationState[], prefix = ''): readonly string[] {
   return steps.flatMap(({ name, appliedAt }) =>
     appliedAt === null && name.startsWith(prefix) ? [name] : [],

@@ -5,13 +5,13 @@ import { opened, type DatabaseOptions, type EngineOpener } from './opening.ts';
 import { postgresOpener } from './postgres/opening.ts';
 import { sqliteOpener } from './sqlite/opening.ts';
 
-/** The list of engines. */
+/** All engines. */
 const OPENERS: readonly EngineOpener[] = [sqliteOpener, postgresOpener, mysqlOpener];
 
 /**
- * Opens the store that a URL names: `sqlite:<file>` (relative to the directory; `sqlite::memory:`), `postgres://…` (of several
- * servers: `postgres://…@one:5432,other:5432/…`), `mysql://…` or `mariadb://…`. Connects at the first statement. Throws a
- * ConfigurationError for any other URL.
+ * Opens the store of a URL: `sqlite:<file>` (relative to the directory; `sqlite::memory:`),
+ * `postgres://…` (several servers: `postgres://…@one:5432,other:5432/…`), `mysql://…` or
+ * `mariadb://…`. Connects at the first statement. Throws a ConfigurationError for any other URL.
  */
 export function openDatabase(url: string, options: DatabaseOptions): OpenedDatabase {
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];

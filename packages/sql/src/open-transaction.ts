@@ -4,10 +4,13 @@ import type { Timer } from './opened.ts';
 import type { SqlParameter } from './contract.ts';
 import type { EngineConnection, StatementResult } from './engine.ts';
 
-/** How long a transaction may last, in milliseconds; null for as long as it takes. */
+/** How long a transaction may last, in milliseconds. Null means no limit. */
 export interface TransactionLimits {
   readonly duration: number | null;
-  /** How long it may wait for anything but its statements, once the first of them has run. */
+  /**
+   * How long it may wait for anything except its statements, in milliseconds, after its first
+   * statement. Null means no limit.
+   */
   readonly idle: number | null;
   readonly timer: Timer;
 }
@@ -15,14 +18,20 @@ export interface TransactionLimits {
 /** The transaction whose work is running. */
 const current = new AsyncLocalStorage<OpenTransaction>();
 
-/** The innermost transaction that has not ended. Ended ones are skipped, so that nothing keeps them in memory. */
+/**
+ * The innermost transaction that is still open. Skips ended ones, so that they do not stay in
+ * memory.
+ */
 function innermostOpen(): OpenTransaction | undefined {
   let found = current.getStore();
   while (found?.hasEnded === true) found = found.outer;
   return found;
 }
 
-/** The error when this store must not be asked now: the statement would wait for a transaction that waits for the statement. */
+/**
+ * The error if this store must not be used now: the statement would wait for a transaction that
+ * waits for the statement.
+ */
 export function refusalInside(store: object): TransactionError | null {
   for (let open = current.getStore(); open !== undefined; open = open.outer) {
     if (open.store === store && !open.hasEnded) return new TransactionError('inside');
@@ -31,20 +40,23 @@ export function refusalInside(store: object): TransactionError | null {
 }
 
 /**
- * The connection that a transaction's work is given. Its end waits for statements in flight; after it, statements are
- * refused, since the underlying connection may be in use by others then.
+ * The connection for a transaction's work. Its end waits for running statements. Later statements
+ * are refused, because the underlying connection may be in other use by then.
  */
 export class OpenTransaction implements EngineConnection {
   readonly store: object;
   readonly #connection: EngineConnection;
-  /** The open transaction around this one, on another store. */
+  /** The enclosing open transaction, on another store. */
   readonly outer = innermostOpen();
   readonly #limits: TransactionLimits;
   readonly #since: number;
   #ended: 'ended' | 'idle' | 'late' | null = null;
   /** Statements that have not returned yet. */
   #inFlight = 0;
-  /** Since when no statement is in flight; null before the first, when nothing is held that others wait for. */
+  /**
+   * Since when no statement is running. Null before the first one: the transaction holds no locks
+   * yet.
+   */
   #idleSince: number | null = null;
   #allReturned: (() => void) | null = null;
   /** The error of a statement that the work did not await. */
@@ -79,7 +91,10 @@ export class OpenTransaction implements EngineConnection {
     }
   }
 
-  /** Runs the work and ends the transaction. Once the promise is fulfilled or rejected, no statement runs any more. */
+  /**
+   * Runs the work and ends the transaction. When the promise settles, no statement is running any
+   * more.
+   */
   async run<T>(work: (connection: EngineConnection) => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
     let result: T;
@@ -93,7 +108,7 @@ export class OpenTransaction implements EngineConnection {
     return result;
   }
 
-  /** Ends the transaction once it has lasted or waited for too long, and then calls `onLate`. */
+  /** Ends the transaction when it has lasted or waited too long, and then calls `onLate`. */
   #watch(onLate: () => void): void {
     const { duration, idle, timer } = this.#limits;
     if (duration === null || idle === null) return;
@@ -111,7 +126,7 @@ export class OpenTransaction implements EngineConnection {
     this.#stopWatching = timer.after(Math.min(duration, idle), check);
   }
 
-  /** Refuses statements from now on, and waits for those in flight. */
+  /** Refuses new statements, and waits for running ones. */
   async #end(): Promise<void> {
     this.#ended ??= 'ended';
     this.#stopWatching?.();

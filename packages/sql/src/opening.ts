@@ -7,47 +7,56 @@ import type { Engine } from './engine.ts';
 import type { PoolLimits } from './pool.ts';
 import { systemTimer } from './timer.ts';
 
-/** How a store is opened. */
+/** Options of `openDatabase`. */
 export interface DatabaseOptions extends Omit<BorrowingOptions, 'log'> {
-  /** The folder that a relative file of SQLite is in, absolute. */
+  /** The absolute path of the folder that relative SQLite files start from. */
   readonly directory: string;
-  /** Connections to a server at most; 10. */
+  /** The maximum number of connections to a server; 10. */
   readonly poolSize?: number;
-  /** Seconds that a connection to a server is used at most; 300. Some end a tenth earlier, so that not all end at once. */
+  /**
+   * How long a connection to a server is used at most, in seconds; 300. Some end up to a tenth
+   * earlier, so that not all end at once.
+   */
   readonly connectionLifetime?: number;
-  /** Seconds that a statement on a server may take; 10. The server is told, where it can be. */
+  /**
+   * How long a statement on a server may take, in seconds; 10. The server enforces it too, where
+   * possible.
+   */
   readonly statementTimeout?: number;
 }
 
-/** A URL of a database, in parts. */
+/** A database URL in parts. */
 export interface DatabaseUrl {
   readonly url: string;
-  /** Behind the scheme and its colon. */
+  /** The part after the scheme and its colon. */
   readonly rest: string;
 }
 
-/** How the databases of an engine are opened by a URL. */
+/** Opens the databases of an engine by URL. */
 export interface EngineOpener {
   readonly dialect: SqlDialect;
   readonly schemes: readonly string[];
-  /** Null where the URL names none. */
+  /** Null for a URL that names no database. */
   open(url: DatabaseUrl, options: DatabaseOptions): EngineOf | null;
 }
 
 /** Makes an engine with these limits. */
 export type EngineOf = (limits: PoolLimits) => Engine;
 
-/** In seconds: a server that hangs must not hang the application. */
+/** In seconds. A server that hangs must not hang the application. */
 const STATEMENT_TIMEOUT = 10;
 
-/** The store on an engine that is opened here, and ends with it. */
+/** A store on an engine that is opened here, and closed with it. */
 export function opened(dialect: SqlDialect, engine: EngineOf, options: DatabaseOptions): OpenedDatabase {
   const { connectionLifetime = 300, statementTimeout = STATEMENT_TIMEOUT } = options;
   const lifetime = connectionLifetime * 1000;
   return assemble({ dialect, engine, store: null, lifetime, statementTimeout }, options);
 }
 
-/** The store on what belongs to the application; `store` is what its statements wait for each other on. */
+/**
+ * A store on the application's own pool or file. Stores with the same `store` object refuse
+ * statements inside each other's transactions.
+ */
 export function borrowed(
   options: BorrowingOptions,
   open: (options: BorrowingOptions) => Pick<Opening, 'dialect' | 'engine' | 'store'>,
@@ -60,9 +69,12 @@ export function borrowed(
 interface Opening {
   readonly dialect: SqlDialect;
   readonly engine: EngineOf;
-  /** What statements wait for each other on; null for what is opened here. */
+  /**
+   * The object that identifies the store to the checks inside transactions. Null for what is opened
+   * here.
+   */
   readonly store: object | null;
-  /** How long a connection is used at most, in milliseconds; null for as long as its pool says. */
+  /** How long a connection is used at most, in milliseconds. Null leaves it to the pool. */
   readonly lifetime: number | null;
   /** How long a statement may take, in seconds. */
   readonly statementTimeout: number;
@@ -78,7 +90,7 @@ function assemble(
   const times = { statementTimeout: statementTimeout * 1000, idleTimeout: transactionIdleTimeout * 1000 };
   const engine = open({ ...limits, ...times });
   const engineWithoutTimeout = () =>
-    // An embedded engine waits for no server, and a database in memory exists once.
+    // An embedded engine waits for no server, and a database in memory exists only once.
     dialectOf({ dialect }).isEmbedded
       ? engine
       : open({ ...limits, statementTimeout: null, idleTimeout: null });

@@ -13,12 +13,15 @@ import path from 'node:path';
 import { hasCode } from './errors.ts';
 import { makeFolders } from './make-folders.ts';
 
-/** Root made something in a folder of somebody else, and could not give it to them; nothing of it is left. */
+/**
+ * Root created something in another user's folder and could not give it to that user. It has been
+ * removed again.
+ */
 export class NotGivenError extends Error {
   override readonly name = 'NotGivenError';
-  /** The folder, absolute. */
+  /** The absolute path of the folder. */
   readonly folder: string;
-  /** Whose the folder is. */
+  /** The owner of the folder. */
   readonly uid: number;
 
   /** The message names both. */
@@ -31,13 +34,13 @@ export class NotGivenError extends Error {
   }
 }
 
-/** A folder in which files are made for whoever it belongs to. */
+/** A folder whose new files go to the folder's owner. */
 export interface OwnedFolder {
-  /** Whose it is; of this process itself where that is not root. */
+  /** The owner. If this process is not root, its own user. */
   readonly uid: number;
-  /** Of the folder itself, whatever its name leads to by now; good until `close`. */
+  /** The path of the folder itself, even if its name now leads elsewhere. Valid until `close`. */
   readonly path: string;
-  /** Gives an open file that was made here to the owner of the folder. Throws a NotGivenError. */
+  /** Gives an open file that was created here to the folder's owner. Throws a NotGivenError. */
   give(descriptor: number): void;
   close(): void;
 }
@@ -45,11 +48,13 @@ export interface OwnedFolder {
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 
 /**
- * Opens a folder, and makes it where it is missing, for its owner alone. What root makes in a folder of somebody else belongs to them: a command that root
- * gives must not leave what the server cannot read.
+ * Opens a folder, and creates it if it is missing, with access only for its owner. What root
+ * creates in another user's folder goes to that user, so that a command run by root leaves nothing
+ * that the server cannot read.
  *
- * Whoever owns the folder may put another one, or a link, in its place at any moment, and must not be given a file of root elsewhere. So the owner is that
- * of the folder that was opened, it is written through that descriptor, and only open descriptors of what was just made change hands, never names.
+ * The folder's owner may replace it by another folder or a link at any moment, and must not get a
+ * root file elsewhere that way. So the owner is read from the opened folder, files are written
+ * through its descriptor, and only open descriptors of new files change owner, never names.
  */
 export function openOwnedFolder(folder: string): OwnedFolder {
   if (process.geteuid?.() !== 0) {
@@ -73,9 +78,10 @@ export function openOwnedFolder(folder: string): OwnedFolder {
 const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
 /**
- * Opens a file to append to, and makes it where it is missing, with its folder, for their owner alone; as root, for the owner of the folder. Where that
- * cannot be, it is root's. What is there already root opens in a folder of somebody else only where it is no link, and no other name of a file elsewhere:
- * they would have root write into it.
+ * Opens a file to append to. Creates it and its folder if they are missing, with access only for
+ * their owner. For root, that is the owner of the folder, or root if the file cannot be given away.
+ * In another user's folder, root opens an existing file only if it is no link and has no second
+ * name. Otherwise that user could make root write elsewhere.
  */
 export function openToAppend(file: string, flags = APPENDING): number {
   const folder = madeFolder(path.dirname(file));
@@ -91,7 +97,10 @@ export function openToAppend(file: string, flags = APPENDING): number {
   }
 }
 
-/** Null where something has the name. Exclusive: it follows no link, and what is given is new. */
+/**
+ * Returns null if the name is taken. Opens exclusively: it follows no link, and only new files are
+ * given away.
+ */
 function createOwned(name: string, flags: number, folder: OwnedFolder): number | null {
   let descriptor: number;
   try {
@@ -103,7 +112,7 @@ function createOwned(name: string, flags: number, folder: OwnedFolder): number |
   try {
     folder.give(descriptor);
   } catch {
-    // It is root's.
+    // The file stays root's.
   }
   return descriptor;
 }
@@ -126,17 +135,20 @@ function openOwned(name: string, flags: number, file: string, { uid }: OwnedFold
   throw refusal('another name of a file of somebody else');
 }
 
-/** Makes a folder where it is missing, for its owner alone; as root, for the owner of the one around it where that can be. */
+/**
+ * Creates a folder if it is missing, with access only for its owner. For root, that is the owner of
+ * the parent folder where possible.
+ */
 export function makeFolder(folder: string): void {
   madeFolder(folder)?.close();
 }
 
-/** Open where this is root, and what is made there can be given away. */
+/** An open folder if this is root and new files can be given away; otherwise null. */
 function madeFolder(folder: string): OwnedFolder | null {
   try {
     if (process.geteuid?.() === 0) return openOwnedFolder(folder);
   } catch {
-    // What is wrong with it is said below.
+    // The next call reports what is wrong.
   }
   makeFolders(folder, 0o700);
   return null;
@@ -165,7 +177,9 @@ function openOrMake(folder: string): number {
   }
 }
 
-/** A link in the place of what was made is not followed, and what is not empty was not made here. */
+/**
+ * Follows no link in the place of the new folder. A folder that is not empty was not created here.
+ */
 function openMade(name: string, folder: string, owner: Stats): number {
   const descriptor = openSync(name, FOLDER | constants.O_NOFOLLOW);
   try {
@@ -188,7 +202,9 @@ function give(descriptor: number, folder: string, { uid, gid }: Stats): void {
   }
 }
 
-/** Linux alone names what is open; elsewhere whoever owns the folder could exchange it in the meantime. */
+/**
+ * Only Linux gives open files a path. Elsewhere the owner could replace the folder in the meantime.
+ */
 function pathOf(descriptor: number, folder: string, { uid }: Stats): string {
   if (process.platform !== 'linux') throw new NotGivenError(folder, uid);
   return `/proc/self/fd/${descriptor}`;

@@ -5,20 +5,20 @@ import { foreignTransaction, isFoundUndone, isReadOnly, isUnavailable } from './
 import { leadToCaller, LentConnection, type PooledConnection } from './lent-connection.ts';
 import { refuseTransactionControl } from './transaction-control.ts';
 
-/** A database server's connections. */
+/** The connections of a database server. */
 export interface Pool {
-  /** The same object for the same connection, however often it is given out. */
+  /** Returns the same object for the same connection each time. */
   connect(): Promise<PooledConnection>;
   end(): Promise<void>;
-  /** What the driver knows of its connections; left out where it does not tell. */
+  /** What the driver knows about its connections. Left out if it does not tell. */
   readonly figures?: () => PoolFigures;
 }
 
-/** Each is null where the driver does not tell. */
+/** Each is null if the driver does not tell. */
 export interface PoolFigures {
-  /** Connections that are open and have nothing to do. */
+  /** Open connections that are not in use. */
   readonly idle: number | null;
-  /** Connections at most. */
+  /** The maximum number of connections. */
   readonly most: number | null;
 }
 
@@ -26,11 +26,14 @@ export type { PooledConnection };
 
 /** Time limits, in milliseconds. */
 export interface PoolLimits {
-  /** How long a statement may take; null for as long as it takes. */
+  /** How long a statement may take. Null means no limit. */
   readonly statementTimeout: number | null;
-  /** How long a transaction may wait for something else than its statements; null for as long as it takes. */
+  /** How long a transaction may wait for anything except its statements. Null means no limit. */
   readonly idleTimeout: number | null;
-  /** How long a connection is used at most (some end a tenth earlier); null for as long as its pool says. */
+  /**
+   * How long a connection is used at most; some end up to a tenth earlier. Null leaves it to the
+   * pool.
+   */
   readonly connectionLifetime: number | null;
   readonly timer: Timer;
 }
@@ -38,23 +41,25 @@ export interface PoolLimits {
 export interface PoolOptions {
   /** Makes the pool, at the first statement. */
   readonly open: () => Promise<Pool>;
-  /** Whether the server says that the statement was wrong: it did nothing, and nothing is wrong with the connection. */
+  /**
+   * Whether the server rejected the statement. It did nothing, and the connection is still good.
+   */
   readonly isStatementError: (error: unknown) => boolean;
   readonly limits: PoolLimits;
 }
 
-/** What is a number, of something that the driver's types do not know. */
+/** The value if it is a number, for properties that the driver's types do not declare. */
 export function numberOrNull(found: unknown): number | null {
   return typeof found === 'number' ? found : null;
 }
 
 /**
- * How much longer than the server this process waits for a statement, in milliseconds: what the server says is clear, and when it
- * says nothing, nobody knows whether the statement took effect.
+ * How much longer this process waits for a statement than the server does, in milliseconds. The
+ * server's answer is clear; without one, the outcome is unknown.
  */
 export const LONGER_THAN_THE_SERVER = 1000;
 
-/** An engine on a server's connections: each statement or transaction has one for itself. */
+/** An engine on a server's connections. Each statement or transaction has its own connection. */
 export class PoolEngine implements Engine {
   readonly #options: PoolOptions;
   #opening: Promise<Pool> | null = null;
@@ -62,9 +67,9 @@ export class PoolEngine implements Engine {
   #closed = false;
   #used = 0;
   #waiting = 0;
-  /** How often the server turned out to be one that may only be read from. */
+  /** How often the server turned out to be read-only. */
   #generation = 0;
-  /** Until when each connection is used, by the timer, and which generation it is of. */
+  /** Until when each connection is used, by the timer, and the generation it belongs to. */
   readonly #uses = new WeakMap<PooledConnection, { readonly until: number; readonly generation: number }>();
 
   constructor(options: PoolOptions) {
@@ -97,7 +102,7 @@ export class PoolEngine implements Engine {
     work: (connection: EngineConnection) => Promise<T>,
     onUnknown?: () => void,
   ): Promise<T> {
-    // A connection is taken with the first statement: work that waits for something before that holds none.
+    // The first statement takes the connection, so work that waits before it holds none.
     let begun = null as Promise<LentConnection> | null;
     const connection: EngineConnection = {
       execute: async (sql, parameters) => (await (begun ??= this.#begin())).execute(sql, parameters),
@@ -107,7 +112,7 @@ export class PoolEngine implements Engine {
       if (begun !== null) await this.#commit(await begun, onUnknown);
       return result;
     } catch (error) {
-      // The first error is the one to report.
+      // Report only the first error.
       await begun?.then((lent) => lent.rollback()).catch(() => {});
       throw error;
     } finally {
@@ -118,7 +123,7 @@ export class PoolEngine implements Engine {
     }
   }
 
-  /** Each read is one by itself. */
+  /** Each read runs by itself. */
   endReads(): void {}
 
   connections(): DatabaseConnections {
@@ -133,7 +138,7 @@ export class PoolEngine implements Engine {
   }
 
   async #open(): Promise<Pool> {
-    // A driver that could not be loaded may be there the next time.
+    // A driver that could not be loaded may be installed by the next time.
     this.#opening ??= this.#options.open().catch((error: unknown) => {
       this.#opening = null;
       throw error;
@@ -141,7 +146,10 @@ export class PoolEngine implements Engine {
     return (this.#opened = await this.#opening);
   }
 
-  /** Connections are replaced: behind the address there may be another server by now, and a former primary may still answer. */
+  /**
+   * Replaces connections after their lifetime. Another server may be behind the address by now, and
+   * a former primary may still answer.
+   */
   async #lend(): Promise<PooledConnection> {
     if (this.#closed) throw new Error('The database is closed');
     const { connectionLifetime, timer } = this.#options.limits;
@@ -152,7 +160,7 @@ export class PoolEngine implements Engine {
       const now = timer.now();
       const use = this.#uses.get(connection);
       if (use === undefined) {
-        // Connections that were made together, as after an outage, do not all end together.
+        // Connections made together, as after an outage, must not all end together.
         const until = now + connectionLifetime * (0.9 + Math.random() * 0.1);
         this.#uses.set(connection, { until, generation: this.#generation });
         return connection;
@@ -187,14 +195,14 @@ export class PoolEngine implements Engine {
       await connection.begin();
       return connection;
     } catch (error) {
-      // It may consist of several statements, of which the first began it.
+      // `begin` may be several statements, and the first may already have begun the transaction.
       await connection.rollback().catch(() => {});
       connection.release();
       throw error;
     }
   }
 
-  /** A commit that an administrator ended, or a server on its way out, may have happened all the same. */
+  /** If an administrator or a shutdown ended the commit, it may have taken effect all the same. */
   #commit(connection: LentConnection, onUnknown: (() => void) | undefined): Promise<void> {
     return connection.commit((error) => {
       if (this.#tellsNothing(error) || isUnavailable(error)) onUnknown?.();
@@ -202,16 +210,17 @@ export class PoolEngine implements Engine {
   }
 
   /**
-   * Where something other than a statement failed, the connection is in an unknown state, perhaps in the middle of a transaction that
-   * the next BEGIN would commit: it is not used again. A primary that another one took over from reports that as an error of the
-   * statement, and what was connected to it before leads nowhere else.
+   * If anything other than a statement failed, the state of the connection is unknown. It may be in
+   * a transaction that the next BEGIN would commit, so it is not used again. A primary that was
+   * replaced reports this as an error of the statement. Older connections all lead to that server,
+   * so they are replaced too.
    */
   #breaks(error: unknown): boolean {
     if (isReadOnly(error)) this.#generation += 1;
     return !this.#options.isStatementError(error) || isUnavailable(error);
   }
 
-  /** Whether nobody knows what became of what was sent: what failed is not what the server says of it. */
+  /** Whether the outcome is unknown, because the error is not the server's answer. */
   #tellsNothing(error: unknown): boolean {
     return !this.#options.isStatementError(error) && !isFoundUndone(error);
   }

@@ -5,11 +5,11 @@ import { createTable, knownMigrations, MIGRATIONS_TABLE, missingOf, sorted } fro
 import type { ColumnTypes, Migration } from './schema.ts';
 
 /**
- * The SQL of the steps that are missing, for a tool that applies it elsewhere, and with it the rows by which Portico knows
- * afterwards that they are applied. Changes nothing. Empty when nothing is missing; otherwise the same text for the same database
- * in the same state.
+ * Returns the SQL of the missing steps, for a tool that applies it elsewhere. It includes the rows
+ * that mark the steps as applied. Changes nothing. Empty when nothing is missing; otherwise always
+ * the same text for the same database in the same state.
  *
- * Rejects when a step was begun and not finished, or when one reads what its next statements are made of.
+ * Rejects if a step began and did not finish, or if a step reads data to build its next statements.
  */
 export async function printMigrations(database: Database, migrations: readonly Migration[]): Promise<string> {
   const dialect = dialectOf(database);
@@ -41,7 +41,7 @@ const NOTHING = [[], []] as const;
 const HEAD =
   '-- What Portico needs of this database. Run it once, as one transaction where the engine has those for a schema.';
 
-/** The statements of a step, which runs here on a connection that writes them down. */
+/** The statements of a step, which runs on a connection that only records them. */
 async function statementsOf(
   migration: Migration,
   dialect: Dialect,
@@ -68,10 +68,10 @@ async function statementsOf(
   return statements;
 }
 
-/** What answers with rows. */
+/** Statements that return rows. */
 const READS = /^\s*(?:SELECT|VALUES|WITH|TABLE|SHOW|PRAGMA|EXPLAIN|DESC(?:RIBE)?)\b|\bRETURNING\b/i;
 
-/** Each `?` outside of quotes replaced by its value. */
+/** Replaces each `?` outside quotes by its value. */
 function inlined(sql: string, parameters: readonly SqlParameter[], dialect: Dialect): string {
   const values = parameters.values();
   return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\?/g, (found) => {

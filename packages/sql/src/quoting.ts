@@ -1,4 +1,4 @@
-/** A text in a statement that is printed, with its quotes doubled. */
+/** A text as a literal in a printed statement, with its quotes doubled. */
 export function quotedText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -4,7 +4,10 @@ import { isAboutName, isUnavailable, isWorthRetrying, tooManyConflicts } from '.
 
 const MOST_TRIES = 5;
 
-/** Retries what a conflict with others has undone, and calls before each retry; after five times it is unavailable. */
+/**
+ * Runs the attempt again after a conflict, and calls `onRetry` before each new try. After five
+ * tries it rejects as unavailable.
+ */
 export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -13,21 +16,25 @@ export async function retrying<T>(attempt: () => Promise<T>, onRetry: () => void
       if (!isWorthRetrying(error)) throw error;
       if (tries >= MOST_TRIES) throw isUnavailable(error) ? error : tooManyConflicts(error);
       onRetry();
-      // Two that conflicted would conflict again if both retried at the same moment.
+      // Wait for a random time, so that the two that conflicted do not conflict again.
       if (!isAboutName(error)) await setTimeout(Math.random() * 10 * tries);
     }
   }
 }
 
-/** For how long a server is asked about a lost commit, in milliseconds. */
+/** How long a server is asked about a lost commit, in milliseconds. */
 export const RESOLVE_WITHIN = 30_000;
-/** What lies between two questions: it doubles, so that those who wait do not keep a store from coming back. */
+/**
+ * The pause between two questions, in milliseconds. It doubles, so that those who wait do not keep
+ * a store from coming back.
+ */
 const SHORTEST_PAUSE = 100;
 const LONGEST_PAUSE = 1000;
 
 /**
- * Whether a commit took effect although the store was lost meanwhile: asks until the store answers; false if it stays away. A question
- * that a standby or a store that is too busy refuses was not answered. `within` is in milliseconds; with 0 it is asked once.
+ * Whether a commit took effect although the connection was lost. Asks until the store answers;
+ * false if it stays away. An answer from a standby or from a store that is too busy does not count.
+ * `within` is in milliseconds; with 0 it asks once.
  */
 export async function resolveLostCommit(
   committed: () => Promise<boolean>,

@@ -1,6 +1,6 @@
 import type { SqlConnection, SqlDialect } from './contract.ts';
 
-/** How the engine spells the kinds of column that a schema needs. */
+/** How the engine writes the column types of a schema. */
 export interface ColumnTypes {
   /** At most 255 characters, compared byte by byte: case and trailing spaces count. */
   readonly identifier: string;
@@ -10,32 +10,36 @@ export interface ColumnTypes {
   readonly time: string;
   /** 0 or 1. */
   readonly flag: string;
-  /** A primary key that the engine numbers; a number is never given twice. */
+  /** A primary key that the engine numbers. No number is given twice. */
   readonly counter: string;
-  /** For the end of a CREATE TABLE whose primary key is not a counter. */
+  /** The end of a CREATE TABLE whose primary key is not a counter. */
   readonly tableOptions: string;
 }
 
-/** What a step of the schema works with. */
+/** The connection for a step of the schema. */
 export interface SchemaConnection extends SqlConnection {
-  /** The engine that the schema is for. */
+  /** The engine of the schema. */
   readonly dialect: SqlDialect;
-  /** How that engine spells the kinds of column. */
+  /** How this engine writes the column types. */
   readonly types: ColumnTypes;
   /**
-   * Runs a statement that changes the schema. MySQL and MariaDB commit each of these by itself, so a step that was cut off
-   * is run again there from its start: a change that was made already is skipped then.
+   * Runs a statement that changes the schema. MySQL and MariaDB commit each such change by itself.
+   * There, an interrupted step runs again from its start, and skips changes that are already made.
    */
   readonly change: (statement: string) => Promise<void>;
 }
 
-/** One step of the schema. Names sort in the order of application and start with the plugin's name. */
+/**
+ * One step of the schema. Steps apply in the order of their names. A name starts with the plugin's
+ * name.
+ */
 export interface Migration {
   /** Such as `oauth_server_0001_initial`. */
   readonly name: string;
   /**
-   * Applies the step. It may be run twice (see `change`), so a statement that writes data must allow for that. A step that reads
-   * nothing, but writes what it needs as `INSERT … SELECT` and the like, can also be printed (`db:migrate up --print`).
+   * Applies the step. It may run twice (see `change`), so statements that write data must allow for
+   * that. To support `db:migrate up --print`, a step reads nothing and writes with
+   * `INSERT … SELECT` and the like.
    */
   up(schema: SchemaConnection): Promise<void>;
 }
@@ -44,11 +48,11 @@ export interface Migration {
 export interface BegunStep {
   /** Its name. */
   readonly name: string;
-  /** Which it is of those that are missing, from 1. */
+  /** Its position among the missing steps, from 1. */
   readonly number: number;
-  /** How many are missing. */
+  /** How many steps are missing. */
   readonly of: number;
-  /** Whether nothing was applied before, so that there are no rows that a step could take long over. */
+  /** Whether no step was applied before. Then the tables are empty, and no step takes long. */
   readonly isFirst: boolean;
 }
 
@@ -56,6 +60,6 @@ export interface BegunStep {
 export interface MigrationState {
   /** The step's name. */
   readonly name: string;
-  /** ISO 8601; null for one that is still to be applied. */
+  /** ISO 8601, or null if not applied yet. */
   readonly appliedAt: string | null;
 }

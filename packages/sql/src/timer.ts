@@ -1,6 +1,6 @@
 import type { Timer } from './opened.ts';
 
-/** The time of this process. */
+/** The clock and timers of this process. */
 export const systemTimer: Timer = {
   now: () => performance.now(),
   after(milliseconds, call) {

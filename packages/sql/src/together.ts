@@ -1,21 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Reads that answer one question together, while they run (`Database.readTogether`). */
+/** Reads that belong to one question, while they run (`Database.readTogether`). */
 export interface Together {
   isOver: boolean;
-  /** What one of the reads answered beside what it was asked for; whoever put it there knows it again. */
+  /**
+   * Something that one of the reads learned along the way. The code that stored it recognizes it.
+   */
   beside: object | null;
 }
 
 const running = new AsyncLocalStorage<Together>();
 
-/** Those that this belongs to; null for what belongs to none, or goes on behind their end. */
+/** The group that this read belongs to. Null outside a group, or after its end. */
 export function readsTogether(): Together | null {
   const together = running.getStore();
   return together === undefined || together.isOver ? null : together;
 }
 
-/** Runs work whose reads belong together; `onEnd` is told when it is over. */
+/** Runs work whose reads belong together, and calls `onEnd` when it is over. */
 export async function runTogether<T>(
   work: () => Promise<T>,
   onEnd: (together: Together) => void,

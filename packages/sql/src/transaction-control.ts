@@ -1,6 +1,6 @@
-/** What engines skip before the first word of a statement: spaces, semicolons, comments. */
+/** What engines skip before the first word of a statement: spaces, semicolons and comments. */
 export const BEFORE = String.raw`^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*`;
-/** MariaDB's BEGIN NOT ATOMIC is a block of statements. */
+/** Does not match MariaDB's BEGIN NOT ATOMIC, which is a block of statements. */
 const ENDS_OR_BEGINS = new RegExp(
   String.raw`${BEFORE}(?:BEGIN(?!\s+NOT\s+ATOMIC\b)|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b))\b`,
   'i',
@@ -8,15 +8,15 @@ const ENDS_OR_BEGINS = new RegExp(
 const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|ROLLBACK)\b`, 'i');
 
 /**
- * A statement must not end a transaction: what came after it would commit by itself. Nor may it begin one, which would stay
- * open on a connection that goes to somebody else.
+ * A statement must not end a transaction: the statements after it would commit by themselves. It
+ * must not begin one either: that would stay open on a connection that the next user gets.
  */
 export function refuseTransactionControl(sql: string): void {
   if (ENDS_OR_BEGINS.test(sql))
     throw new Error('Use transaction(): what begins or ends one cannot be executed');
 }
 
-/** Savepoints too, where a transaction is itself a savepoint among others. */
+/** Also refuses savepoints, on engines where a transaction is itself a savepoint among others. */
 export function refuseSavepoints(sql: string): void {
   if (IS_ABOUT_SAVEPOINTS.test(sql))
     throw new Error('Use transaction(): what begins or ends a part of one cannot be executed');

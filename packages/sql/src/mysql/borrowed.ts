@@ -17,25 +17,30 @@ import {
 import { PoolEngine, type Pool as LendingPool, type PooledConnection, type PoolLimits } from '../pool.ts';
 import { isAboutSession } from './session.ts';
 
-/** A pool of `mysql2` 3.9 or later, or of its `mysql2/promise`: as much of its type as all releases have. */
+/**
+ * A pool of `mysql2` 3.9 or later, or of its `mysql2/promise`: the part of its type that all
+ * releases have.
+ */
 export interface MysqlPool {
   /** Gives out a connection. */
   readonly getConnection: (...given: never[]) => unknown;
 }
 
-/** What is known of a connection for as long as it lives. */
+/** What does not change while a connection lives. */
 interface Known {
-  /** The name of the variable that holds the isolation level: MariaDB and MySQL 8 name it differently. */
+  /** The variable of the isolation level: MariaDB and MySQL 8 name it differently. */
   readonly isolation: string;
-  /** Whether it is a node of Galera, which reads what all of them have committed if it is told to. */
+  /** Whether the server is a Galera node. If told to, it reads what all nodes have committed. */
   readonly isGalera: boolean;
-  /** Whether the server counts the rows that an UPDATE matched; otherwise those that it changed. */
+  /**
+   * Whether the server counts the rows that an UPDATE matched; otherwise it counts changed rows.
+   */
   readonly countsMatched: boolean;
 }
 
 /**
- * On the application's own pool. Each use tells the session how it is to behave and then puts back what it was, which is two more
- * round trips: the second one when the answer is there already.
+ * An engine on the application's own pool. Each use sets the session, and then restores it. This
+ * costs two round trips more; the second one runs after the answer is there.
  */
 export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
   const pool = corePool(given);
@@ -63,7 +68,7 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
           const known = await knownOf(lent);
           const before = await tell(lent, known);
           if (before !== null) return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
-          // The application gave it back in the middle of a transaction.
+          // The application gave this connection back in the middle of a transaction.
           lent.destroy();
           borrowing.isBack();
         } catch (error) {
@@ -103,12 +108,12 @@ function corePool(given: MysqlPool): Pool {
   return isPool ? (core as Pool) : refuse(', or of mysql2/promise');
 }
 
-/** A request waits no longer for what belongs to a statement than for the statement, in milliseconds. */
+/** In milliseconds. A request waits for these statements no longer than for any other. */
 const TIMEOUT = { timeout: 10_000 };
 
 /**
- * What a statement of ours asks of the driver, whatever the pool was made with. Types that no table of ours has are read as the
- * application has told the driver.
+ * Driver options for Portico's statements, whatever the pool's options are. Types that Portico's
+ * tables do not use are read as the application configured the driver.
  */
 const OPTIONS: Partial<QueryOptions> = {
   namedPlaceholders: false,
@@ -126,7 +131,7 @@ const MARIADB = /mariadb/i;
 /** CLIENT_FOUND_ROWS */
 const FOUND_ROWS = 2;
 
-/** What the driver knows of a connection; its types do not say so. */
+/** What the driver knows about a connection but does not declare in its types. */
 interface ConnectionConfig {
   readonly clientFlags: number;
   readonly queryFormat?: unknown;
@@ -168,18 +173,20 @@ async function askGalera(connection: PoolConnection): Promise<boolean> {
 const IN_TRANSACTION = 1;
 const AUTOCOMMIT = 2;
 
-/** What puts the session back as it was. */
+/** Restores the session. */
 interface Before {
   readonly restore: string;
 }
 
-/** Tells the session how to behave, and keeps what it was in variables of its own; null when a transaction is open. */
+/**
+ * Sets the session, and keeps the old values in session variables. Null when a transaction is open.
+ */
 async function tell(connection: PoolConnection, { isolation, isGalera }: Known): Promise<Before | null> {
   const settle = async (sql: string) =>
     (await ask(connection, sql, [], { ...OPTIONS, ...TIMEOUT })) as ResultSetHeader & {
       readonly serverStatus: number;
     };
-  // An open transaction would be committed by a change of `autocommit`, so that is looked at first.
+  // Changing `autocommit` would commit an open transaction, so look for one first.
   const { serverStatus } = await settle(
     `SET @portico_mode = @@SESSION.sql_mode, @portico_isolation = @@SESSION.${isolation}, ` +
       `SESSION sql_mode = 'TRADITIONAL', SESSION ${isolation} = 'READ-COMMITTED'` +
@@ -233,7 +240,7 @@ function toConnection(
   };
 }
 
-/** Gives it back to its pool as it was, or gives it up. */
+/** Restores the session and gives the connection back to its pool, or drops it. */
 async function putBack(connection: PoolConnection, restore: string | null): Promise<void> {
   if (restore === null) {
     connection.destroy();
@@ -249,7 +256,10 @@ async function putBack(connection: PoolConnection, restore: string | null): Prom
 
 const UPDATES = /^\s*UPDATE\b/i;
 
-/** The server says behind an UPDATE, in its own language, how many rows it matched, then how many it changed. */
+/**
+ * After an UPDATE the server says, in its own language, how many rows matched, then how many
+ * changed.
+ */
 function matchedBy(sql: string, { affectedRows, info }: ResultSetHeader): number {
   const matched = UPDATES.test(sql) ? /\d+/.exec(info)?.[0] : undefined;
   return matched === undefined ? affectedRows : Number(matched);

@@ -4,7 +4,7 @@ import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 
 type Store = ExaminedDatabase['database'];
 
-/** As they are in a session of ours; the server leaves out what it does not have. */
+/** The values in one of Portico's sessions. The server leaves out what it does not have. */
 async function shown(database: Store, what: string, names: readonly string[]): Promise<Settings> {
   const { rows } = await database.execute<{ readonly Variable_name: string; readonly Value: string }>(
     `SHOW SESSION ${what} WHERE Variable_name IN (${names.map(() => '?').join(', ')})`,
@@ -71,7 +71,7 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   return examineCluster(database, settings);
 }
 
-/** Reads (1), UPDATE and DELETE (2), INSERT (4) wait for what other nodes have committed. */
+/** Reads (1), UPDATE and DELETE (2) and INSERT (4) wait for what other nodes have committed. */
 const WAITS = 7;
 
 const clusterStatus = (database: Store) =>
@@ -82,7 +82,7 @@ const clusterStatus = (database: Store) =>
     'wsrep_local_state_comment',
   ]);
 
-/** A node of Galera that has lost its cluster. */
+/** Finds a Galera node that has lost its cluster. */
 async function findUnready(database: Store): Promise<Finding | null> {
   try {
     const isNode = isOn((await variables(database, 'wsrep_on')).find('wsrep_on'));
@@ -174,7 +174,7 @@ async function examineConnections({ database, pool = null }: ExaminedDatabase): 
   ];
 }
 
-/** Portico's own; `TABLES` names all that are in the database. */
+/** Portico's tables; `TABLES` lists all tables of the database. */
 const TABLES = `
   SELECT t.TABLE_NAME AS name, t.ENGINE AS engine, count(k.CONSTRAINT_NAME) AS primary_keys
   FROM information_schema.TABLES t

@@ -3,7 +3,7 @@ import type { Dialect } from '../dialect.ts';
 import { quotedText } from '../quoting.ts';
 import type { ColumnTypes } from '../schema.ts';
 
-/** The table, column or key exists already, or is gone already, also under the name that it had. */
+/** The table, column or key already exists, is already gone, or is already renamed. */
 const DONE_BEFORE: ReadonlySet<unknown> = new Set([1050, 1054, 1060, 1061, 1091]);
 
 /** MySQL and MariaDB. */
@@ -35,7 +35,7 @@ export const MYSQL: Dialect = {
   roomForUpdates: () => [],
   findTable:
     'SELECT 1 AS found FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?',
-  // It is the session's: a change of the schema ends the transaction.
+  // The lock belongs to the session, because a schema change ends the transaction.
   async lock(connection, name, seconds) {
     const { rows } = await connection.execute<{ taken: number | null }>('SELECT GET_LOCK(?, ?) AS taken', [
       name,
@@ -65,7 +65,7 @@ function columnTypes(collation: string): ColumnTypes {
   };
 }
 
-/** The binary collation that does not ignore trailing spaces; MariaDB and MySQL name it differently. */
+/** The binary collation that keeps trailing spaces. MariaDB and MySQL name it differently. */
 async function binaryCollation(connection: SqlConnection): Promise<string> {
   const { rows } = await connection.execute<{ version: string }>('SELECT VERSION() AS version');
   return /mariadb/i.test(rows[0]?.version ?? '') ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';

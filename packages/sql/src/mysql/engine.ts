@@ -17,35 +17,45 @@ import { isAboutSession } from './session.ts';
 /** The driver. */
 export const MYSQL2: Driver = { name: 'mysql2', least: '3.9' };
 
-/** How long a request waits for a connection to be made, in milliseconds. */
+/** How long a request waits for a new connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
-/** How many requests wait for a connection before the next is refused: the store is too busy. */
+/**
+ * How many requests may wait for a connection. The next one is refused, because the store is too
+ * busy.
+ */
 const LONGEST_QUEUE = 1000;
 
-/** On a node of Galera reads, and the reading of UPDATE, DELETE, INSERT and REPLACE, wait for what others have committed. */
+/**
+ * On a Galera node, reads wait for what other nodes have committed, and so do UPDATE, DELETE,
+ * INSERT and REPLACE.
+ */
 const SYNC_WAIT = 7;
 
-/** One that was cut off from the others tells nothing, whatever the server's own sessions may read there. */
+/**
+ * A node that lost its cluster must not answer reads, even if the server allows it for its other
+ * sessions.
+ */
 export const GALERA = `SESSION wsrep_sync_wait = ${SYNC_WAIT}, SESSION wsrep_dirty_reads = 0`;
 
 interface Setting {
   readonly sql: string;
-  /** Whether there are servers that do not know it. */
+  /** Whether some servers do not know it. */
   readonly isOptional?: true;
 }
 
 /**
- * What a connection is told before anything else runs on it, and once: it is given up when it refuses, and after a statement of the
- * application that tells it something else. Nothing here resets a connection, and the proxies that share connections (ProxySQL,
- * MaxScale) carry what a session was told from one to the next.
+ * Statements that run once on each new connection, before anything else. If one is refused, the
+ * connection is dropped. It is also dropped after an application's statement that changes the
+ * session. Nothing here resets a connection, and proxies that share connections (ProxySQL,
+ * MaxScale) carry session settings from one to the next.
  */
 function sessionOf({ statementTimeout }: PoolLimits): readonly Setting[] {
-  // A limit of the server's own that is smaller stays.
+  // A smaller limit of the server stays.
   const [lockWait, time] = statementTimeout === null ? ['', '0'] : limitsOf(statementTimeout / 1000);
   return [
     { sql: `SET SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
-    // MySQL has neither: it is limited in the waits for locks alone.
+    // MySQL has neither of them. There, only waits for locks are limited.
     { sql: `SET SESSION max_statement_time = ${time}`, isOptional: true },
     { sql: `SET ${GALERA}`, isOptional: true },
   ];
@@ -53,7 +63,8 @@ function sessionOf({ statementTimeout }: PoolLimits): readonly Setting[] {
 
 function limitsOf(seconds: number): readonly [string, string] {
   const whole = Math.ceil(seconds);
-  // MySQL takes what LEAST answers for no integer. For a table that somebody alters it would otherwise wait a year.
+  // MySQL does not accept the result of LEAST as an integer. The default wait for a table that is
+  // being altered is a year.
   const [rows, tables] = ['innodb_lock_wait_timeout', 'lock_wait_timeout'].map(
     (name) => `, SESSION ${name} = CAST(LEAST(@@SESSION.${name}, ${whole}) AS UNSIGNED)`,
   );
@@ -63,7 +74,10 @@ function limitsOf(seconds: number): readonly [string, string] {
   ];
 }
 
-/** MySQL or MariaDB through `mysql2`, which is imported only here: an application on SQLite need not install it. */
+/**
+ * MySQL or MariaDB through `mysql2`. Only this file imports it, so an application on SQLite need
+ * not install it.
+ */
 export function openMysql(url: string, limits: PoolLimits & { readonly size: number }): Engine {
   const { statementTimeout } = limits;
   const session = sessionOf(limits);
@@ -105,7 +119,7 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
   });
 }
 
-/** What a pool of `mysql2` knows of itself, which its types do not say. */
+/** What a `mysql2` pool knows about itself but does not declare in its types. */
 export function figuresOf(pool: object): PoolFigures {
   const { _freeConnections: free, config } = pool as {
     readonly _freeConnections?: { readonly length?: unknown };
@@ -114,7 +128,10 @@ export function figuresOf(pool: object): PoolFigures {
   return { idle: numberOrNull(free?.length), most: numberOrNull(config?.connectionLimit) };
 }
 
-/** A connection that is reset forgets what it was told. The driver takes the option from the URL, whatever it is given beside. */
+/**
+ * A connection that is reset loses its session settings. The driver prefers the URL's option to any
+ * other, so remove it there.
+ */
 function withoutReset(url: string): string {
   const address = URL.parse(url.replace(/^mariadb:/, 'mysql:'));
   if (address === null || /,|%2C/i.test(address.host))
@@ -123,12 +140,12 @@ function withoutReset(url: string): string {
   return address.href;
 }
 
-/** Names nothing of the URL, which has a password in it. */
+/** Repeats nothing of the URL, because it contains a password. */
 const WRONG_URL =
   `is no URL of one server, mysql://user:password@host:port/database; ${ESCAPES}, ` +
   'and several nodes of Galera have one address before them';
 
-/** Refused by a server that does not know it, what is optional is left out. */
+/** Skips an optional setting that the server does not know. */
 async function tell(connection: ToldConnection, { sql, isOptional }: Setting): Promise<void> {
   try {
     await connection.tell(sql);
@@ -143,7 +160,7 @@ export function isUnknownVariable(error: unknown): boolean {
 
 type Answer = RowDataPacket[] | ResultSetHeader;
 
-/** Executes a statement; `options` go over those of the connection. */
+/** Executes a statement. `options` override those of the connection. */
 export async function ask(
   connection: PoolConnection,
   sql: string,
@@ -158,7 +175,7 @@ export async function ask(
 }
 
 interface ToldConnection extends PooledConnection {
-  /** Executes a statement about the session, which lasts. */
+  /** Executes a statement that changes the session for good. */
   tell(sql: string): Promise<unknown>;
 }
 
@@ -186,12 +203,13 @@ function toResult(answer: Answer): StatementResult {
 }
 
 export function toHeader({ insertId }: ResultSetHeader, affected: number): StatementResult {
-  // The driver's types do not say that an id beyond 2^53 arrives as a string, and each of them with `bigNumberStrings`.
+  // An id beyond 2^53 arrives as a string, and with `bigNumberStrings` every id does. The driver's
+  // types do not say so.
   const id = BigInt(insertId);
   return { rows: [], affected, ...(id === 0n ? {} : { insertId: id }) };
 }
 
-/** The driver's own promises drop from an error whether it was fatal, so its callbacks are used. */
+/** Uses the driver's callbacks, because its promises drop whether an error was fatal. */
 export function promised<T>(call: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     call((error, value) => {
@@ -201,7 +219,10 @@ export function promised<T>(call: (done: (error: unknown, value?: T) => void) =>
   });
 }
 
-/** An error about a statement has an SQLSTATE; one that is fatal to the connection has none, or says so. */
+/**
+ * An error about a statement has an SQLSTATE. An error that is fatal to the connection has none, or
+ * is marked fatal.
+ */
 export function isStatementError(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || !('errno' in error)) return false;
   if (isUnknown(error)) return false;

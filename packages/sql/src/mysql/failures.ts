@@ -1,32 +1,39 @@
 import { codesOf, type Meaning, type MeaningsOf } from '../meaning.ts';
 
-/** Numbers of MariaDB and MySQL, and codes of `mysql2`, with what each means. */
+/** Error numbers of MariaDB and MySQL, and codes of `mysql2`, with their meanings. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // Too many connections, of all, of an account by the server's limit, by the account's own (or of its statements).
+  // Too many connections: in total, of the account by the server's limit, or by the account's own
+  // limit (which may count statements).
   [1040, 'unavailable'],
   [1203, 'unavailable'],
   [1226, 'unavailable'],
-  // An administrator ended the statement.
+  // An administrator stopped the statement.
   [1317, 'unavailable'],
-  // Shutdown in progress, shutdown, connection killed: also said after the statement's commit.
+  // Shutdown in progress, shutdown, connection killed. These can also arrive after the statement's
+  // commit.
   [1053, 'unknown'],
   [1077, 'unknown'],
   [1927, 'unknown'],
-  // MySQL's farewell to a connection that nobody has used for its wait_timeout, read as the answer to a statement that crossed it.
+  // MySQL closed a connection that was idle for wait_timeout. The message crossed a statement, and
+  // was read as its answer.
   [4031, 'unknown'],
-  // The wait for a lock, or for what other nodes of Galera have committed, took too long. It undoes the statement alone.
+  // The wait for a lock, or for commits of other Galera nodes, took too long. This undoes only the
+  // statement.
   [1205, 'unavailable'],
-  // MySQL: NOWAIT, and somebody else has the lock.
+  // MySQL: NOWAIT, and another transaction has the lock.
   [3572, 'unavailable'],
-  // A deadlock; in Galera also another node's write that was first, told with the commit at the latest.
+  // A deadlock. In Galera also a write of another node that came first; the commit reports it at
+  // the latest.
   [1213, 'conflict'],
-  // InnoDB was started to be read from: MariaDB says so of each table, MySQL of the server when the schema is to change.
+  // InnoDB was started read-only. MariaDB reports it for each table, MySQL for the server when the
+  // schema is to change.
   [1036, 'read-only'],
   [1836, 'read-only'],
-  // MariaDB's max_statement_time; max_execution_time of MySQL, which ends reads alone.
+  // MariaDB's max_statement_time; MySQL's max_execution_time, which only ends reads.
   [1969, 'unavailable'],
   [3024, 'unavailable'],
-  // Galera: the node has lost its cluster, which may have what it sent before; or the commit failed, in a way that tells nothing.
+  // Galera: the node has lost its cluster, which may already have what the node sent. Or the commit
+  // failed with an error that does not say how it ended.
   [1047, 'unknown'],
   [1180, 'unknown'],
 
@@ -35,12 +42,15 @@ const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
   ['PROTOCOL_SEQUENCE_TIMEOUT', 'unavailable'],
 ]);
 
-/** An option of the server forbids it, which need not be the one that makes it read-only. */
+/** A server option forbids it. This may be another option than the one for read-only. */
 const FORBIDDEN_BY_OPTION = 1290;
-/** MySQL: the table could not be locked, for the reason whose number follows; that of one that may only be read from is 165. */
+/**
+ * MySQL: the table could not be locked. The number of the reason follows; 165 means that the table
+ * is read-only.
+ */
 const CANNOT_LOCK = 1015;
 
-/** Errors of `mysql2` that have no code. */
+/** Errors of `mysql2` without a code. */
 const UNREACHABLE =
   /connection is closed|in closed state|Queue limit reached|No connections available|Pool is closed/i;
 

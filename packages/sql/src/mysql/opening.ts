@@ -12,7 +12,10 @@ export const mysqlOpener: EngineOpener = {
       openMysql(url, { ...limits, size }),
 };
 
-/** The application's own pool of `mysql2`, or of `mysql2/promise`, as the store; the rest is as for `fromPostgres`. */
+/**
+ * Makes a store on the application's own pool of `mysql2` or `mysql2/promise`. Everything else is
+ * as for `fromPostgres`.
+ */
 export function fromMysql(pool: MysqlPool, options: BorrowingOptions = {}): BorrowedDatabase {
   return borrowed(options, () => ({
     dialect: 'mysql',

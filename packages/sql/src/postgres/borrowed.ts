@@ -8,16 +8,22 @@ import { refusalOf } from './client.ts';
 import { createStatementNames, isStatementError, NO_LIMIT, toConnection } from './connection.ts';
 import { PG } from './engine.ts';
 
-/** A `Pool` of `pg` 8.11 or later, in JavaScript (not `pg-native`): as much of its type as all releases have. */
+/**
+ * A `Pool` of `pg` 8.11 or later, in JavaScript (not `pg-native`): the part of its type that all
+ * releases have.
+ */
 export interface PostgresPool {
   /** Gives out a connection. */
   connect(callback: (error: Error | undefined, client: object | undefined) => void): void;
 }
 
-/** On the application's own pool. Nothing of its connections stays changed, but for statements that were prepared on them. */
+/**
+ * An engine on the application's own pool. It leaves the connections unchanged, except for prepared
+ * statements.
+ */
 export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: string | null): Engine {
   const timeout = limits.statementTimeout ?? NO_LIMIT;
-  // What limits a statement there is the application's choice, but for migrations.
+  // The application chooses the limits of its statements. Only migrations set their own.
   const limitsTransactions = limits.statementTimeout === null;
   const settings = { names: createStatementNames(schema), schema, limits, timeout, limitsTransactions };
   const connections = new WeakMap<PoolClient, ReturnType<typeof toConnection>>();
@@ -42,7 +48,7 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
     async connect() {
       for (;;) {
         const client = await borrowing.take();
-        // While it is out, a connection that breaks would end the process.
+        // Without a listener, a connection that breaks while in use would end the process.
         client.on('error', ignore);
         const refusal = refusalOf(client);
         if (refusal !== null) {
@@ -59,7 +65,7 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
           throw error;
         }
         if (connection.isIdle() === true) return connection;
-        // The application gave it back in the middle of a transaction.
+        // The application gave this connection back in the middle of a transaction.
         giveBack(client, true);
       }
     },

@@ -1,17 +1,17 @@
 import type { Log } from '../log.ts';
 
-/** What a pool of `pg` is as an emitter of events. */
+/** A pool of `pg`, as an event emitter. */
 interface Emitter {
   listenerCount(event: 'error'): number;
   on(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
-/** Where the pools are reported that have a listener of ours: in the log that was given last. */
+/** The pools with one of our listeners, and the log that each reports to: the last one given. */
 const logs = new WeakMap<object, Log | null>();
 
 /**
- * A pool of `pg` without an `error` listener ends the process when a connection breaks that nothing uses. Such a pool gets one, which
- * leaves the report to a listener that the application adds later.
+ * Adds an `error` listener to a pool of `pg` that has none. Otherwise a broken idle connection
+ * would end the process. If the application adds a listener later, ours leaves the report to it.
  */
 export function surviveBrokenIdle(pool: object, log: Log | null): void {
   if (logs.has(pool)) {
@@ -30,7 +30,7 @@ function isEmitter(pool: object): pool is Emitter {
   return typeof on === 'function' && typeof listenerCount === 'function';
 }
 
-/** The driver adds the connection to its error, so only the message is written. */
+/** Writes only the message, because the driver attaches the connection to its error. */
 function report(error: unknown, log: Log | null): void {
   const reason = error instanceof Error ? error.message : 'unknown';
   if (log === null) process.emitWarning(message(reason), 'PorticoWarning');

@@ -4,7 +4,7 @@ import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 
 type Store = ExaminedDatabase['database'];
 
-/** As they are in a session of ours. */
+/** The values in one of Portico's sessions. */
 async function settingsOf(database: Store, ...names: readonly string[]): Promise<Settings> {
   const { rows } = await database.execute<{ readonly name: string; readonly setting: string }>(
     `SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN (${names.map(() => '?').join(', ')})`,
@@ -40,16 +40,16 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
   );
 }
 
-/** What is attached to a primary. */
+/** The standbys attached to a primary. */
 interface Standbys {
   readonly attached: number;
-  /** Of how many this account is told more than that. */
+  /** How many of them this account can see in detail. */
   readonly visible: number;
-  /** That a commit waits for, or would wait for if another were away. */
+  /** How many of them a commit waits for, or would wait for if another were away. */
   readonly candidates: number;
 }
 
-/** An account without pg_monitor sees that there is a standby, and nothing else of it. */
+/** An account without pg_monitor sees that a standby exists, and nothing else about it. */
 const STANDBYS = `
   SELECT count(*) AS attached, count(sync_state) AS visible,
     count(CASE WHEN sync_state IN ('sync', 'quorum', 'potential') THEN 1 END) AS candidates
@@ -96,7 +96,9 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   ];
 }
 
-/** What `ANY 2 (…)`, `FIRST 2 (…)` and `2 (…)` wait for; a list alone is FIRST 1. */
+/**
+ * How many standbys `ANY 2 (…)`, `FIRST 2 (…)` and `2 (…)` wait for. A plain list means FIRST 1.
+ */
 function countRequired(names: string): number {
   return Number(/^(?:ANY\s+|FIRST\s+)?(\d+)\s*\(/i.exec(names)?.[1] ?? 1);
 }
@@ -145,20 +147,23 @@ function plural(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Below these, in milliseconds, a wait for another request's lock, or for a standby, ends too soon. */
+/**
+ * In milliseconds. With lower limits, waits for another request's lock or for a standby end too
+ * soon.
+ */
 const LEAST_LIMITS = {
   statement_timeout: 1000,
   lock_timeout: 1000,
   idle_in_transaction_session_timeout: 1000,
 } as const;
 
-/** -1 is no limit. */
+/** -1 means no limit. */
 const OWN_LIMITS = `
   SELECT (SELECT rolconnlimit FROM pg_catalog.pg_roles WHERE rolname = current_user) AS role_limit,
     (SELECT datconnlimit FROM pg_catalog.pg_database WHERE datname = current_database()) AS database_limit`;
 
 async function examineConnections({ database, pool = null }: ExaminedDatabase): Promise<readonly Finding[]> {
-  // First of all: later every connection would have its own process, whoever stands in between.
+  // Runs first. Later, every connection would have its own process, even behind a pooler.
   const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
   const settings = await settingsOf(
     database,
@@ -188,7 +193,7 @@ interface ServerProcess {
   readonly age: string | number;
 }
 
-/** The server's process of a connection, and for how many seconds that has been there. */
+/** The server process of a connection, and its age in seconds. */
 const PROCESS = `
   SELECT pid, extract(epoch FROM clock_timestamp() - backend_start) AS age
   FROM pg_catalog.pg_stat_activity WHERE pid = pg_catalog.pg_backend_pid()`;
@@ -196,9 +201,10 @@ const PROCESS = `
 const SLOWLY = 'SELECT pg_catalog.pg_backend_pid() AS pid, 0 AS age FROM pg_catalog.pg_sleep(0.05)';
 
 /**
- * What shows of a pooler between here and the server; null when nothing does. Statements that are sent at once have a connection
- * each. A pooler in transaction mode has the same process of the server answer several, one after another: unless all of them take
- * a while. A store with fewer connections answers one after another then, too.
+ * Evidence of a pooler between here and the server, or null. Statements sent at once have one
+ * connection each. A pooler in transaction mode lets the same server process answer several of
+ * them, one after another, unless all of them take a while. A store with fewer connections also
+ * answers one after another.
  */
 async function findPooler(database: Store, most: number): Promise<string | null> {
   const atOnce = async (sql: string): Promise<readonly ServerProcess[]> => {

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 
-/** What is asked of a connection, whose driver need not be the one of the types. */
+/** What is read from a connection. Its driver may differ from the one of the types. */
 interface GivenClient {
   readonly connection?: Readonly<Record<string, unknown>>;
   readonly pipeline?: boolean;
@@ -8,7 +8,7 @@ interface GivenClient {
 }
 const ASKED = ['parse', 'bind', 'describe', 'execute', 'close', 'sync', 'query', 'prependListener'] as const;
 
-/** Why it cannot be used, after the version that is needed; null if it can. */
+/** Why the connection cannot be used, to follow the needed version in a message. Null if it can. */
 export function refusalOf(client: PoolClient): string | null {
   const { connection, pipeline, getTypeParser } = client as unknown as GivenClient;
   if (connection?.['stream'] === undefined) return '; pg-native cannot be used';

@@ -7,30 +7,38 @@ import { isOutdatedPlan } from './failures.ts';
 import type { PooledConnection, PoolLimits } from '../pool.ts';
 import { PostgresCommand, PostgresStatement } from './statement.ts';
 
-/** The longest time limit that a timer has, in milliseconds: 24 days. `pg` takes none for that of the pool. */
+/**
+ * The longest time that a timer can wait, in milliseconds: 24 days. `pg` has no value for "no
+ * limit" that overrides the pool's.
+ */
 export const NO_LIMIT = 2 ** 31 - 1;
 
-/** What the statements of an engine have in common. */
+/** What all statements of an engine share. */
 export interface Settings {
   readonly names: StatementNames;
   /** How long a request waits for a statement, in milliseconds. */
   readonly timeout: number;
-  /** The schema that tables are looked for in; null for where the connection's `search_path` leads. */
+  /** The schema of the tables. Null uses the connection's `search_path`. */
   readonly schema: string | null;
   readonly limits: PoolLimits;
-  /** Whether each transaction is told how long it may take: the session is not, or told something else. */
+  /** Whether each transaction sets its own time limits, because the session has none or others. */
   readonly limitsTransactions: boolean;
 }
 
-/** Types of a number that one of JavaScript holds exactly here: int8, int2, int4, oid, float4, float8. */
+/**
+ * Types whose values a JavaScript number holds exactly here: int8, int2, int4, oid, float4, float8.
+ */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
-/** Those that stay text, as `pg` has them by itself: name, text, varchar, and numeric, which the sum of int8 is. */
+/**
+ * Types that stay text, as in `pg` itself: name, text, varchar, and numeric, which is the sum of
+ * int8.
+ */
 const TEXTS: ReadonlySet<number> = new Set([19, 25, 1043, 1700]);
 
 const asText = (text: string) => text;
 
 interface PostgresConnection extends PooledConnection {
-  /** Asks the server something that does nothing: from then on it is known whether the connection is idle. */
+  /** Sends the server an empty request. From then on it is known whether the connection is idle. */
   askStatus(): Promise<unknown>;
 }
 
@@ -40,7 +48,7 @@ export function toConnection(
   release: (broken: boolean) => void,
 ): PostgresConnection {
   const searchPath = schema === null ? null : quotedSchema(schema);
-  /** The others are read as the application has told `pg`. */
+  /** All other types are read as the application configured `pg`. */
   const parserOf = (type: number): ((text: string) => unknown) => {
     if (NUMBERS.has(type)) return Number;
     if (TEXTS.has(type)) return asText;
@@ -105,27 +113,33 @@ export function toConnection(
   };
 }
 
-/** How long the server lets a statement take, and a transaction wait, in milliseconds; the process sees to its end before. */
+/**
+ * The server's limits in milliseconds, for a statement and for an idle transaction. This process
+ * ends an idle transaction earlier.
+ */
 export function timesOf({ statementTimeout, idleTimeout }: PoolLimits): readonly [number, number] {
   return [statementTimeout ?? 0, statementTimeout === null ? 0 : statementTimeout + (idleTimeout ?? 0)];
 }
 
-/** The transaction status of a connection, as the server said it last. */
+/** The transaction status of a connection, as the server last reported it. */
 interface Heard {
   status: string | null;
 }
-/** Of the connections whose driver does not tell it. */
+/** For connections whose driver does not report it. */
 const heard = new WeakMap<Connection, Heard>();
 
-/** How to know the transaction status of a connection: `I` when it is in none, null as long as the server has not been asked. */
+/**
+ * Returns how to read a connection's transaction status: `I` when it is in no transaction, null
+ * before the first answer.
+ */
 function watchStatus(client: PoolClient): () => string | null {
   const { connection } = client;
-  // `pg` tells from 8.23 on.
+  // `pg` reports it since 8.23.
   if ('getTransactionStatus' in client) return () => client.getTransactionStatus();
   const last = heard.get(connection) ?? { status: null };
   if (!heard.has(connection)) {
     heard.set(connection, last);
-    // Before `pg` goes on with what waits for the answer.
+    // Runs before `pg` continues what waits for the answer.
     connection.prependListener('readyForQuery', ({ status }: { readonly status: string }) => {
       last.status = status;
     });
@@ -133,14 +147,19 @@ function watchStatus(client: PoolClient): () => string | null {
   return () => last.status;
 }
 
-/** Named statements are parsed and planned once for each connection. */
+/** The server parses and plans a named statement once per connection. */
 export interface StatementNames {
-  /** Null for a statement that runs without a name. Names are derived from texts: on no connection can one stand for another text. */
+  /**
+   * Null for a statement that runs without a name. Names are derived from texts, so a name never
+   * stands for another text.
+   */
   of(text: string): string | null;
   failed(error: unknown): void;
 }
 
-/** Named statements at most: the server keeps each for as long as the connection lives. */
+/**
+ * The maximum number of named statements. The server keeps each as long as the connection lives.
+ */
 const MOST_NAMES = 256;
 
 export function createStatementNames(path: string | null): StatementNames {
@@ -159,15 +178,18 @@ export function createStatementNames(path: string | null): StatementNames {
     },
     failed(error) {
       names.clear();
-      // The plan is outdated: every statement is planned anew, under another name.
+      // The plan is outdated: plan every statement again, under a new name.
       if (isOutdatedPlan(error)) schema += 1;
-      // Otherwise a connection pooler hands sessions around, and will again: no names any more.
+      // Otherwise a connection pooler shares sessions, and will again. Stop using names.
       else inUse = false;
     },
   };
 }
 
-/** An error about a statement has an SQLSTATE as its code; a system's own (`EPIPE`) begins with an E, and none of them does. */
+/**
+ * An error about a statement has an SQLSTATE as its code. System codes (`EPIPE`) begin with E, and
+ * no SQLSTATE does.
+ */
 export function isStatementError(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -177,7 +199,7 @@ export function isStatementError(error: unknown): boolean {
   );
 }
 
-/** Texts whose placeholders are kept numbered, at most. */
+/** How many texts are cached with numbered placeholders. */
 const MOST_TEXTS = 1000;
 const texts = new Map<string, string>();
 
@@ -190,7 +212,7 @@ function numbered(sql: string): string {
   return text;
 }
 
-/** `?` placeholders become `$1`, `$2` and so on; those inside quotes are left alone. */
+/** Turns `?` placeholders into `$1`, `$2` and so on. Leaves those inside quotes alone. */
 export function numberedPlaceholders(sql: string): string {
   let count = 0;
   return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|\?/g, (match) => {

@@ -11,7 +11,7 @@ const COLUMN_TYPES = {
   tableOptions: '',
 };
 
-/** An arbitrary number that all processes of Portico agree on. */
+/** An arbitrary number that all Portico processes share. */
 const ADVISORY_LOCK = 1_347_375_956;
 
 export const POSTGRES: Dialect = {
@@ -22,13 +22,14 @@ export const POSTGRES: Dialect = {
 
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
   unlessThere: 'ON CONFLICT (id) DO UPDATE SET id = excluded.id',
-  // A commit without its standby holds a key for as long as that is gone.
+  // While a standby is missing, a commit that waits for it keeps its lock on a key.
   waitBriefly: "SET LOCAL lock_timeout = '250ms'",
   hasWord: (list) => `STRPOS(CONCAT(' ', ${list}, ' '), ?) > 0`,
   claimAndInsert,
   readsAreForGood: false,
   plansWithoutValues: true,
-  // What is one of a list of one need not be the same in each row.
+  // To the planner, a column that equals an element of a list is not constant, even if the list has
+  // one element.
   isValue: (column) => `${column} = ANY(ARRAY[?])`,
   belowInIndex: (column, key) => ({
     sql: `${column} >= ? AND (${column}, ${key}) < (?, ?)`,
@@ -42,7 +43,7 @@ export const POSTGRES: Dialect = {
   roomForUpdates: (table) => [`ALTER TABLE ${table} SET (fillfactor = 80)`],
   findTable:
     'SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = ?',
-  // It ends with the transaction.
+  // The lock ends with the transaction.
   async lock(connection) {
     await connection.execute(`SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`);
   },
@@ -54,14 +55,14 @@ export const POSTGRES: Dialect = {
 };
 
 function claimAndInsert(claim: string, table: string, columns: string): string {
-  // In a SELECT, PostgreSQL takes a parameter for text.
+  // In a SELECT, PostgreSQL takes a parameter as text.
   const values = columns.replaceAll(/\w+/g, (name) =>
     /_(?:at|after)$/.test(name) ? 'CAST(? AS BIGINT)' : '?',
   );
   return `WITH claimed AS (${claim} RETURNING 1) INSERT INTO ${table} (${columns}) SELECT ${values} FROM claimed`;
 }
 
-/** What PostgreSQL takes as a name that its own schemas do not have; longer ones it would cut off. */
+/** Names that PostgreSQL accepts and does not reserve. It would cut off longer ones. */
 const SCHEMA_NAME = /^(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 function schemas(): Schemas {
@@ -80,7 +81,9 @@ function schemas(): Schemas {
   };
 }
 
-/** Looked for first: an account that may not create schemas may still use one that another has made. */
+/**
+ * Looks for the schema first: an account that may not create schemas may still use an existing one.
+ */
 async function createSchema(connection: SqlConnection, name: string): Promise<void> {
   const { rows } = await connection.execute('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ?', [
     name,
@@ -88,7 +91,7 @@ async function createSchema(connection: SqlConnection, name: string): Promise<vo
   if (rows.length === 0) await connection.execute(`CREATE SCHEMA ${quotedSchema(name)}`);
 }
 
-/** A schema's name as PostgreSQL takes it literally. */
+/** A schema name, quoted so that PostgreSQL takes it literally. */
 export function quotedSchema(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -25,13 +25,19 @@ import { PostgresStatement } from './statement.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
 const CONNECTION_TIMEOUT = 5000;
-/** How long one of several servers may take to let somebody in before the next one is asked, in milliseconds. */
+/**
+ * How long each of several servers may take to accept a connection before the next one is tried, in
+ * milliseconds.
+ */
 const TIME_OF_A_HOST = 2000;
 
 /** The driver. */
 export const PG: Driver = { name: 'pg', least: '8.11' };
 
-/** PostgreSQL through `pg`, which is imported only here: an application on SQLite need not install it. */
+/**
+ * PostgreSQL through `pg`. Only this file imports it, so an application on SQLite need not install
+ * it.
+ */
 export function openPostgres(
   url: string,
   limits: PoolLimits & { readonly size: number },
@@ -67,11 +73,11 @@ interface HostOptions {
   readonly settings: Settings;
   readonly wanted: Wanted;
   readonly size: number;
-  /** How long the server may take to let somebody in, in milliseconds. */
+  /** How long the server may take to accept a connection, in milliseconds. */
   readonly patience: number;
 }
 
-/** The connections of one server. Each is told once what holds for its session. */
+/** The connections of one server. Each sets its session once. */
 function openHost(
   driver: typeof pg,
   { url }: PostgresHost,
@@ -82,7 +88,7 @@ function openHost(
     max: size,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     keepAlive: true,
-    // The pool's own limit is also for the wait until a connection is free.
+    // The pool's own limit would also count the wait for a free connection.
     Client: class extends driver.Client {
       constructor(config?: ClientConfig) {
         super({ ...config, connectionTimeoutMillis: patience });
@@ -90,7 +96,8 @@ function openHost(
     },
   });
   const connections = new WeakMap<PoolClient, PooledConnection>();
-  // A connection that breaks fails the next statement on it; without these listeners it would end the process.
+  // A broken connection fails the next statement on it. Without these listeners it would end the
+  // process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 
@@ -132,19 +139,23 @@ function openHost(
   };
 }
 
-/** What a server says of a connection. */
+/** What a server reports about a connection. */
 interface Session {
-  /** Whether somebody between, as PgBouncer, gives the server's session to another client after each transaction. */
+  /**
+   * Whether a pooler such as PgBouncer gives the server's session to another client after each
+   * transaction.
+   */
   readonly isShared: boolean;
   readonly isReadOnly: boolean;
   readonly isStandby: boolean;
 }
 
 /**
- * Tells the session once how long a statement may take, and a transaction that nobody goes on with: a server does not notice that
- * nobody waits for it any more. A session that is shared is told nothing, since others would have it then: its process is not the one
- * that this connection was told of. As start-up parameters they would be refused by PgBouncer. A limit of the server's own that is
- * smaller stays.
+ * Sets the session's time limits once: for a statement, and for a transaction that its client has
+ * abandoned, which the server does not notice. A shared session is left alone, because other
+ * clients would get these limits. A session is shared if its process is not the one that this
+ * connection was told at the start. PgBouncer would refuse the limits as start-up parameters. A
+ * smaller limit of the server stays.
  */
 const TELL_SESSION = `SELECT shared::int AS "isShared", pg_catalog.pg_is_in_recovery()::int AS "isStandby",
     (pg_catalog.current_setting('transaction_read_only') = 'on')::int AS "isReadOnly",

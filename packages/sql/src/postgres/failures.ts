@@ -1,27 +1,30 @@
 import { codesOf, type Meaning, type MeaningsOf } from '../meaning.ts';
 
-/** SQLSTATEs with what each means. */
+/** SQLSTATEs with their meanings. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
-  // A standby, or a primary that was told that another one took over.
+  // A standby, or a primary that knows that another one took over.
   ['25006', 'read-only'],
-  // A limit of time ended the statement, or an administrator did. It ends no commit that waits for its standby.
+  // A time limit or an administrator stopped the statement. Neither stops a commit that waits for
+  // its standby.
   ['57014', 'unavailable'],
-  // A limit of time ended the wait for a lock.
+  // The wait for a lock reached its time limit.
   ['55P03', 'unavailable'],
-  // The transaction waited for its client, or took, too long; it is undone, and the connection ended.
+  // The transaction waited too long for its client, or took too long. It is undone, and the
+  // connection is closed.
   ['25P03', 'unavailable'],
   ['25P04', 'unavailable'],
-  // What servers of several nodes that speak like PostgreSQL answer (statement_completion_unknown).
+  // Distributed databases with PostgreSQL's protocol answer this (statement_completion_unknown).
   ['40003', 'unknown'],
-  // The plan is outdated; the statement is not there, or another one is.
+  // The plan is outdated, the statement does not exist, or another one has its name.
   ['0A000', 'name'],
   ['26000', 'name'],
   ['42P05', 'name'],
 ]);
 
 /**
- * Classes of them: the connection, the server that ends it, or the system below it failed, perhaps after the commit; resources are
- * short; the transaction was rolled back (serialization_failure, deadlock_detected).
+ * Classes of SQLSTATEs. The connection, the server that closes it, or its operating system failed,
+ * perhaps after the commit. Resources are short. The transaction was rolled back
+ * (serialization_failure, deadlock_detected).
  */
 const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
   [/^(?:08...|57P..|58...)$/, 'unknown'],
@@ -29,7 +32,7 @@ const CLASSES: readonly (readonly [RegExp, Meaning])[] = [
   [/^40...$/, 'conflict'],
 ];
 
-/** Errors of `pg` that have no code. */
+/** Errors of `pg` without a code. */
 const UNREACHABLE =
   /timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|a pool after calling end/i;
 
@@ -42,7 +45,7 @@ function meaningOfClass(code: unknown): Meaning | undefined {
   return CLASSES.find(([pattern]) => typeof code === 'string' && pattern.test(code))?.[1];
 }
 
-/** Whether the statement was planned for a schema that has changed since. */
+/** Whether the statement was planned for an older schema. */
 export function isOutdatedPlan(error: unknown): boolean {
   return error instanceof Error && codesOf(error).includes('0A000');
 }

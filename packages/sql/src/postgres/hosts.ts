@@ -3,36 +3,39 @@ import { ESCAPES } from '../driver.ts';
 import { isUnavailable } from '../failures.ts';
 import type { Pool, PooledConnection } from '../pool.ts';
 
-/** Which servers are used: those that may be written to, those that are no standby, or all. */
+/** Which servers to use: those that accept writes, those that are not standbys, or all. */
 export type Wanted = 'read-write' | 'primary' | 'any';
 
 const WANTED: ReadonlySet<string> = new Set<Wanted>(['read-write', 'primary', 'any']);
 
-/** A server of a URL. */
+/** One server of a URL. */
 export interface PostgresHost {
-  /** Host and port as they stand in the URL, for messages. */
+  /** Host and port as written in the URL, for messages. */
   readonly name: string;
-  /** The URL as it were with this server alone. */
+  /** The URL with this server alone. */
   readonly url: string;
 }
 
-/** What a URL of PostgreSQL names. */
+/** The contents of a PostgreSQL URL. */
 export interface PostgresHosts {
-  /** In the order in which they are tried, one at least. */
+  /** In the order in which they are tried; at least one. */
   readonly hosts: readonly PostgresHost[];
   readonly wanted: Wanted;
 }
 
-/** The beginning with what is before the host, the hosts, the rest; a password has no `/`, `?` or `#` in it. */
+/** Everything before the hosts, the hosts, and the rest. A password contains no `/`, `?` or `#`. */
 const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?/;
-/** A name, an IPv4 address or the folder of a socket (`%2Fvar%2Frun`); or an IPv6 address; and a port. */
+/**
+ * A name, an IPv4 address, the folder of a socket (`%2Fvar%2Frun`) or an IPv6 address, and a port.
+ */
 const HOST = /^(?:[^[\]:@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 
 /**
- * Reads a URL of PostgreSQL, which may name several servers, as libpq takes it: `postgres://user:password@a:5432,b:5433/database`
- * with `?target_session_attrs=read-write`, `primary` or `any`; by itself one server may be any but a standby, which would answer with
- * tokens that are revoked, and several have to be writable. Throws a ConfigurationError for any other; its message has nothing of
- * the URL in it, which has a password.
+ * Reads a PostgreSQL URL, which may name several servers as in libpq:
+ * `postgres://user:password@a:5432,b:5433/database` with `?target_session_attrs=read-write`,
+ * `primary` or `any`. By default a single server may be anything but a standby, which might accept
+ * revoked tokens; several servers must accept writes. Throws a ConfigurationError for any other
+ * URL. Its message repeats nothing of the URL, because it contains a password.
  */
 export function readPostgresUrl(url: string): PostgresHosts {
   const [, start, authority = '', path = '', query = ''] = URL_PARTS.exec(url) ?? [];
@@ -56,7 +59,7 @@ export function readPostgresUrl(url: string): PostgresHosts {
   return { hosts: names.map((name) => ({ name, url: `${start}${name}${rest}` })), wanted };
 }
 
-/** As `pg` reads it, which takes one without a host for a socket. */
+/** Accepts what `pg` accepts. For `pg`, a URL without a host means a socket. */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) && !URL.canParse(url.replace('@/', '@socket/')))
     refuse(`is no URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
@@ -74,15 +77,17 @@ function refuse(message: string): never {
   throw new ConfigurationError([{ key: 'database_url', message }]);
 }
 
-/** A server's connections; they reject as unavailable when the server is none of those that are wanted. */
+/**
+ * A server's connections. They reject as unavailable if the server is not one of the wanted kind.
+ */
 export interface HostPool {
   readonly name: string;
   readonly pool: Pool;
 }
 
 /**
- * The connections of several servers, of which one is the current one: that which the last connection was had from. Another one is
- * asked when it gives none.
+ * The connections of several servers. The current server is the one that gave the last connection.
+ * If it gives none, the next ones are tried.
  */
 export function createHostsPool(hosts: readonly HostPool[]): Pool {
   let current = 0;
@@ -95,12 +100,12 @@ export function createHostsPool(hosts: readonly HostPool[]): Pool {
         const host = hosts[index] as HostPool;
         try {
           const connection = await host.pool.connect();
-          // Meanwhile others may have found it, or the next one.
+          // Meanwhile another request may have found this server or the next one.
           if (current === first) current = index;
           return connection;
         } catch (error) {
           if (!(error instanceof Error) || !isUnavailable(error)) throw error;
-          // It answers others: there is nothing wrong with it but that it has much to do.
+          // The server answers others. It is only busy.
           if (isBusy(error) && current === first) throw error;
           failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
         }
@@ -111,12 +116,13 @@ export function createHostsPool(hosts: readonly HostPool[]): Pool {
     async end() {
       await Promise.all(hosts.map(({ pool }) => pool.end()));
     },
-    // Those of the servers before a take-over end by themselves: what counts is the one that is used.
+    // Connections to the servers before a takeover end by themselves. Only the current server
+    // counts.
     figures: () => hosts[current]?.pool.figures?.() ?? { idle: null, most: null },
   };
 }
 
-/** `pg` had no connection free in time. */
+/** `pg` had no free connection in time. */
 function isBusy({ message }: Error): boolean {
   return message === 'timeout exceeded when trying to connect';
 }

@@ -14,9 +14,10 @@ export const postgresOpener: EngineOpener = {
 };
 
 /**
- * The application's own pool of `pg` as the store. Portico takes a connection for each statement or transaction, waits 5 seconds
- * for one at most, and gives it back as it was. The pool stays the application's: Portico never ends it, and changes none of its
- * settings. A pool without an `error` listener gets one, since a broken idle connection would end the process.
+ * Makes a store on the application's own pool of `pg`. Portico takes a connection for each
+ * statement or transaction, waits at most 5 seconds for it, and gives it back unchanged. The pool
+ * stays yours: Portico never ends it and changes none of its settings. If the pool has no `error`
+ * listener, Portico adds one, because a broken idle connection would end the process.
  */
 export function fromPostgres(pool: PostgresPool, options: BorrowingOptions = {}): BorrowedDatabase {
   return borrowed(options, ({ log = null, schema = null }) => {

@@ -2,12 +2,13 @@ import type { Connection } from 'pg';
 import type { SqlParameter } from '../contract.ts';
 import type { StatementResult } from '../engine.ts';
 
-/** The columns that a statement answers with. */
+/** The columns of a statement's answer. */
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
 /**
- * The statements that a connection has by name, as far as they have answered: each with its columns, or null where those may change.
- * One that failed is not among them, whatever the server has of it. What `pg` knows of them it keeps for itself.
+ * The named statements of a connection that have answered, each with its columns, or null where the
+ * columns may change. A failed statement is not listed, even if the server knows it. `pg` keeps its
+ * own list private.
  */
 const namedStatements = new WeakMap<Connection, Map<string, Columns | null>>();
 
@@ -20,28 +21,32 @@ function namedStatementsOf(connection: Connection): Map<string, Columns | null> 
   return named;
 }
 
-/** What a statement is made of. */
+/** The parts of a statement. */
 export interface PostgresStatementOptions {
   readonly text: string;
   /** Empty for a statement that the server forgets. */
   readonly name: string;
   readonly parameters: readonly SqlParameter[];
-  /** How a column of this type is read. */
+  /** How to read a column of this type. */
   readonly parserOf: (type: number) => (text: string) => unknown;
-  /** What `search_path` is for this statement alone; null for what the session has. */
+  /** The `search_path` for this statement alone. Null uses the session's. */
   readonly searchPath: string | null;
-  /** In milliseconds: `pg` takes its time limit from here. */
+  /** In milliseconds. `pg` takes its time limit from here. */
   readonly query_timeout: number;
 }
 
-/** In the transaction that the statement itself is. `SET LOCAL` would do the same with a warning in the server's log. */
+/**
+ * Runs in the statement's own transaction. `SET LOCAL` would work too, but writes a warning to the
+ * server's log.
+ */
 const SET_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', $1, true)";
 
 /**
- * One statement, as `pg` lets others send their own (`Submittable`). Beside its own it asks for the columns only the first time
- * that a named statement runs on a connection: to tell them costs the server a fifth, and to read them costs this process a third
- * of a read by key. A statement with a star is asked each time: its columns change with the schema, and behind a connection pooler
- * nobody notices.
+ * One statement, which `pg` sends as a `Submittable`. Unlike `pg`'s own, it asks for the columns
+ * only the first time that a named statement runs on a connection. Describing them costs the server
+ * a fifth, and reading them costs this process a third of a read by key. A statement with a star
+ * asks each time: its columns change with the schema, and behind a connection pooler the change
+ * goes unnoticed.
  */
 export class PostgresStatement {
   readonly text: string;
@@ -50,16 +55,16 @@ export class PostgresStatement {
   readonly #values: readonly (string | null)[];
   readonly #parserOf: PostgresStatementOptions['parserOf'];
   readonly #searchPath: string | null;
-  /** Whether what arrives is still the answer to the setting before. */
+  /** Whether the current answer still belongs to the SET before the statement. */
   #isSetting = false;
-  /** Those of the connection that it was sent on. */
+  /** The named statements of the connection it was sent on. */
   #named: Map<string, Columns | null> | null = null;
   #columns: Columns | null = null;
   readonly #rows: Record<string, unknown>[] = [];
-  /** What the server says was done, such as `UPDATE 1`. */
+  /** The server's summary, such as `UPDATE 1`. */
   tag = '';
   #failed: { readonly error: unknown } | null = null;
-  /** `pg` puts its time limit around this one. */
+  /** `pg` wraps this callback with its time limit. */
   callback: (error: unknown, result?: StatementResult) => void;
 
   constructor(
@@ -83,7 +88,7 @@ export class PostgresStatement {
     this.#columns = columns ?? null;
     // Until it has answered.
     named.delete(name);
-    // All of it in one packet.
+    // Send everything in one packet.
     connection.stream.cork();
     if (this.#searchPath !== null) {
       this.#isSetting = true;
@@ -92,7 +97,7 @@ export class PostgresStatement {
       connection.execute({}, true);
     }
     if (columns === undefined) {
-      // The server may have it from before; to close what it has not is no error.
+      // The server may still have it. Closing an unknown statement is no error.
       if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
     }
@@ -157,8 +162,8 @@ export class PostgresStatement {
 }
 
 /**
- * Statements without parameters, one or several, that answer with no rows; none at all asks the server for a sign of life. Older versions
- * of `pg` limit the time of nothing but a `Submittable`.
+ * One or several statements without parameters and without rows. An empty text checks that the
+ * server is alive. Older versions of `pg` apply their time limit only to a `Submittable`.
  */
 export class PostgresCommand extends PostgresStatement {
   constructor(text: string, query_timeout: number, callback: (error: unknown) => void) {
@@ -176,7 +181,7 @@ interface Field {
   readonly dataTypeID: number;
 }
 
-/** `*` as the columns of a table, and `TABLE t`, which is the same. */
+/** `*` as the columns of a table, or `TABLE t`, which means the same. */
 const MAY_CHANGE = /\*|\bTABLE\b/i;
 
 /** Such as `UPDATE 1`, `INSERT 0 1`, `SELECT 1`. */

@@ -12,7 +12,7 @@ async function pragma(database: Store, name: string): Promise<string> {
   return String(value);
 }
 
-/** Below FULL a commit is answered before it is on the disk. */
+/** Below FULL, a commit is answered before it is on disk. */
 const FULL = 2;
 
 async function examineDurability({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
@@ -50,13 +50,13 @@ async function examineFile({ database }: ExaminedDatabase): Promise<readonly Fin
   return judgeFile(found, { type: fileSystemOf(found, mounts), free: bavail * bsize });
 }
 
-/** What other machines may have open too. */
+/** File systems that other machines may use at the same time. */
 const NETWORK =
   /^(?:nfs4?|cifs|smb\d?|smbfs|ceph|glusterfs|lustre|gpfs|afs|beegfs|ocfs2|gfs2|ncpfs|fuse\.(?:sshfs|s3fs|gcsfuse|glusterfs|ceph|rclone|juicefs|blobfuse2?))$/;
 
 const LITTLE = 100 * 1024 * 1024;
 
-/** `free` in bytes; `type` is the file system's, where it is known. */
+/** `free` is in bytes; `type` is the file system's, or null if unknown. */
 export function judgeFile(
   file: string,
   { type, free }: { readonly type: string | null; readonly free: number },
@@ -82,8 +82,9 @@ export function judgeFile(
 }
 
 /**
- * The type of the file system that a file is on, by the lines of `/proc/self/mountinfo` (proc(5)); null when none is for it. The last
- * of the longest mount points counts, since it covers those before it.
+ * The type of a file's file system, from the lines of `/proc/self/mountinfo` (proc(5)). Null if no
+ * line matches. The longest mount point counts; among equals, the last one, because it covers the
+ * earlier ones.
  */
 export function fileSystemOf(file: string, mountinfo: string): string | null {
   let found: { readonly length: number; readonly type: string } | null = null;
@@ -98,7 +99,7 @@ export function fileSystemOf(file: string, mountinfo: string): string | null {
   return found?.type ?? null;
 }
 
-/** A space, a tab, a line break and a backslash stand as three octal digits. */
+/** Mountinfo writes a space, a tab, a line break and a backslash as three octal digits. */
 function unescape(_: string, octal: string): string {
   return String.fromCodePoint(Number.parseInt(octal, 8));
 }

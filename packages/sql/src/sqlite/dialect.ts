@@ -35,7 +35,7 @@ export const SQLITE: Dialect = {
   partialIndex: (condition) => ` WHERE ${condition}`,
   roomForUpdates: () => [],
   findTable: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?",
-  // The immediate transaction is the lock.
+  // The immediate transaction is already the lock.
   lock: async () => {},
   unlock: async () => {},
   isDoneBefore: () => false,

@@ -6,16 +6,22 @@ import { isSqliteBusy } from './failures.ts';
 import { executePrepared, Statements } from './statements.ts';
 import { countCommits, LONGEST_WAIT, WriteQueue } from './write-queue.ts';
 
-/** SQLite through `node:sqlite`: the file, absolute, or `:memory:`. One that is borrowed is also somebody else's. */
+/**
+ * SQLite through `node:sqlite`. `file` is absolute, or `:memory:`. With `isBorrowed`, the
+ * application uses the file too.
+ */
 export function openSqlite(file: string, { isBorrowed = false } = {}): Engine {
   return new SqliteEngine(file, isBorrowed);
 }
 
-/** One connection on the one thread. Reads run at once and see what is committed; writes go through the queue. */
+/**
+ * One connection on one thread. Reads run at once and see committed data; writes go through the
+ * queue.
+ */
 class SqliteEngine implements Engine {
   readonly #statements: Statements;
   readonly #queue: WriteQueue;
-  /** The read transaction that is open: for whom, and after how many commits it began. */
+  /** The open read transaction: whose it is, and how many commits came before it. */
   #reading: { readonly reader: Together; readonly commits: number } | null = null;
 
   constructor(file: string, isBorrowed: boolean) {
@@ -54,7 +60,7 @@ class SqliteEngine implements Engine {
     return this.#queue.transaction(asCaller(work), onUnknown);
   }
 
-  /** Waiting writes are written first. */
+  /** Writes what is waiting first. */
   async close(): Promise<void> {
     const waited = new AbortController();
     const enough = setTimeout(LONGEST_WAIT, undefined, { signal: waited.signal }).catch(() => {});
@@ -65,8 +71,9 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Taking and giving back SQLite's read lock costs more than most reads. So those that belong together share one, as long
-   * as the event loop stays in the same turn: a request that arrives meanwhile is handled in a later one.
+   * Taking and releasing SQLite's read lock costs more than most reads. So reads that belong
+   * together share one, within one turn of the event loop. A request that arrives meanwhile is
+   * handled in a later turn.
    */
   #read(sql: string, parameters: readonly SqlParameter[]): StatementResult {
     const reader = readsTogether();
@@ -85,7 +92,10 @@ class SqliteEngine implements Engine {
     return executePrepared(prepared, parameters);
   }
 
-  /** Once Node has run the promises that are ready. A tick that is asked for from outside of them would come before the first. */
+  /**
+   * Runs after Node has run the promises that are ready. A tick requested from outside them would
+   * run before the first.
+   */
   readonly #endReadingSoon = (): void => process.nextTick(this.#endReading);
 
   readonly #endReading = (): void => {
@@ -96,8 +106,9 @@ class SqliteEngine implements Engine {
 }
 
 /**
- * The work, run in the `AsyncLocalStorage` context of the caller, not of the request that happens to begin the batch. What
- * awaits a promise continues in its own context, which takes much less memory than `AsyncLocalStorage.bind`.
+ * Runs the work in the caller's `AsyncLocalStorage` context, not in that of the request that begins
+ * the batch. Code after an `await` keeps its own context, so this needs much less memory than
+ * `AsyncLocalStorage.bind`.
  */
 function asCaller<Given, T>(work: (given: Given) => Promise<T>): (given: Given) => Promise<T> {
   const begun = Promise.withResolvers<Given>();

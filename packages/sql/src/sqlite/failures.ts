@@ -3,9 +3,9 @@ import type { MeaningsOf } from '../meaning.ts';
 const BUSY = 5;
 const LOCKED = 6;
 const READONLY = 8;
-/** Besides: IOERR, CANTOPEN, FULL. */
+/** The numbers are IOERR, FULL and CANTOPEN. */
 const UNAVAILABLE: ReadonlySet<unknown> = new Set([BUSY, LOCKED, READONLY, 10, 14, 13]);
-/** BUSY_SNAPSHOT: what was read is no longer so. */
+/** BUSY_SNAPSHOT: what was read has changed. */
 const CONFLICT = 517;
 
 /** BUSY and LOCKED: another process is writing. */
@@ -14,7 +14,7 @@ export function isSqliteBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
-/** The file may only be read, or is no longer the one that was opened; it may be different for a new connection. */
+/** The file is read-only, or was replaced. A new connection may work. */
 export function isSqliteReadOnly(error: unknown): boolean {
   return primaryCode(error) === READONLY;
 }
@@ -29,12 +29,12 @@ export const sqliteMeanings: MeaningsOf = (error) => [
   resultCode(error) === CONFLICT ? 'conflict' : undefined,
 ];
 
-/** The error that SQLite itself reports when it is too busy. */
+/** The same error that SQLite reports when it is too busy. */
 export function busy(message: string): Error {
   return Object.assign(new Error(message), { errcode: BUSY });
 }
 
-/** The error that SQLite itself reports when what a transaction has read was changed by another one. */
+/** The same error that SQLite reports when another transaction changed what this one has read. */
 export function conflict(message: string): Error {
   return Object.assign(new Error(message), { errcode: CONFLICT });
 }

@@ -3,24 +3,28 @@ import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { makeFolder, openToAppend } from '../owned-files.ts';
 
-/** How a file is opened. */
+/** How to open a file. */
 export interface FileOptions {
-  /** How long it waits for another process that opens the file too, in milliseconds. */
+  /** How long to wait for another process that is opening the file too, in milliseconds. */
   readonly wait: number;
-  /** Whether the file is somebody else's: it keeps its journal mode then, which belongs to the file and not to the connection. */
+  /**
+   * Whether the application uses the file too. Then it keeps its journal mode, which belongs to the
+   * file and not to the connection.
+   */
   readonly isBorrowed: boolean;
 }
 
-/** Opens a file, absolute, or `:memory:`, as the kit wants it. */
+/** Opens a file with the kit's settings. `file` is absolute, or `:memory:`. */
 export function openFile(file: string, { wait, isBorrowed }: FileOptions): DatabaseSync {
   if (file !== ':memory:') createForOwnerOnly(file);
   const sqlite = process.getBuiltinModule('node:sqlite');
   const database = new sqlite.DatabaseSync(file, { timeout: wait, enableForeignKeyConstraints: true });
   try {
     if (!isBorrowed) database.exec('PRAGMA journal_mode = WAL');
-    // FULL: a revocation that was answered survives a power cut, which WAL alone does not promise.
+    // FULL: a revocation that was answered survives a power cut. WAL alone does not guarantee that.
     database.exec('PRAGMA synchronous = FULL');
-    // From here on SQLite never blocks the thread to wait for another process: `whileBusy` tries again later.
+    // From here on, SQLite never blocks the thread to wait for another process. `whileBusy` retries
+    // instead.
     database.exec('PRAGMA busy_timeout = 0');
     return database;
   } catch (error) {
@@ -30,16 +34,17 @@ export function openFile(file: string, { wait, isBorrowed }: FileOptions): Datab
 }
 
 /**
- * SQLite itself would let everybody read. The files beside it (`-wal`, `-shm`) get the mode of this one, and as root its owner. A file that exists
- * is not opened here: POSIX locks belong to the process, so closing it again would drop those of every other connection.
+ * SQLite itself would make the file readable for every user. Its companions (`-wal`, `-shm`) get
+ * the same mode, and under root the same owner. An existing file is not opened here: POSIX locks
+ * belong to the process, so closing it would drop the locks of every other connection.
  */
 function createForOwnerOnly(file: string): void {
   makeFolder(path.dirname(file));
-  // A link may name a file that is not there yet; an exclusive open would fail on it.
+  // A link may point to a file that does not exist yet. An exclusive open would fail on it.
   if (existsSync(file)) return;
   try {
     closeSync(openToAppend(file));
   } catch {
-    // SQLite says what is wrong with it.
+    // SQLite reports what is wrong with it.
   }
 }

@@ -2,13 +2,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ConfigurationError } from '../errors.ts';
 
 /**
- * The file of a connection, absolute. Throws a ConfigurationError for a database that no other connection can reach, and for one of
- * another library. That brings a SQLite of its own, and two of those in one process do not see each other's locks on a file, which
- * belong to the process: a write that was answered is lost as soon as both write.
+ * The absolute path of a connection's file. Throws a ConfigurationError for a database that no
+ * other connection can reach, and for a connection of another library. Another library brings its
+ * own SQLite. Locks belong to the process, so two of them in one process do not see each other's
+ * locks, and an answered write is lost as soon as both write.
  */
 export function fileOf(database: DatabaseSync): string {
   const sqlite = process.getBuiltinModule('node:sqlite');
-  // Whoever writes JavaScript gives what they have.
+  // JavaScript callers may pass anything.
   if (!((database as unknown) instanceof sqlite.DatabaseSync)) {
     refuse(
       "is no DatabaseSync of node:sqlite. Another library on the same file does not see Portico's locks, and each loses what the " +

@@ -16,9 +16,10 @@ export const sqliteOpener: EngineOpener = {
 };
 
 /**
- * The file of the application's own connection as the store: a `DatabaseSync` of `node:sqlite`. Portico opens a connection of its own
- * to the same file, since in a shared one the application's statements would land in Portico's transactions. Throws a
- * ConfigurationError for a database in memory, and for one of another library, such as `better-sqlite3`.
+ * Makes a store on the file of your own connection, a `DatabaseSync` of `node:sqlite`. Portico
+ * opens its own connection to that file; if you shared one, your statements would end up in
+ * Portico's transactions. Throws a ConfigurationError for a database in memory, and for one of
+ * another library, such as `better-sqlite3`.
  */
 export function fromSqlite(database: DatabaseSync, options: BorrowingOptions = {}): BorrowedDatabase {
   const file = fileOf(database);

@@ -4,30 +4,33 @@ import type { StatementResult } from '../engine.ts';
 import { isSqliteReadOnly } from './failures.ts';
 import { openFile, type FileOptions } from './file.ts';
 
-/** Prepared statements are kept up to this number. */
+/** How many prepared statements are kept. */
 const KEPT_STATEMENTS = 256;
 
-/** Statements that change nothing, or that cannot run inside of a transaction. Any other counts as a write. */
+/**
+ * Statements that change nothing, or that cannot run inside a transaction. Any other counts as a
+ * write.
+ */
 const IS_READ = /^\s*(?:SELECT|VALUES|EXPLAIN|PRAGMA|VACUUM|ATTACH|DETACH)\b/i;
 const IS_QUERY = /^\s*(?:SELECT|VALUES)\b/i;
-/** With the whole name of the table, quoted or not; one with a schema before it is left out. */
+/** Captures the table name, quoted or not. Does not match a name with a schema. */
 const INSERT =
   /^\s*(?:INSERT|REPLACE)(?:\s+OR\s+\w+)?\s+INTO\s+(?:"([^"]+)"|`([^`]+)`|\[([^\]]+)\]|(\w+))(?=[\s(]|$)(?!\s*\.)/i;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A prepared statement, and what kind it is. */
+/** A prepared statement and its kind. */
 export interface Prepared {
   readonly statement: StatementSync;
   readonly isRead: boolean;
   readonly isQuery: boolean;
-  /** Whether SQLite numbers the row that it inserts. */
+  /** Whether SQLite numbers the inserted row. */
   readonly numbersRow: boolean;
-  /** Makes rows of what the driver returns; null for a statement without columns. */
+  /** Turns the driver's values into rows. Null for a statement without columns. */
   readonly toRows: ((rows: readonly unknown[]) => readonly Row[]) | null;
 }
 
-/** One connection to a file, opened at the first statement, and the statements that are prepared on it. */
+/** A connection to a file, opened at the first statement, with its prepared statements. */
 export class Statements {
   readonly #file: string;
   readonly #options: FileOptions;
@@ -41,12 +44,12 @@ export class Statements {
     this.#options = options;
   }
 
-  /** Whether a transaction is open, for reading or for writing. */
+  /** Whether a read or write transaction is open. */
   get isInTransaction(): boolean {
     return this.#database?.isOpen === true && this.#database.isTransaction;
   }
 
-  /** Whether a statement that `run` ran found the file to be read-only: `reopen` may help. */
+  /** Whether `run` found the file read-only. `reopen` may help. */
   get isReadOnly(): boolean {
     return this.#isReadOnly;
   }
@@ -76,12 +79,15 @@ export class Statements {
     }
   }
 
-  /** Begins or ends a read transaction: as `run`, without making a result of which nothing is wanted. */
+  /** Begins or ends a read transaction. Like `run`, but without building a result. */
   control(sql: 'BEGIN' | 'COMMIT'): void {
     this.prepare(sql).statement.get();
   }
 
-  /** The next statement opens the file anew. One in memory stays: what is in it would be gone. */
+  /**
+   * Makes the next statement open the file again. A database in memory stays, because reopening
+   * would lose its contents.
+   */
   reopen(): void {
     this.#isReadOnly = false;
     if (this.#file === ':memory:' || this.#database?.isOpen !== true) return;
@@ -101,16 +107,20 @@ function prepareOn(database: DatabaseSync, sql: string): Prepared {
   const columns = statement.columns().map(({ name }) => name);
   const numbersRow = columns.length === 0 && doesNumberRow(database, sql);
   const kind = { statement, isRead: IS_READ.test(sql), isQuery: IS_QUERY.test(sql), numbersRow };
-  // As a number, one of 64 bits would be rounded.
+  // A number would round 64-bit values.
   if (numbersRow) statement.setReadBigInts(true);
   if (columns.length === 0) return { ...kind, toRows: null };
-  // The columns of `*` change with the schema, which another process may change: the driver names them.
+  // The columns of `*` change with the schema, which another process may change. Let the driver
+  // name them.
   if (sql.includes('*')) return { ...kind, toRows: (rows) => rows.map((row) => ({ ...(row as Row) })) };
   statement.setReturnArrays(true);
   return { ...kind, toRows: toRowsNamed(columns) };
 }
 
-/** Otherwise SQLite reports the number of an earlier insert: for an upsert that updates, and a table WITHOUT ROWID. */
+/**
+ * In other cases SQLite reports the number of an earlier insert: for an upsert that updates, and
+ * for a table WITHOUT ROWID.
+ */
 function doesNumberRow(database: DatabaseSync, sql: string): boolean {
   const [, ...names] = INSERT.exec(sql) ?? [];
   const table = names.find((name) => name !== undefined);
@@ -119,7 +129,7 @@ function doesNumberRow(database: DatabaseSync, sql: string): boolean {
   return found?.['type'] === 'table' && found['wr'] === 0;
 }
 
-/** Names the values of each row: the driver's own rows take twice as long to make, and to read from. */
+/** Names the values of each row. The driver's own rows take twice as long to make and to read. */
 function toRowsNamed(columns: readonly string[]): (rows: readonly unknown[]) => readonly Row[] {
   const empty = Object.fromEntries(columns.map((column) => [column, null]));
   const toRow = (values: readonly unknown[]) => {
@@ -134,7 +144,7 @@ function toRowsNamed(columns: readonly string[]): (rows: readonly unknown[]) => 
   return (rows) => (rows as readonly (readonly unknown[])[]).map(toRow);
 }
 
-/** Executes a statement on its connection. */
+/** Executes a prepared statement on its connection. */
 export function executePrepared(
   { statement, numbersRow, toRows }: Prepared,
   parameters: readonly SqlParameter[],
@@ -150,8 +160,8 @@ export function executePrepared(
 const NO_ROWS: readonly never[] = [];
 
 /**
- * The number of a row may be another one when its transaction was set aside and its steps are repeated. It then becomes that of
- * the repetition, unless the work has looked at it before, and may have gone on from it.
+ * When a transaction is set aside and its steps repeat, the row may get another number. The result
+ * then takes that number, unless the work has already read the old one and may have used it.
  */
 export class InsertResult implements StatementResult {
   readonly rows = NO_ROWS;
@@ -169,7 +179,7 @@ export class InsertResult implements StatementResult {
     return BigInt(this.#rowId);
   }
 
-  /** False when the work has seen another number than the repetition has. */
+  /** False if the work has read a number that differs from the repetition's. */
   becomes(repetition: StatementResult): boolean {
     if (!(repetition instanceof InsertResult)) return false;
     if (this.#isLookedAt) return repetition.#rowId === this.#rowId;

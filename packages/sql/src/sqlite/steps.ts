@@ -26,15 +26,15 @@ interface PendingStatement {
 }
 
 /**
- * The statements of a transaction's work. They run without a break, in a batch together with others. Work that waits for
- * anything else is set aside: what it did is undone, so that it holds up nobody. With its next statement, or at its end, its
- * steps are repeated in another batch. Each must have the outcome that it had before, since that is what the work has
- * gone on from; where one differs, others have changed what it was built on, and the transaction fails as one that must be
- * begun anew.
+ * The statements of a transaction's work. They run without a break, in a batch with other writes.
+ * Work that waits for anything else is set aside: its changes are undone, so that it delays no
+ * other write. At its next statement, or at its end, its steps repeat in another batch. Each step
+ * must have the same outcome as before, because the work has relied on it. If one differs, others
+ * have changed the data, and the transaction fails as one that must start again.
  */
 export class Steps implements EngineConnection {
   readonly #work: (connection: EngineConnection) => Promise<unknown>;
-  /** Executes in the open batch; null while none is open for it. */
+  /** Executes in the open batch. Null outside a batch. */
   #run: Run | null = null;
   #working: Promise<Outcome> | null = null;
   readonly #done: Step[] = [];
@@ -55,7 +55,10 @@ export class Steps implements EngineConnection {
     });
   }
 
-  /** In an open batch: how the work ended; null when it waits for anything but its statements at the end of this turn. */
+  /**
+   * Continues in an open batch. Returns how the work ended, or null if it is waiting for anything
+   * except its statements at the end of this turn.
+   */
   async proceed(run: Run, endOfTurn: Promise<null>): Promise<Outcome | null> {
     this.#repeat(run);
     this.#run = run;
@@ -74,14 +77,17 @@ export class Steps implements EngineConnection {
     }
   }
 
-  /** Calls once there is something to do in a batch: a statement, or the end. */
+  /** Calls `onReady` when there is something to do in a batch: a statement, or the end. */
   whenReady(onReady: () => void): void {
     this.#onReady = onReady;
     if (this.#pending.length > 0) this.#wake();
     else void this.#working?.then(() => this.#wake());
   }
 
-  /** The transaction has failed: every statement that its work still waits for, or will ask for, is rejected with that. */
+  /**
+   * The transaction has failed: rejects every pending and future statement of its work with this
+   * error.
+   */
   giveUp(error: unknown): void {
     this.#refusal ??= { error };
     for (const { reject } of this.#pending.splice(0)) reject(error);
@@ -128,13 +134,13 @@ function tryStep(run: Run, { sql, parameters }: Step): StepOutcome {
   }
 }
 
-/** Whether the work could have gone on from this outcome as it has from the one before. */
+/** Whether the work could have continued from this outcome as from the earlier one. */
 function isRepeated({ sql, outcome: before }: Step, now: StepOutcome): boolean {
   if ('error' in before || 'error' in now) {
     return 'error' in before && 'error' in now && String(before.error) === String(now.error);
   }
   const [one, other] = [before.result, now.result];
-  // After a statement that changes no rows SQLite reports how many the one before it changed.
+  // After a statement that changes no rows, SQLite reports the count of the statement before it.
   if (one.affected !== other.affected && WRITES.test(sql)) return false;
   if (one instanceof InsertResult && !one.becomes(other)) return false;
   return isDeepStrictEqual(one.rows, other.rows);

@@ -8,33 +8,39 @@ import { refuseSavepoints, refuseTransactionControl } from '../transaction-contr
 
 /** How long a statement waits for another process's write, in milliseconds. */
 export const LONGEST_WAIT = 5000;
-/** Writes in one transaction at most: a millisecond's work, during which nothing else is answered. */
+/**
+ * The maximum number of writes in one transaction. They take about a millisecond, during which no
+ * request is answered.
+ */
 const MOST_TOGETHER = 32;
-/** Turns of the event loop that a batch is gathered for at most. */
+/** How many turns of the event loop a batch waits for more writes. */
 const MOST_TURNS = 4;
-/** How many writes wait before the next is refused: the store is too busy. */
+/** How many writes may wait. The next one is refused, because the store is too busy. */
 const LONGEST_QUEUE = 10_000;
 
-/** What a write does. A single statement is undone by SQLite itself when it fails; several need a savepoint. */
+/**
+ * What a write does. SQLite undoes a failed single statement by itself; several statements need a
+ * savepoint.
+ */
 type Work =
   | {
       readonly kind: 'statement';
       readonly sql: string;
       readonly parameters: readonly SqlParameter[];
-      /** Called when only its commit is left. */
+      /** Called when only the commit is left. */
       readonly onDone: (() => void) | undefined;
     }
   | {
       readonly kind: 'transaction';
       readonly steps: Steps;
-      /** Called when it failed for a reason that may have been the commit's, of which nobody knows whether it took effect. */
+      /** Called on a failure that may be the commit's, so that its outcome is unknown. */
       readonly onUnknown: (() => void) | undefined;
     };
 
 /** A write that waits for its turn. */
 interface Write {
   readonly work: Work;
-  /** Since when it waits, in milliseconds of `performance`. */
+  /** When it began to wait, in milliseconds of `performance`. */
   readonly since: number;
   readonly resolve: (result: never) => void;
   readonly reject: (error: unknown) => void;
@@ -42,15 +48,19 @@ interface Write {
 
 let commits = 0;
 
-/** Commits of all connections of this process, which may have a file in common: a read from before the last may be outdated. */
+/**
+ * The number of commits on all connections of this process, which may share a file. A read from
+ * before the last one may be outdated.
+ */
 export function countCommits(): number {
   return commits;
 }
 
 /**
- * Writes that arrive together commit together, in one immediate transaction and with one fsync: each in its own savepoint,
- * so that what fails undoes only itself, and each answered only after the commit. The write lock is taken before the first
- * of them, so that none of them reads and then loses its place to another process.
+ * Writes that arrive together commit together, in one immediate transaction with one fsync. Each
+ * has its own savepoint, so a failure undoes only itself, and each is answered only after the
+ * commit. The write lock is taken before the first write, so that no write reads and then loses its
+ * turn to another process.
  */
 export class WriteQueue {
   readonly #statements: Statements;
@@ -65,18 +75,18 @@ export class WriteQueue {
     return this.#statements.run(sql, parameters);
   };
 
-  /** `endReading` ends the read transaction that may be open on the same connection. */
+  /** `endReading` ends an open read transaction on the same connection. */
   constructor(statements: Statements, endReading: () => void) {
     this.#statements = statements;
     this.#endReading = endReading;
   }
 
-  /** Ends with the batch that is open; null while none is. */
+  /** Resolves when the open batch ends. Null when no batch is open. */
   get batch(): Promise<void> | null {
     return this.#batch;
   }
 
-  /** Ends when nothing waits to be written; null while nothing does. */
+  /** Resolves when no write is waiting. Null when none is. */
   get writing(): Promise<void> | null {
     return this.#writing;
   }
@@ -94,7 +104,7 @@ export class WriteQueue {
   #write<T>(work: Work): Promise<T> {
     return new Promise((resolve, rejectWrite) => {
       const reject = (error: unknown) => {
-        // The statements that its work still waits for are rejected too.
+        // Also reject the statements that its work still waits for.
         if (work.kind === 'transaction') {
           work.steps.giveUp(error);
           if (error instanceof Error && isSqliteUnavailable(error)) work.onUnknown?.();
@@ -119,7 +129,7 @@ export class WriteQueue {
     this.#writing = null;
   }
 
-  /** A turn of the event loop that brings no more writes ends the gathering. */
+  /** Gathers writes until a turn of the event loop brings no more. */
   async #gather(): Promise<void> {
     let gathered = 0;
     for (let turns = 0; turns < MOST_TURNS && gathered < this.#waiting.length; turns += 1) {
@@ -130,7 +140,7 @@ export class WriteQueue {
   }
 
   async #writeBatch(batch: readonly Write[]): Promise<void> {
-    // Writes that were set aside no longer belong to this batch, whatever becomes of it.
+    // Writes that were set aside no longer belong to this batch, whatever happens to it.
     const aside = new Set<Write>();
     try {
       await this.#commitTogether(batch, aside);
@@ -148,7 +158,10 @@ export class WriteQueue {
     }
   }
 
-  /** One of them broke the commit, which undid them all: each commits by itself, so that only that one fails. */
+  /**
+   * One of the writes broke the commit, which undid them all. Commit each by itself, so that only
+   * that one fails.
+   */
   async #writeOneByOne(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     let unavailable: { readonly error: unknown } | null = null;
     for (const write of writes) {
@@ -167,7 +180,10 @@ export class WriteQueue {
     write.work.steps.whenReady(() => this.#queue({ ...write, since: performance.now() }));
   }
 
-  /** When another process kept the batch waiting for too long: the writes in the queue that have waited as long. */
+  /**
+   * After another process blocked the batch for too long: the queued writes that have waited just
+   * as long.
+   */
   #waitedAsLong(error: unknown): readonly Write[] {
     if (!isSqliteBusy(error)) return [];
     const before = performance.now() - LONGEST_WAIT;
@@ -177,21 +193,21 @@ export class WriteQueue {
   }
 
   /**
-   * Does the writes in one transaction, and then resolves or rejects each. One that waits for something else is undone and
-   * set aside. Rejects when it cannot be committed, as for a constraint that is checked at the end: then nothing is done, and
-   * no write is resolved or rejected yet.
+   * Does the writes in one transaction, and then resolves or rejects each. Undoes and sets aside a
+   * write that waits for something else. Rejects if the commit fails, as for a constraint that is
+   * checked at the end. Then nothing is done, and no write is settled yet.
    */
   async #commitTogether(writes: readonly Write[], aside: Set<Write>): Promise<void> {
     const ended = Promise.withResolvers<void>();
     await whileBusy(() => {
       this.#endReading();
       this.#statements.run('BEGIN IMMEDIATE');
-      // In the same turn as BEGIN: from now on reads wait for the end.
+      // In the same turn as BEGIN, so that reads wait for the end from now on.
       this.#batch = ended.promise;
     });
     const notifyEach: (() => void)[] = [];
     try {
-      // All of it happens in one turn of the event loop, unless somebody waits for something else.
+      // All of this takes one turn of the event loop, unless some work waits for something else.
       let turn = endOfTurn();
       for (const write of writes) {
         const notify = await this.#doOne(write, turn);
@@ -213,8 +229,8 @@ export class WriteQueue {
   }
 
   /**
-   * Does one write of the open batch, or undoes it alone; returns the function that resolves or rejects it, for after the
-   * commit. Null for one that was undone since it waits for something else.
+   * Does one write of the open batch, or undoes only this write. Returns the function that settles
+   * it after the commit, or null if it was undone because it waits for something else.
    */
   async #doOne(write: Write, turn: Promise<null>): Promise<(() => void) | null> {
     const { work, resolve, reject } = write;
@@ -235,7 +251,7 @@ export class WriteQueue {
       else this.#statements.run('RELEASE one');
       return () => resolve(outcome.result as never);
     } catch (error) {
-      // What undoes the whole transaction, such as a full disk, fails every write of it.
+      // An error that undoes the whole transaction, such as a full disk, fails all of its writes.
       if (!this.#statements.isInTransaction) throw error;
       if (!isStatement) this.#undoOne();
       return () => reject(error);
@@ -247,19 +263,22 @@ export class WriteQueue {
     this.#statements.run('RELEASE one');
   }
 
-  /** A full disk, `ON CONFLICT ROLLBACK` and the like end the transaction: what came after would commit by itself. */
+  /**
+   * A full disk, `ON CONFLICT ROLLBACK` and the like end the transaction. Any later statement would
+   * commit by itself.
+   */
   #refuseOutsideTransaction(): void {
     if (!this.#statements.isInTransaction)
       throw new Error('The transaction was rolled back by a statement that failed');
   }
 }
 
-/** Resolves once all that waits for nothing but statements has run. */
+/** Resolves after everything that waits only for statements has run. */
 function endOfTurn(): Promise<null> {
   return setImmediate(null);
 }
 
-/** Tries again while another process is writing, and leaves the thread to other requests in between. */
+/** Retries while another process is writing. Between the tries, other requests run. */
 async function whileBusy<T>(attempt: () => T): Promise<T> {
   const until = performance.now() + LONGEST_WAIT;
   for (let wait = 1; ; wait = Math.min(wait * 2, 20)) {
