@@ -31,8 +31,8 @@ import { Kit } from './kit.ts';
 import { KIT_VIEWS } from './views.ts';
 
 /**
- * Describes an application; nothing is opened until it is started. A key of the configuration that neither the kit, nor one of the
- * plugins, nor `configuration` knows is an error of the compiler.
+ * Describes an application. Opens nothing before it is started. The compiler rejects a
+ * configuration key that neither the kit, nor a plugin, nor `configuration` knows.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -42,20 +42,24 @@ export function defineApplication<
   return withKit(definition as ApplicationDefinition);
 }
 
-/** A definition that the kit serves: what `defineApplication` returns. */
+/** A definition that the kit serves, as `defineApplication` returns it. */
 export interface KitDefinition extends ApplicationDefinition {
   /** The kit. */
   readonly framework: Framework;
 }
 
-/** Every step of the application's schema, in their order: the kit's own as far as it needs them, its plugins' and its own. */
+/**
+ * Every step of the application's schema, in order: the kit's own steps that it needs, those of its
+ * plugins, and its own.
+ */
 export function migrationsOf(definition: ApplicationDefinition): readonly Migration[] {
   return baseMigrations(withKit(definition) as BaseDefinition);
 }
 
 /**
- * Starts an application: reads the environment and the configuration, opens the log and the store, lets the plugins and
- * the application register their parts. Throws a ConfigurationError that names every problem; nothing stays open then.
+ * Starts an application: reads the environment and the configuration, opens the log and the store,
+ * and lets the plugins and the application register their parts. Throws a ConfigurationError that
+ * names every problem, and leaves nothing open.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -93,7 +97,8 @@ class KitApplication extends StartedApplication implements Application {
   readonly #dispatcher: Dispatcher;
 
   constructor(parts: ApplicationParts) {
-    // Two queues: a flood of sign-ins must not keep applications from authenticating with their secrets.
+    // Two queues, so that a flood of sign-ins does not keep applications from authenticating with
+    // their secrets.
     super(parts, [KIT_VIEWS], argon2idHasher({ atOnce: 1 }));
     this.#kit = new Kit(this, parts);
     this.accounts = this.#kit.accounts;
@@ -106,7 +111,7 @@ class KitApplication extends StartedApplication implements Application {
     super.completeRoutes();
   }
 
-  /** The sign-in page of an application that has none of its own. */
+  /** Adds the sign-in page for an application without one. */
   #addSignIn(): void {
     const { config, name, csrf, logOverload, removed } = this.#kit;
     if (csrf === null) return;
@@ -125,7 +130,7 @@ class KitApplication extends StartedApplication implements Application {
     this.#routes.add(page.signOutRoute());
   }
 
-  /** Of the first plugin that sent the person to sign in. */
+  /** The answer of the first plugin that sent the person to sign in. */
   async #firstWaiting(request: Request, returnTo: string): Promise<WaitingFor | null> {
     for (const plugin of this.definition.plugins ?? []) {
       const waiting = await plugin.waitingFor?.(this, request, returnTo);

@@ -1,4 +1,4 @@
-/** What an application promises to the kit, and what the kit adds to an application. Types only. */
+/** What an application gives the kit, and what the kit adds to an application. Types only. */
 import type { OpenedDatabase } from '@portico/sql';
 import type {
   Application as BaseApplication,
@@ -11,111 +11,125 @@ import type {
 
 // --- people ---------------------------------------------------------------------------------------------------
 
-/** One source of accounts. An application has one or more, each under its own name. */
+/** A source of accounts. An application has one or more, each with its own name. */
 export interface AccountProvider {
-  /** Unique in the application; the `provider` of its accounts' references. */
+  /** Unique in the application. References to its accounts have it as their `provider`. */
   readonly name: string;
-  /** Loads an account as it is now, or null when there is none of this id. Never from a cache. */
+  /**
+   * Returns the current state of an account, or null if the id does not exist. Must not use a
+   * cache.
+   */
   find(id: string): Promise<UserInterface | null>;
   /**
-   * The active account that these credentials belong to, or null. Takes the same time whatever is wrong. Before it checks the
-   * password it calls `names` with the account that the identifier names, if any: for the event of a sign-in that fails.
+   * The active account with these credentials, or null. Must take the same time whatever is wrong.
+   * Before it checks the password, it calls `names` with the account that the identifier names, if
+   * any. The event of a failed sign-in uses this.
    */
   authenticate(
     identifier: string,
     password: string,
     names?: (person: PersonReference) => void,
   ): Promise<UserInterface | null>;
-  /** Whether this account holds this permission now. */
+  /** Whether the account has the permission now. */
   holdsPermission(id: string, permission: string): Promise<boolean>;
   /**
-   * The accounts whom a text of 1 to 100 characters fits: a part of the name or of the e-mail address, in upper or lower case alike, or the id.
-   * At most `limit`. For administrators who look for somebody; a provider without it is not looked through.
+   * The accounts that match a text of 1 to 100 characters: part of the name or of the e-mail
+   * address, in any letter case, or the id. Returns at most `limit`. Administrators use it to find
+   * people. A provider without it is not searched.
    */
   search?(text: string, limit: number): Promise<readonly UserInterface[]>;
 }
 
-/** All providers of an application as one. */
+/** All providers of an application together. */
 export interface Accounts {
-  /** Loads an account as it is now; null when the provider or the account does not exist. */
+  /** The current state of an account. Null when the provider or the account does not exist. */
   find(person: PersonReference): Promise<UserInterface | null>;
   /**
-   * Asks each provider in its order; null when none accepts the credentials. Guessing is slowed down, by account and by where the
-   * request comes from: after many failures this throws a SignInSlowedError, which is answered 429.
+   * Asks the providers in order. Null when none accepts the credentials. Slows down guessing, by
+   * account and by client address: after many failures it throws a SignInSlowedError, which is
+   * answered 429.
    */
   authenticate(
     identifier: string,
     password: string,
     names?: (person: PersonReference) => void,
   ): Promise<UserInterface | null>;
-  /** Whether the account holds the permission now; false for an unknown account. */
+  /** Whether the account has the permission now. False for an unknown account. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
-  /** The accounts of all providers whom the text fits, at most `limit`; null where no provider can look for them. */
+  /** The matching accounts of all providers, at most `limit`. Null if no provider can search. */
   readonly search: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
 }
 
 // --- a browser ------------------------------------------------------------------------------------------------
 
 /**
- * This browser's session. Loaded only when it is first asked for, stored only when something was written, and
- * empty for a request that carries an `Authorization: Bearer` header: a bearer request never falls back to a cookie.
+ * This browser's session. It is loaded on first use, and stored only if something was written. It
+ * is empty for a request with an `Authorization: Bearer` header: a bearer request never falls back
+ * to a cookie.
  */
 export interface Session {
-  /** A JSON value by its key, or undefined. */
+  /** The JSON value of a key, or undefined. */
   get(key: string): Promise<unknown>;
-  /** Keeps a JSON value; undefined removes it. */
+  /** Stores a JSON value. Undefined removes it. */
   set(key: string, value: unknown): Promise<void>;
   /**
-   * A random secret (at least 128 bits, base64url), made when it is first asked for. It lives as long as this browser's
-   * session: it survives the new session id at sign-in, and ends at sign-out. It is never sent to the browser.
+   * A random secret (at least 128 bits, base64url), created on first use. It lives as long as this
+   * browser's session: it survives the new session id at sign-in, and ends at sign-out. It is never
+   * sent to the browser.
    */
   secret(): Promise<string>;
 }
 
-/** Who is signed in, for the request being answered. */
+/** Who is signed in for the current request. */
 export interface Auth {
-  /** The signed-in account, loaded once a request; null when nobody is, or the account is no longer active. */
+  /**
+   * The signed-in account, loaded once per request. Null when no one is signed in, or the account
+   * is no longer active.
+   */
   user(): Promise<UserInterface | null>;
   /**
-   * Whose session this is, without loading the account, which may be gone or no longer active: for somebody who loads it
-   * anyway. Null when nobody is signed in.
+   * The signed-in person, without loading the account, which may be gone or inactive. For code that
+   * loads the account anyway. Null when no one is signed in.
    */
   person(): Promise<PersonReference | null>;
-  /** Signs in: a new session id replaces the former one. The data is kept unless another person was signed in before. */
+  /**
+   * Signs in with a new session id. The session's data is kept, unless another person was signed in
+   * before.
+   */
   signIn(person: PersonReference): Promise<void>;
-  /** Ends the session, with everything it held. */
+  /** Ends the session and deletes its data. */
   signOut(): Promise<void>;
   /**
-   * The session-wide CSRF token, for a form's hidden field `_csrf` or the header `X-CSRF-Token`. While nobody is signed in it
-   * is bound to a cookie, and stores nothing.
+   * The session-wide CSRF token, for a form's hidden field `_csrf` or the header `X-CSRF-Token`.
+   * While no one is signed in, it is bound to a cookie and stores nothing.
    */
   csrfToken(): Promise<string>;
 }
 
 // --- the application ------------------------------------------------------------------------------------------
 
-/** A started application of the kit: with accounts, sessions and routes of its own. */
+/** A started application of the kit, with its own accounts, sessions and routes. */
 export interface Application extends BaseApplication {
-  /** The account providers as one; without any when the application has none. */
+  /** All account providers together. Empty when the application has none. */
   readonly accounts: Accounts;
-  /** The session of the request being answered. Throws outside of one. */
+  /** The session of the current request. Throws outside a request. */
   session(): Session;
-  /** Who is signed in for the request being answered. Throws outside of one. */
+  /** Who is signed in for the current request. Throws outside a request. */
   auth(): Auth;
 }
 
-/** An application before it is started: data and functions, nothing opened. */
+/** An application before it starts: data and functions, with nothing opened. */
 export interface ApplicationDefinition extends Omit<BaseDefinition, 'register' | 'framework'> {
   /**
-   * The account providers. With them come sessions, the session-wide CSRF check, the routes `login` and `logout`;
-   * without them the application has none of these.
+   * The account providers. They bring sessions, the session-wide CSRF check, and the routes `login`
+   * and `logout`. An application without providers has none of these.
    */
   readonly accounts?: (services: {
     database: OpenedDatabase;
     passwordHasher: PasswordHasher;
   }) => readonly AccountProvider[];
-  /** Adds the application's routes and event listeners, after the plugins registered. */
+  /** Adds the application's routes and event listeners, after the plugins have registered. */
   readonly register?: (application: Application) => void | Promise<void>;
-  /** In their order: a later one's defaults go over those of an earlier one. */
+  /** In order: the defaults of a later plugin override those of an earlier one. */
   readonly plugins?: readonly Plugin[];
 }

@@ -11,14 +11,14 @@ import { ErrorHandler } from './http/error-handler.ts';
 import { MethodError, type MatchedRoute, type Routes } from './http/routes.ts';
 import type { Kit } from './kit.ts';
 
-/** The way of a request through an application. */
+/** Takes requests through an application. */
 export class Dispatcher {
   readonly #kit: Kit;
   readonly #routes: Routes;
   readonly #middlewares: readonly Middleware[];
   readonly #inFlight = new InFlight();
 
-  /** `middlewares` are around the application's own routes, outermost first. */
+  /** `middlewares` wrap the application's own routes, outermost first. */
   constructor(kit: Kit, routes: Routes, middlewares: readonly Middleware[]) {
     this.#kit = kit;
     this.#routes = routes;
@@ -31,7 +31,7 @@ export class Dispatcher {
     return runInContext(undefined, requestId, () => this.#answer(request, connection, requestId));
   }
 
-  /** Waits for the requests in flight, ten seconds at most. */
+  /** Waits for running requests, at most ten seconds. */
   ended(): Promise<void> {
     return within(LONGEST_WAIT, this.#inFlight.ended());
   }
@@ -58,7 +58,7 @@ export class Dispatcher {
     }
   }
 
-  /** Throws, or rejects, for what is answered with an error. */
+  /** Throws or rejects for requests that are answered with an error. */
   #route(sent: Request, connection: Connection, progress: Progress): Promise<Response> {
     if (connection.target !== undefined && !isLiteralTarget(connection.target)) {
       throw new HttpError(404, 'The path is not written as any route is');
@@ -121,13 +121,13 @@ export class Dispatcher {
   }
 }
 
-/** How far a request has come: for the log. */
+/** What the log says about a request so far. */
 interface Progress {
-  /** The name of its route; null when it has none. */
+  /** The name of the request's route. Null without one. */
   route: string | null;
 }
 
-/** Not by `instanceof`: `@hono/node-server` has a class of its own beside the runtime's. */
+/** Does not use `instanceof`: `@hono/node-server` has its own class beside the runtime's. */
 function isResponse(answered: unknown): answered is Response {
   return typeof answered === 'object' && answered !== null && 'headers' in answered && 'status' in answered;
 }
@@ -145,7 +145,7 @@ function withoutBody(request: Request, response: Response): Response {
   return new Response(null, { status, statusText, headers });
 }
 
-/** The requests that are being answered. */
+/** Counts the running requests. */
 class InFlight {
   #count = 0;
   #notify: (() => void) | null = null;
@@ -159,7 +159,7 @@ class InFlight {
     if (this.#count === 0) this.#notify?.();
   }
 
-  /** Resolves as soon as there are none. */
+  /** Resolves when none is running. */
   ended(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#count === 0) resolve();
@@ -168,7 +168,7 @@ class InFlight {
   }
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 const LONGEST_WAIT = 10_000;
 
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {

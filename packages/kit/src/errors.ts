@@ -1,4 +1,4 @@
-/** An error that is answered with this status; its message is for the log alone. */
+/** An error that is answered with this status. Only the log gets its message. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   /** 400 to 599. */

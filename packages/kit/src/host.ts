@@ -2,13 +2,19 @@ import type { FrameworkHost, PersonReference } from 'portico';
 import { isYes, withReturn } from 'portico/extension';
 import type { Application, Auth } from './contracts.ts';
 
-/** The people and sessions of the kit, as the server asks for them. `signIn` is the name of the sign-in page's route, or its path. */
+/**
+ * Gives the server the kit's people and sessions. `signIn` is the name of the sign-in page's route,
+ * or its path.
+ */
 export function kitHost(application: Application, signIn: string): FrameworkHost {
   function loginUrl(returnTo: string): string {
     const login = signIn.startsWith('/') ? signIn : application.path(signIn);
     return withReturn(login, returnTo);
   }
-  /** The session that each person was read from: the server loads the account of what `signedIn` returned, once. */
+  /**
+   * The session that each person was read from. The server loads each account that `signedIn`
+   * returned once.
+   */
   const sessions = new WeakMap<PersonReference, Auth>();
   return {
     async signedIn() {
@@ -19,7 +25,8 @@ export function kitHost(application: Application, signIn: string): FrameworkHost
     },
     async loadAccount(person) {
       const account = await application.accounts.find(person);
-      // As `auth().user()` does: nobody can go on in that session, nor must the next person begin in it.
+      // As `auth().user()` does: an inactive person must not keep this session, and the next person
+      // must not inherit it.
       if (account === null || !isYes(account.isActive())) await sessions.get(person)?.signOut();
       return account;
     },

@@ -1,4 +1,7 @@
-/** The kit: a thin framework for applications that have none, and one implementation of the server's host contract. */
+/**
+ * The kit: a small framework for applications without one. It is also an implementation of the
+ * server's host contract.
+ */
 export { defineApplication, migrationsOf, startApplication, type KitDefinition } from './application.ts';
 export type {
   AccountProvider,

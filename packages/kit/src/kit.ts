@@ -11,13 +11,13 @@ import { Sessions } from './accounts/sessions.ts';
 import { guardSignIn } from './accounts/sign-in.ts';
 import type { Accounts, ApplicationDefinition } from './contracts.ts';
 
-/** What the kit adds to an application, before anything is registered. */
+/** What the kit adds to an application before registration. */
 export class Kit {
-  /** The kit's own keys of the configuration. */
+  /** The kit's own configuration keys. */
   readonly config: KitConfig;
-  /** What a proxy takes away from the paths of requests before they arrive; browsers are given it. */
+  /** The path prefix that a proxy removes before requests arrive. Browsers see it. */
   readonly removed: string;
-  /** The application's name for people. */
+  /** The application's display name. */
   readonly name: string;
   readonly log: Log;
   readonly database: OpenedDatabase;
@@ -26,10 +26,12 @@ export class Kit {
   readonly branding: Branding | null;
   readonly views: Views;
   readonly accounts: Accounts;
-  /** Null in an application without accounts, as is `csrf`: there is nothing that a forged request could use. */
+  /**
+   * Null in an application without accounts, and so is `csrf`: a forged request could use nothing.
+   */
   readonly people: PeopleParts | null;
   readonly csrf: CsrfCheck | null;
-  /** Logs that there are more passwords to check than can be. */
+  /** Logs that too many passwords are waiting to be checked. */
   readonly logOverload: () => void;
 
   constructor(application: StartedApplication, parts: ApplicationParts) {

@@ -1,7 +1,7 @@
 import { isYes } from 'portico/extension';
 import type { AccountProvider, Accounts } from '../contracts.ts';
 
-/** All providers as one. Throws when two have the same name. */
+/** Combines all providers. Throws when two have the same name. */
 export function createAccounts(providers: readonly AccountProvider[]): Accounts {
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
   if (byName.size !== providers.length) throw new Error('Two account providers carry the same name');

@@ -4,7 +4,7 @@ import type { Accounts, Auth } from '../contracts.ts';
 import type { CsrfTokens } from './csrf.ts';
 import type { RequestSession } from './sessions.ts';
 
-/** Who is signed in, by the session of one request and the account as it is now. */
+/** Who is signed in, according to the request's session and the current state of the account. */
 export class RequestAuth implements Auth {
   readonly #session: RequestSession;
   readonly #accounts: Accounts;
@@ -44,7 +44,7 @@ export class RequestAuth implements Auth {
     if (person === null) return null;
     const account = await this.#accounts.find(person);
     if (account !== null && isYes(account.isActive())) return account;
-    // An inactive person cannot go on in this session, and the next one must not begin in it.
+    // An inactive person must not keep this session, and the next person must not inherit it.
     await this.#session.signOut();
     return null;
   }

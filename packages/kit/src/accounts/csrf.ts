@@ -26,15 +26,15 @@ const FORM_TYPES: ReadonlySet<string> = new Set(['application/x-www-form-urlenco
 const FORM_LIMIT = 1024 * 1024;
 
 /**
- * The CSRF tokens of one browser, for a form's field `_csrf` or the header `X-CSRF-Token`. While a person is signed in they are
- * bound to the session. Otherwise they are bound to a random value in a cookie (a double-submit cookie), so that a form shown to
- * a visitor stores nothing.
+ * The CSRF tokens of one browser, for the form field `_csrf` or the header `X-CSRF-Token`. While a
+ * person is signed in, tokens are bound to the session. Otherwise they are bound to a random value
+ * in a cookie (a double-submit cookie), so a form for a visitor stores nothing.
  */
 export class CsrfTokens {
   readonly #session: RequestSession;
   readonly #cookie: CookieKind;
   readonly #withoutCookies: boolean;
-  /** The value of the cookie that the browser sent. */
+  /** The cookie value that the browser sent. */
   readonly #sent: string | null;
   #made: string | null = null;
 
@@ -50,7 +50,7 @@ export class CsrfTokens {
     this.#sent = this.#withoutCookies ? null : readRandomValue(request, this.#cookie.name);
   }
 
-  /** For the forms of a page. */
+  /** The token for a page's forms. */
   async token(): Promise<string> {
     return (await this.#sessionToken()) ?? this.#cookieToken();
   }
@@ -60,14 +60,19 @@ export class CsrfTokens {
     return bound === null ? this.#matchesCookie(token) : sameToken(token, bound);
   }
 
-  /** For the sign-in form: it may have been opened before a sign-in in another tab, with the token of the cookie. */
+  /**
+   * Checks the sign-in form. It may have been opened before a sign-in in another tab, and so have
+   * the cookie's token.
+   */
   async acceptsToSignIn(token: string | null): Promise<boolean> {
     if (this.#matchesCookie(token)) return true;
     const bound = await this.#sessionToken();
     return bound !== null && sameToken(token, bound);
   }
 
-  /** The `Set-Cookie` header that the response must carry; null when the browser's cookie is right. */
+  /**
+   * The `Set-Cookie` header for the response. Null when the browser already has the right cookie.
+   */
   setCookie(): string | null {
     const { name, attributes } = this.#cookie;
     return this.#made === null ? null : `${name}=${this.#made}; ${attributes}`;
@@ -97,7 +102,7 @@ function sameToken(given: string | null, expected: string): boolean {
   return equalInConstantTime(given ?? '', expected);
 }
 
-/** The check of requests that change something: each comes from a page of this browser. */
+/** Checks that requests which change something come from a page of this browser. */
 export class CsrfCheck {
   /** The public origin of the application. */
   readonly origin: string;
@@ -105,8 +110,8 @@ export class CsrfCheck {
   readonly #tokenSchemes: readonly string[];
 
   /**
-   * The check leaves alone the routes that have `true` under their names. `tokenSchemes`: whether `Authorization: DPoP` says that a request is
-   * an application's, as Bearer does.
+   * Routes with `true` under their names are exempt. `tokenSchemes`: the schemes of
+   * `Authorization`, such as DPoP, that mark a request of an application, as Bearer does.
    */
   constructor(
     origin: string,
@@ -123,13 +128,16 @@ export class CsrfCheck {
     return Object.hasOwn(this.#exemptRoutes, routeName) && this.#exemptRoutes[routeName] === true;
   }
 
-  /** Whether the session-wide check applies to a request at all. */
+  /** Whether the session-wide check applies to a request. */
   isNeeded(request: Request, route: Route): boolean {
     if (SAFE_METHODS.has(request.method) || this.isExempt(route.name)) return false;
     return !isBearerRequest(request, this.#tokenSchemes);
   }
 
-  /** Throws an HttpError 403 unless the request came from a page of this browser. Returns the request to go on with, its body unread. */
+  /**
+   * Throws an HttpError 403 unless the request came from a page of this browser. Returns a request
+   * whose body is still unread; continue with that one.
+   */
   async check(request: Request, tokens: CsrfTokens | null): Promise<Request> {
     if (!comesFromHere(request, this.origin)) throw new HttpError(403, 'The request comes from another site');
     const { request: reread, token } = await sentToken(request);

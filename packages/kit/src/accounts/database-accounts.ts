@@ -4,35 +4,35 @@ import type { AccountProvider } from '../contracts.ts';
 import { randomUUID } from 'node:crypto';
 import { PrefetchedPermissions } from './prefetched-permissions.ts';
 
-/** An account of the application's own tables. */
+/** An account in the application's own tables. */
 export interface DatabaseAccount extends UserInterface {
-  /** The identifier within the provider; a UUID. */
+  /** The identifier within the provider: a UUID. */
   readonly id: string;
   /** In lower case, as it is compared. */
   readonly email: string;
-  /** The full name, as people are to see it. */
+  /** The full name, for display. */
   readonly name: string;
   /** Whether the account may sign in now. */
   readonly active: boolean;
 }
 
-/** An account that is to be made. */
+/** A new account. */
 export interface NewAccount {
-  /** Unique in the provider, upper and lower case alike. */
+  /** Unique in the provider; letter case does not count. */
   readonly email: string;
-  /** The full name, as people are to see it. */
+  /** The full name, for display. */
   readonly name: string;
   /** Kept only as a hash. */
   readonly password: string;
-  /** Whether somebody has shown that the address is theirs; applications that people sign in to may rely on it. */
+  /** Whether the person has proved that the address is theirs. Applications may rely on it. */
   readonly emailVerified?: boolean;
 }
 
-/** What the accounts are kept in, and how their passwords are. */
+/** Options of `databaseAccounts()`. */
 export interface DatabaseAccountsOptions {
-  /** The application's store; its schema has the tables once `db:migrate up` has run. */
+  /** The application's store. `db:migrate up` creates the tables. */
   readonly database: Database;
-  /** What passwords are hashed with. */
+  /** Hashes the passwords. */
   readonly passwordHasher: PasswordHasher;
   /** The provider's name; `accounts` unless given. */
   readonly name?: string;
@@ -46,10 +46,13 @@ interface AccountRow {
   readonly active: number;
 }
 
-/** An account provider over the tables `host_accounts` and `host_account_permissions`, with what commands need. */
+/**
+ * An account provider over the tables `host_accounts` and `host_account_permissions`, with methods
+ * for commands.
+ */
 export type DatabaseAccounts = Readonly<AccountTable>;
 
-/** Its methods are properties: an application may spread it to replace one. */
+/** Its methods are properties, so that an application can spread it and replace one. */
 class AccountTable implements AccountProvider {
   /** The provider's name. */
   readonly name: string;
@@ -65,9 +68,9 @@ class AccountTable implements AccountProvider {
     this.#passwordHasher = passwordHasher;
   }
 
-  /** The account as it is now, or null when there is none of this id. */
+  /** The current state of an account, or null if the id does not exist. */
   readonly find = async (id: string): Promise<DatabaseAccount | null> => {
-    // What is read together with the account is asked for its permissions next, so that those come along.
+    // In a group of reads, the permissions are asked for next, so read them along with the account.
     const names = this.#prefetched.names();
     if (names === null || id.includes('\0')) return this.#account(await this.#row('id', id));
     const { rows } = await this.#database.execute<AccountRow & { readonly permission: string | null }>(
@@ -80,7 +83,7 @@ class AccountTable implements AccountProvider {
     return this.#account(own[0] ?? null);
   };
 
-  /** The account with this address, in upper or lower case, or null. */
+  /** The account with this address, in any letter case, or null. */
   readonly findByEmail = async (email: string): Promise<DatabaseAccount | null> => {
     return this.#account(await this.#row('email', canonical(email)));
   };
@@ -93,16 +96,16 @@ class AccountTable implements AccountProvider {
   ): Promise<DatabaseAccount | null> => {
     const row = await this.#row('email', canonical(identifier));
     if (row !== null) names?.({ provider: this.name, id: row.id });
-    // An unknown account costs the same slow check as a known one.
+    // Checks an unknown account just as slowly as a known one.
     this.#decoy ??= await this.#passwordHasher.hash(randomUUID());
     const hash = row?.password_hash ?? this.#decoy;
     const matches: unknown = await this.#passwordHasher.verify(password, hash);
-    // Whatever else a hasher in JavaScript answers, such as a result with a flag in it, is no yes.
+    // A JavaScript hasher may return anything, such as an object with a flag. Only true counts.
     const isRight = matches === true && password !== '';
     return isRight && row?.active === 1 ? this.#account(row) : null;
   };
 
-  /** Whether the account holds a permission now. */
+  /** Whether the account has the permission now. */
   readonly holdsPermission = async (id: string, permission: string): Promise<boolean> => {
     const known = this.#prefetched.answer(id, permission);
     if (known !== null) return known;
@@ -113,9 +116,9 @@ class AccountTable implements AccountProvider {
     return rows.some((row) => row.permission === permission);
   };
 
-  /** As `AccountProvider.search`, among the first hundred thousand accounts by email. */
+  /** As `AccountProvider.search`. Searches the first hundred thousand accounts by email. */
   readonly search = async (text: string, limit: number): Promise<readonly DatabaseAccount[]> => {
-    // PostgreSQL's text cannot hold NUL, so no account has it.
+    // PostgreSQL cannot store NUL in text, so no account contains it.
     if (text.includes('\0')) return [];
     const [typed, lower] = [partOf(text), partOf(text.toLowerCase())];
     return this.#select(
@@ -127,7 +130,7 @@ class AccountTable implements AccountProvider {
     );
   };
 
-  /** By email. */
+  /** All accounts, by email. */
   readonly list = (): Promise<readonly DatabaseAccount[]> => {
     return this.#select(
       'SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ORDER BY email',
@@ -135,14 +138,14 @@ class AccountTable implements AccountProvider {
     );
   };
 
-  /** Fails when the email is taken. */
+  /** Creates an account. Rejects when the email is taken. */
   readonly create = async ({
     email,
     name,
     password,
     emailVerified = false,
   }: NewAccount): Promise<DatabaseAccount> => {
-    // Engines would keep another text, by which another person might sign in.
+    // Engines would store a different text, with which another person might sign in.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
         throw new Error(`The ${what} of an account is well-formed Unicode without NUL`);
@@ -162,7 +165,7 @@ class AccountTable implements AccountProvider {
     return toAccount(this.name, row);
   };
 
-  /** Suspends or restores an account, from this moment and everywhere. */
+  /** Suspends or restores an account. Takes effect at once and everywhere. */
   readonly setActive = async (id: string, active: boolean): Promise<void> => {
     this.#prefetched.forget();
     await this.#database.execute('UPDATE host_accounts SET active = ? WHERE provider = ? AND id = ?', [
@@ -172,7 +175,9 @@ class AccountTable implements AccountProvider {
     ]);
   };
 
-  /** The permissions that the account holds now, in alphabetical order; empty for an unknown account. */
+  /**
+   * The permissions that the account has now, in alphabetical order. Empty for an unknown account.
+   */
   readonly permissions = async (id: string): Promise<readonly string[]> => {
     const { rows } = await this.#database.execute<{ permission: string }>(
       'SELECT permission FROM host_account_permissions WHERE provider = ? AND account_id = ? ORDER BY permission',
@@ -181,7 +186,7 @@ class AccountTable implements AccountProvider {
     return rows.map(({ permission }) => permission);
   };
 
-  /** Gives the account a permission, from this moment; one that it holds already stays. */
+  /** Gives the account a permission, at once. Does nothing if the account has it. */
   readonly grant = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
     await insertIfNone(
@@ -192,7 +197,7 @@ class AccountTable implements AccountProvider {
     );
   };
 
-  /** Takes a permission away, from this moment; one that it does not hold stays away. */
+  /** Takes a permission away, at once. Does nothing if the account does not have it. */
   readonly deny = async (id: string, permission: string): Promise<void> => {
     this.#prefetched.forget();
     await this.#database.execute(
@@ -205,7 +210,7 @@ class AccountTable implements AccountProvider {
     column: 'id' | 'email',
     value: string,
   ): Promise<(AccountRow & { readonly password_hash: string }) | null> {
-    // PostgreSQL's text cannot hold NUL, so no account has it.
+    // PostgreSQL cannot store NUL in text, so no account contains it.
     if (value.includes('\0')) return null;
     const { rows } = await this.#database.execute<AccountRow & { readonly password_hash: string }>(
       `SELECT id, email, email_verified, name, password_hash, active FROM host_accounts WHERE provider = ? AND ${column} = ?`,
@@ -225,7 +230,8 @@ class AccountTable implements AccountProvider {
 }
 
 /**
- * Accounts in the application's own store, for an application that has none: people sign in with email and password.
+ * Accounts in the application's own store, for an application without a user table. People sign in
+ * with email and password.
  */
 export function databaseAccounts(options: DatabaseAccountsOptions): DatabaseAccounts {
   return new AccountTable(options);
@@ -245,8 +251,8 @@ function toAccount(provider: string, row: AccountRow): DatabaseAccount {
 }
 
 /**
- * Reads an account with those of so many permissions that it holds. Each text is kept: one that is put together anew has to be
- * read whole before a prepared statement is found by it.
+ * Reads an account with those of these permissions that it has, by the number of permissions. Each
+ * text is kept: to find a prepared statement by a newly built text, all of the text has to be read.
  */
 const findWithPermissions = keptByNumber(
   (names) => `SELECT a.id, a.email, a.email_verified, a.name, a.active, p.permission FROM host_accounts a
@@ -260,10 +266,10 @@ function keptByNumber(make: (number: number) => string): (number: number) => str
   return (number) => (kept[number] ??= make(number));
 }
 
-/** Accounts that are looked through at most, in the order of their addresses. */
+/** How many accounts a search reads at most, in the order of their addresses. */
 const SEARCHED = 100_000;
 
-/** A pattern of LIKE for what has this text in it; no character of the text is one of the pattern's own. */
+/** A LIKE pattern that finds this text anywhere. Escapes the pattern's special characters. */
 function partOf(text: string): string {
   return `%${text.replaceAll(/[!%_]/g, '!$&')}%`;
 }

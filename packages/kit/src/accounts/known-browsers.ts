@@ -3,16 +3,19 @@ import { type Database, insertIfNone, type Migration } from '@portico/sql';
 import { isBearerRequest } from 'portico/extension';
 import { cookieKind, type CookieKind, type CookieScope, readCookie, randomValue } from '../http/cookies.ts';
 
-/** How long a browser is known after the last sign-in, in seconds: half a year. */
+/** How long a browser stays known after the last sign-in, in seconds: half a year. */
 const LIFETIME = 180 * 86_400;
-/** Accounts that one browser is known for; the one it signed in to longest ago is forgotten first. */
+/**
+ * How many accounts one browser is known for. The one with the oldest sign-in is forgotten first.
+ */
 const MOST_ACCOUNTS = 4;
-/** The time of the sign-in, in seconds since 1970, and the proof of it. */
+/** The time of the sign-in, in seconds since 1970, and its proof. */
 const ENTRY = /^(\d{1,12})-([A-Za-z0-9_-]{43})$/;
 
 /**
- * Browsers in which a person has signed in to an account before. Their attempts are counted apart from those of others on the same
- * network who guess at the account, and that is all: a known browser still needs the password.
+ * Browsers in which a person has signed in to an account before. Their attempts are counted
+ * separately from others on the same network who guess at the account. Nothing else changes: a
+ * known browser still needs the password.
  */
 export class KnownBrowsers {
   readonly #database: Database;
@@ -22,7 +25,8 @@ export class KnownBrowsers {
   #key: Promise<string> | null = null;
 
   /**
-   * `tokenSchemes`: the schemes of `Authorization` by which a request is an application's, as it is by Bearer. `clock`: milliseconds since 1970.
+   * `tokenSchemes`: the schemes of `Authorization` that mark a request of an application, as Bearer
+   * does. `clock`: milliseconds since 1970.
    */
   constructor(
     database: Database,
@@ -41,7 +45,7 @@ export class KnownBrowsers {
     return new KnownBrowser(this, sent ?? '');
   }
 
-  /** An entry of the cookie: the time of a sign-in now, and the proof of it. */
+  /** A cookie entry: the time of a sign-in now, and its proof. */
   async prove(account: string, at = String(Math.floor(this.#clock() / 1000))): Promise<string> {
     return `${at}-${await this.#proof(account, at)}`;
   }
@@ -63,7 +67,7 @@ export class KnownBrowsers {
     return `${name}=${entries.join('.')}; ${attributes}; Max-Age=${LIFETIME}`;
   }
 
-  /** The process that needs the key first makes it; all of them share it. */
+  /** The first process that needs the key creates it. All processes share it. */
   async #loadKey(): Promise<string> {
     this.#key ??= findOrMakeKey(this.#database, this.#clock());
     try {
@@ -75,7 +79,10 @@ export class KnownBrowsers {
   }
 }
 
-/** What is known of the browser that sent one request. An account is named by a hash of what was typed. */
+/**
+ * What is known about the browser of one request. Accounts are identified by a hash of what was
+ * typed.
+ */
 export class KnownBrowser {
   readonly #browsers: KnownBrowsers;
   readonly #entries: readonly string[];
@@ -89,19 +96,19 @@ export class KnownBrowser {
       .slice(0, MOST_ACCOUNTS);
   }
 
-  /** Whether a person has signed in to this account in it. */
+  /** Whether a person has signed in to this account in this browser. */
   async knows(account: string): Promise<boolean> {
     return (await this.#others(account)).length < this.#entries.length;
   }
 
-  /** Notes that a person has. */
+  /** Records a sign-in to this account in this browser. */
   async remember(account: string): Promise<void> {
     const own = await this.#browsers.prove(account);
     const kept = [own, ...(await this.#others(account))].slice(0, MOST_ACCOUNTS);
     this.#cookie = this.#browsers.setCookie(kept);
   }
 
-  /** The `Set-Cookie` header that the response must carry; null when nothing was remembered. */
+  /** The `Set-Cookie` header for the response. Null when nothing was recorded. */
   setCookie(): string | null {
     return this.#cookie;
   }

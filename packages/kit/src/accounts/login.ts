@@ -18,54 +18,57 @@ import { SHOW_PASSWORD_HASH, SHOW_PASSWORD_SCRIPT } from './show-password.ts';
 import { csrfTokens } from './request-context.ts';
 import { SignInSlowedError } from './sign-in.ts';
 
-/** The largest sign-in form that is read, in bytes: the path to return to may be long. */
+/** The largest sign-in form that is read, in bytes. The path to return to may be long. */
 const FORM_LIMIT = 64 * 1024;
 
-/** When to come back while more passwords are to be checked than can be, in seconds. */
+/** When to retry while too many passwords are waiting to be checked, in seconds. */
 const OVERLOADED_FOR = 2;
 
-/** What the view `login` is rendered with, and so the slots in it. */
+/** The data of the view `login`, and so of its slots. */
 export interface SignInView extends Omit<SignInForm, 'error'>, Words {
-  /** What is wrong, in words; null before the first attempt. */
+  /** The error text. Null before the first attempt. */
   readonly error: string | null;
-  /** Of the page, in words. */
+  /** The title of the page. */
   readonly title: string;
-  /** The application's name for people. */
+  /** The application's display name. */
   readonly name: string;
-  /** Where the form is posted. */
+  /** The URL that the form posts to. */
   readonly action: string;
-  /** The form's field `_csrf`. */
+  /** The form field `_csrf`. */
   readonly csrfToken: string;
-  /** Of the styles of this page, in its content security policy. */
+  /** The nonce of the page's styles in its content security policy. */
   readonly nonce: string;
-  /** For which application somebody signs in; null when the page was opened by itself. */
+  /** The application that waits for the sign-in. Null when the page was opened directly. */
   readonly waiting: WaitingFor | null;
-  /** Where a person with a forgotten password goes on; null for no link. */
+  /** The link for a forgotten password. Null for no link. */
   readonly forgotPassword: string | null;
-  /** Where the terms are; null for no link. */
+  /** The link to the terms. Null for no link. */
   readonly terms: string | null;
-  /** The script of the button that shows the password, the one that the page may run without a nonce; null for no button. */
+  /**
+   * The script of the button that shows the password. It is the only script that the page may run
+   * without a nonce. Null for no button.
+   */
   readonly showPassword: string | null;
 }
 
-/** After an attempt, what was typed and what is wrong. */
+/** After an attempt: what was typed, and the error. */
 interface SignInForm {
-  /** Where people go on to, a path of this host: the form's field `return_to`. */
+  /** Where people go next, a path on this host: the form field `return_to`. */
   readonly returnTo: string;
-  /** What the field for the email address holds: what was typed, or the hint of the application that waits. */
+  /** The content of the email field: what was typed, or the hint of the waiting application. */
   readonly identifier: string;
-  /** What is wrong; null before the first attempt. */
+  /** The error. Null before the first attempt. */
   readonly error: Said | null;
-  /** Whether the credentials are wrong; false when they were not checked. */
+  /** Whether the credentials are wrong. False when they were not checked. */
   readonly invalid: boolean;
 }
 
-/** How the kit's own pages are set up. */
+/** Settings of the kit's own pages. */
 export interface SignInSettings {
-  /** The application's name for people. */
+  /** The application's display name. */
   readonly name: string;
   readonly csrf: CsrfCheck;
-  /** Logs that there are more passwords to check than can be. */
+  /** Logs that too many passwords are waiting to be checked. */
   readonly logOverload: () => void;
   /** `sign_in_scripts`. */
   readonly scripts: boolean;
@@ -73,17 +76,17 @@ export interface SignInSettings {
   readonly showsPassword: boolean;
   /** `sign_in_links`. */
   readonly links: SignInLinks | undefined;
-  /** Who waits for a person to sign in, and come to this path. */
+  /** The application that waits for a person to sign in and return to this path. */
   readonly waitingFor: (request: Request, returnTo: string) => Promise<WaitingFor | null>;
-  /** What stands before the paths in a request that arrives. */
+  /** The path prefix of requests as they arrive. */
   readonly mountPath: string;
-  /** The application's first page, as browsers ask for it. */
+  /** The path of the application's first page, as browsers request it. */
   readonly home: string;
 }
 
 /**
- * The kit's own sign-in page. The form checks its CSRF token itself, so that a token that is no longer right is answered with the
- * page. Nothing is stored before a person is signed in.
+ * The kit's own sign-in page. The form checks its CSRF token itself, so that an outdated token is
+ * answered with the page. Nothing is stored before a person is signed in.
  */
 export class SignInPage {
   readonly #application: Application;
@@ -148,9 +151,10 @@ export class SignInPage {
   }
 
   /**
-   * Whether the form was sent from a page of this application: another site could sign a person in to an account of its own.
-   * Signing in uses nothing of a session, so `Sec-Fetch-Site: same-origin` is enough. The token alone would fail in a fresh
-   * browser with two tabs: each is given a cookie, and the browser keeps one.
+   * Whether the form was sent from a page of this application. Otherwise another site could sign a
+   * person in to the attacker's account. Signing in uses nothing from a session, so
+   * `Sec-Fetch-Site: same-origin` is enough. The token alone would fail in a fresh browser with two
+   * tabs: each tab gets a cookie, and the browser keeps only one.
    */
   async #isOurs(request: Request, form: URLSearchParams): Promise<boolean> {
     if (isSentFromHere(request)) return true;
@@ -192,7 +196,7 @@ export class SignInPage {
   }
 }
 
-/** The same line that the check of every other route leaves in the log. */
+/** Writes the same log line as the check of every other route. */
 function logForgery(log: Log, request: Request, origin: string): void {
   const detail = comesFromHere(request, origin)
     ? 'the CSRF token is missing or not of this browser'
@@ -201,7 +205,7 @@ function logForgery(log: Log, request: Request, origin: string): void {
   log.info('{route} refused: {status} ({detail})', context);
 }
 
-/** For a sign-in whose password was not checked; null for a failure of another kind. */
+/** The wait after a sign-in whose password was not checked. Null for any other failure. */
 function whenToTryAgain(
   failure: unknown,
 ): { readonly status: number; readonly seconds: number; readonly error: Said } | null {

@@ -1,6 +1,6 @@
 import { readsTogether } from '@portico/sql';
 
-/** What was read along, of whom. */
+/** The permissions that were read along, and their account. */
 interface Prefetched {
   readonly by: PrefetchedPermissions;
   readonly id: string;
@@ -8,28 +8,32 @@ interface Prefetched {
   readonly held: readonly (string | null)[];
 }
 
-/** Names that are read along at most: those of the scopes, in the order in which somebody first asked. */
+/**
+ * How many permission names are read along: those of the scopes, in the order in which they were
+ * first asked for.
+ */
 const MOST_NAMES = 16;
 
 /**
- * The permissions that are read along with an account, since they are asked for next: what a token is good for is one question, and
- * its reads go together. Nothing outlives that question: the next one reads anew.
+ * Permissions that are read along with an account because they are asked for next: whether a token
+ * is valid is one question, and its reads belong together. Nothing is kept after that question; the
+ * next one reads again.
  */
 export class PrefetchedPermissions {
   #asked: readonly string[] = [];
 
-  /** The names to read along; null when nothing is read together, or nothing was asked for yet. */
+  /** The names to read along. Null outside a group of reads, or before any was asked for. */
   names(): readonly string[] | null {
     return this.#asked.length === 0 || readsTogether() === null ? null : this.#asked;
   }
 
-  /** Of those names the account holds these. */
+  /** Keeps which of these names the account has. */
   keep(id: string, names: readonly string[], held: readonly (string | null)[]): void {
     const together = readsTogether();
     if (together !== null) together.beside = { by: this, id, names, held } satisfies Prefetched;
   }
 
-  /** Whether the account holds it; null when that was not read along. */
+  /** Whether the account has the permission. Null if it was not read along. */
   answer(id: string, permission: string): boolean | null {
     const together = readsTogether();
     if (together === null) return null;
@@ -41,7 +45,7 @@ export class PrefetchedPermissions {
     return null;
   }
 
-  /** For what changes an account or its permissions. */
+  /** Call this when an account or its permissions change. */
   forget(): void {
     const together = readsTogether();
     if (together !== null) together.beside = null;

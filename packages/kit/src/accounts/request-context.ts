@@ -6,19 +6,25 @@ import type { CookieScope } from '../http/cookies.ts';
 import type { KnownBrowser, KnownBrowsers } from './known-browsers.ts';
 import type { RequestSession, Sessions } from './sessions.ts';
 
-/** What the requests of an application with accounts have to do with people and browsers. */
+/** What requests need in an application with accounts. */
 export interface PeopleParts {
   readonly sessions: Sessions;
   readonly knownBrowsers: KnownBrowsers;
   readonly accounts: Accounts;
   readonly cookies: CookieScope;
-  /** Whether `Authorization: DPoP` says that a request is an application's, as Bearer does. */
+  /**
+   * The schemes of `Authorization`, such as DPoP, that mark a request of an application, as Bearer
+   * does.
+   */
   readonly tokenSchemes: readonly string[];
 }
 
 const NONE: readonly string[] = [];
 
-/** What belongs to the request being answered. Most requests use nothing of it, so each part is made when it is first used. */
+/**
+ * What belongs to the current request. Most requests use none of it, so each part is created on
+ * first use.
+ */
 export class RequestContext {
   readonly #parts: PeopleParts | null;
   readonly #request: Request;
@@ -29,8 +35,9 @@ export class RequestContext {
   #auth: Auth | null = null;
 
   /**
-   * `parts` are null in an application without accounts, and so are `session`, `auth`, `csrf` and `knownBrowser` then. `address` returns
-   * where the request comes from; it is called only when that is needed.
+   * `parts` is null in an application without accounts; `session`, `auth`, `csrf` and
+   * `knownBrowser` are then null too. `address` returns the client's address and is called only
+   * when it is needed.
    */
   constructor(parts: PeopleParts | null, request: Request, address: () => string | null) {
     this.#parts = parts;
@@ -63,7 +70,7 @@ export class RequestContext {
     return this.#address();
   }
 
-  /** The `Set-Cookie` headers that the response must carry. */
+  /** The `Set-Cookie` headers for the response. */
   setCookies(): readonly string[] {
     if (this.#session === null && this.#knownBrowser === null) return NONE;
     const cookies = [this.#session, this.#csrf, this.#knownBrowser].map((each) => each?.setCookie());
@@ -73,37 +80,46 @@ export class RequestContext {
 
 const requests = new AsyncLocalStorage<RequestContext>();
 
-/** Runs work in this context, with everything it awaits. */
+/** Runs work, and everything it awaits, in this context. */
 export function runWithContext<T>(context: RequestContext, work: () => Promise<T>): Promise<T> {
   return requests.run(context, work);
 }
 
-/** The session of the request being answered. Throws outside of one, and in an application without accounts. */
+/**
+ * The session of the current request. Throws outside a request, and in an application without
+ * accounts.
+ */
 export function session(): Session {
   return current('session()').session ?? refuse('session()');
 }
 
-/** Who is signed in for the request being answered. Throws outside of one, and in an application without accounts. */
+/**
+ * Who is signed in for the current request. Throws outside a request, and in an application without
+ * accounts.
+ */
 export function auth(): Auth {
   return current('auth()').auth ?? refuse('auth()');
 }
 
-/** The CSRF tokens of the browser that sent the request being answered. Throws where `session()` does. */
+/** The CSRF tokens of the browser that sent the current request. Throws where `session()` does. */
 export function csrfTokens(): CsrfTokens {
   return current('csrfTokens()').csrf ?? refuse('csrfTokens()');
 }
 
-/** Where the request being answered comes from; null when it is not known. Throws outside of one. */
+/** The client address of the current request, or null if unknown. Throws outside a request. */
 export function clientAddress(): string | null {
   return current('clientAddress()').clientAddress;
 }
 
-/** The same, and null outside of a request. */
+/** As `clientAddress()`, but null outside a request. */
 export function currentAddress(): string | null {
   return requests.getStore()?.clientAddress ?? null;
 }
 
-/** The browser that sent the request being answered; null outside of a request, and in an application without accounts. */
+/**
+ * The browser that sent the current request. Null outside a request, and in an application without
+ * accounts.
+ */
 export function currentBrowser(): KnownBrowser | null {
   return requests.getStore()?.knownBrowser ?? null;
 }

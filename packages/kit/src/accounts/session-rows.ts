@@ -1,17 +1,20 @@
 import type { Database, Migration, SqlConnection } from '@portico/sql';
 import type { PersonReference } from 'portico';
 
-/** A session's row; its id is known to the browser only. */
+/** A session's row. Only the browser has the id itself. */
 export interface StoredSession {
   readonly idHash: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly secret: string;
   readonly person: PersonReference | null;
-  /** Milliseconds since 1970, as every time here. */
+  /** Milliseconds since 1970, like all times here. */
   readonly expiresAt: number;
 }
 
-/** Ended sessions are removed in batches, one for every so many new sessions, so that the table shrinks by itself. */
+/**
+ * Ended sessions are removed in batches, one per so many new sessions, so that the table shrinks by
+ * itself.
+ */
 const SWEEP_BATCH = 100;
 const INSERTS_PER_SWEEP = 20;
 
@@ -24,7 +27,7 @@ export class SessionRows {
     this.#database = database;
   }
 
-  /** Null when there is none, or it has ended. */
+  /** Null when the session does not exist or has ended. */
   async find(idHash: string, now: number): Promise<StoredSession | null> {
     const { rows } = await this.#database.execute<SessionRow>(
       'SELECT data, secret, user_provider, user_id, expires_at FROM host_sessions WHERE id_hash = ? AND expires_at > ?',
@@ -33,7 +36,7 @@ export class SessionRows {
     return rows[0] === undefined ? null : toSession(idHash, rows[0]);
   }
 
-  /** Adds a session, and removes the one that it replaces. Ended sessions go too, now and then. */
+  /** Adds a session and removes the one that it replaces. Sometimes also removes ended sessions. */
   async insert(session: StoredSession, replaced: string | null, now: number): Promise<void> {
     const { idHash, data, secret, person, expiresAt } = session;
     await this.#database.transaction(async (connection) => {
@@ -55,10 +58,13 @@ export class SessionRows {
     ]);
   }
 
-  /** Writes one key and leaves those that other requests wrote meanwhile; null when the session is gone. */
+  /**
+   * Writes one key, and keeps the keys that other requests wrote meanwhile. Null when the session
+   * is gone.
+   */
   writeKey(idHash: string, key: string, value: unknown): Promise<StoredSession['data'] | null> {
     return this.#database.transaction(async (connection) => {
-      // A write first: it takes the row's lock, so that what is read next is the latest.
+      // Write first: this locks the row, so that the next read sees the latest data.
       await connection.execute('UPDATE host_sessions SET expires_at = expires_at WHERE id_hash = ?', [
         idHash,
       ]);

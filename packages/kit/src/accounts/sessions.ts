@@ -13,12 +13,14 @@ import {
 } from '../http/cookies.ts';
 import { SessionRows, type StoredSession } from './session-rows.ts';
 
-/** A session's expiry is moved at most this often, in milliseconds. */
+/** A session's expiry is extended at most this often, in milliseconds. */
 const SLIDE_AFTER = 3_600_000;
-/** A session without a signed-in person lives at most this long after its last use, in seconds: a visit. */
+/**
+ * How long a session without a signed-in person lives after its last use, in seconds: one visit.
+ */
 const ANONYMOUS_LIFETIME = 2 * 3600;
 
-/** Sessions in the database: they survive a restart and serve any number of processes. */
+/** Sessions in the database. They survive a restart and work with any number of processes. */
 export class Sessions {
   readonly rows: SessionRows;
   readonly clock: () => number;
@@ -27,8 +29,9 @@ export class Sessions {
   readonly #tokenSchemes: readonly string[];
 
   /**
-   * `lifetime`: how long a session lives after its last use, in seconds. `tokenSchemes`: whether `Authorization: DPoP` says that a request is an
-   * application's, as Bearer does. `clock`: milliseconds since 1970.
+   * `lifetime`: how long a session lives after its last use, in seconds. `tokenSchemes`: the
+   * schemes of `Authorization`, such as DPoP, that mark a request of an application, as Bearer
+   * does. `clock`: milliseconds since 1970.
    */
   constructor(
     database: Database,
@@ -44,7 +47,7 @@ export class Sessions {
     this.#tokenSchemes = tokenSchemes;
   }
 
-  /** The session of one request, read from its cookie when it is first asked for. */
+  /** The session of one request, read from its cookie on first use. */
   of(request: Request): RequestSession {
     const isAllowed = !isBearerRequest(request, this.#tokenSchemes);
     return new RequestSession(
@@ -64,7 +67,7 @@ export class Sessions {
   }
 }
 
-/** The session of the request being answered, with what `auth()` needs of it. */
+/** The session of the current request, with what `auth()` needs. */
 export class RequestSession implements Session {
   readonly #sessions: Sessions;
   /** False for a request with a bearer token. */
@@ -94,7 +97,7 @@ export class RequestSession implements Session {
     return (await this.#loadOrBegin()).secret;
   }
 
-  /** As `secret()`, but null where that would begin a session. */
+  /** As `secret()`, but null where that would start a session. */
   async existingSecret(): Promise<string | null> {
     return (await this.#load())?.secret ?? null;
   }
@@ -119,7 +122,9 @@ export class RequestSession implements Session {
     this.#cookie = this.#sessions.setCookie('', 0);
   }
 
-  /** The `Set-Cookie` header that the response must carry; null when the browser's cookie is right. */
+  /**
+   * The `Set-Cookie` header for the response. Null when the browser already has the right cookie.
+   */
   setCookie(): string | null {
     return this.#cookie;
   }

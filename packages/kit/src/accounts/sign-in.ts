@@ -13,25 +13,26 @@ import { HttpError } from '../errors.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { currentAddress, currentBrowser } from './request-context.ts';
 
-/** What listeners of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED` receive. */
+/** The payload of `Event.SIGN_IN_FAILED` and `Event.SIGN_IN_SLOWED`. */
 export interface FailedSignIn {
   /**
-   * Whose account the identifier names; null when no account has it, or its provider does not say. The identifier itself is left
-   * out: people type passwords into the wrong field.
+   * The account that the identifier names. Null when no account has it, or when the provider does
+   * not tell. The identifier itself is left out, because people type passwords into the wrong
+   * field.
    */
   readonly person: PersonReference | null;
-  /** Where the request came from; null when it is not known. */
+  /** The client address. Null if unknown. */
   readonly address: string | null;
-  /** The id of the request, by which the log names it; null outside of one. */
+  /** The request's id in the log. Null outside a request. */
   readonly requestId: string | null;
 }
 
-/** Too many sign-ins failed before this one, so the password was not checked; answered 429. */
+/** Too many sign-ins failed before this one, so the password was not checked. Answered 429. */
 export class SignInSlowedError extends HttpError {
-  /** Seconds. */
+  /** In seconds. */
   readonly retryAfter: number;
 
-  /** Takes milliseconds, and rounds them up. */
+  /** `wait` is in milliseconds. Rounds up to seconds. */
   constructor(wait: number) {
     const retryAfter = Math.ceil(wait / 1000);
     super(429, 'Too many failed sign-ins', { 'Retry-After': String(retryAfter) });
@@ -39,12 +40,16 @@ export class SignInSlowedError extends HttpError {
   }
 }
 
-/** Failures before sign-ins are slowed down: at one account from one network, and at all accounts from one network. */
+/**
+ * How many failures are allowed before sign-ins slow down: at one account from one network, and at
+ * all accounts from one network.
+ */
 const FREE_FAILURES = { account: 5, network: 50 } as const;
 
 /**
- * Slows down guessing at these accounts, on the kit's sign-in page and on an application's own, and emits events about it.
- * `docs/decisions/0007` says how, and why a person is never locked out.
+ * Slows down guessing at these accounts, on the kit's sign-in page and on the application's own,
+ * and emits events about it. `docs/decisions/0007` explains how, and why a person is never locked
+ * out.
  */
 export function guardSignIn(
   accounts: Accounts,
@@ -59,7 +64,7 @@ export function guardSignIn(
     const isKnown = (await browser?.knows(account)) ?? false;
     const { keys, caller } = isKnown ? countedByBrowser(account) : countedByNetwork(account, address);
     let person: PersonReference | null = null;
-    // An empty password is never the right one, whatever a provider would say: a random one is checked in its place.
+    // An empty password is never right, whatever a provider would say. Check a random one instead.
     const offered = password === '' ? randomUUID() : password;
     const check = () =>
       accounts.authenticate(identifier, offered, (named) => {
@@ -86,15 +91,15 @@ export function guardSignIn(
 }
 
 /**
- * What attempts at an account are counted by: a hash, since people type passwords into the wrong field. Spellings that a
- * provider may take for the same account count as one.
+ * The key that counts attempts at an account. It is a hash, because people type passwords into the
+ * wrong field. Spellings that a provider may treat as the same account have the same key.
  */
 function accountKey(identifier: string): string {
   const spelled = identifier.normalize('NFKC').trim().toLowerCase();
   return createHash('sha256').update(spelled).digest('base64url');
 }
 
-/** What an attempt is counted by, and whose turn it waits for. */
+/** The keys that count an attempt, and the queue it waits in. */
 interface Counted {
   readonly keys: readonly AttemptKey[];
   readonly caller: string | null;
@@ -111,7 +116,10 @@ function countedByNetwork(account: string, address: string | null): Counted {
   };
 }
 
-/** A browser in which somebody signed in to the account before is not held up by strangers of the same network. */
+/**
+ * Strangers on the same network do not delay a browser in which a person has signed in to the
+ * account before.
+ */
 function countedByBrowser(account: string): Counted {
   const known = JSON.stringify(['known', account]);
   return { keys: [{ key: known, free: FREE_FAILURES.account }], caller: known };

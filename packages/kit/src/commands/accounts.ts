@@ -95,7 +95,10 @@ export const accountCommands: AddCommands = (program, context) => {
     });
 };
 
-/** Why a permission may be misspelt; null for one that the configuration names, and without an authorization server. */
+/**
+ * Why a permission may be misspelled. Null for one that the configuration names, and without an
+ * authorization server.
+ */
 function unnamed(permission: string, { config }: Application): string | null {
   const { scopes, admin_permission: administrator } = (config['oauth_server'] ?? {}) as {
     readonly scopes?: ConfigMap;
@@ -111,7 +114,7 @@ function unnamed(permission: string, { config }: Application): string | null {
     : `no scope names the permission ${permission}, and it is not oauth_server:admin_permission; those that are named are ${all}`;
 }
 
-/** The permissions behind the configured scopes. */
+/** The permissions of the configured scopes. */
 function permissionsOf(scopes: ConfigMap): readonly string[] {
   return Object.entries(scopes).map(([name, definition]) => {
     const { permission = name } = (typeof definition === 'object' ? definition : {}) as {

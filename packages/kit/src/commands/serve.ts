@@ -13,7 +13,7 @@ interface Options {
 /** In seconds. */
 const LONGEST_DRAIN = 3600;
 
-/** `serve`: answers requests until SIGINT or SIGTERM, then lets those in flight finish. */
+/** `serve`: answers requests until SIGINT or SIGTERM, then lets running requests finish. */
 export const addServe =
   (plugins: readonly Plugin<object>[]): AddCommands =>
   (program, context) => {
@@ -43,7 +43,8 @@ export const addServe =
           }
           throw error;
         });
-        // Before the line below: a supervisor that reads it may send the signal at once.
+        // Listen for signals before printing the line below: a supervisor that reads it may send
+        // one at once.
         const stopped = stopSignal();
         context.note(`Listening on ${server.url}, as ${application.publicUrl}${application.basePath}`);
         context.note(`The log is ${logDestination(application)}`);
@@ -73,7 +74,10 @@ const STOP_SIGNALS = [
   ['SIGTERM', 143],
 ] as const;
 
-/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, with the code that a shell expects. */
+/**
+ * Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, with the exit
+ * code that a shell expects.
+ */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false;

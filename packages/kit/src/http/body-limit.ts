@@ -2,14 +2,14 @@ import { nameRequest, readBytes, requestIdOf } from 'portico/extension';
 import { HttpError } from '../errors.ts';
 
 /**
- * The request with a body of which at most so many bytes can be read: a longer one is an HttpError 413, at once when its length
- * was declared, else when a handler has read that far.
+ * Returns the request with a limit on its body, in bytes. A longer body is an HttpError 413: at
+ * once if its length was declared, otherwise when a handler has read that far.
  */
 export function limitBody(request: Request, limit: number): Request {
   if (request.method === 'GET' || request.method === 'HEAD') return request;
   const declared = request.headers.get('content-length');
   if (declared !== null && Number(declared) > limit) throw tooLarge(limit);
-  // The HTTP parser holds a body to the length it declared.
+  // The HTTP parser ensures that a body has its declared length.
   if (declared !== null || request.body === null) return request;
   let size = 0;
   const counted = request.body.pipeThrough(
@@ -32,11 +32,14 @@ export function limitBody(request: Request, limit: number): Request {
   return nameRequest(limited, requestIdOf(request));
 }
 
-/** The body of a request, at most so many bytes; a larger one is an HttpError 413, one that breaks off 400. */
+/**
+ * The body of a request, at most `limit` bytes. A larger body is an HttpError 413; one that breaks
+ * off is 400.
+ */
 export async function readBody(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const body = await readBytes(request, limit, (failure, cause) => {
     if (failure === 'too large') throw tooLarge(limit);
-    // What `limitBody` refuses breaks off, too; a sender who hung up is no fault of ours.
+    // A body that `limitBody` refuses also breaks off. A sender who hangs up is not our fault.
     throw cause instanceof HttpError ? cause : new HttpError(400, 'The body broke off');
   });
   return new Uint8Array(body);

@@ -1,9 +1,10 @@
 import { canonicalAddress } from 'portico/extension';
 
 /**
- * Where a request comes from, as a canonical IP address; null when it is not known. Each proxy appends the address that it was
- * called from to `X-Forwarded-For`. So behind N trusted proxies the Nth entry from the end is true, and what stands before it may
- * be made up. When that entry is no address, the connection's counts: otherwise a caller could be somebody new with every request.
+ * The client's IP address in canonical form, or null if unknown. Each proxy appends the address of
+ * its caller to `X-Forwarded-For`. So behind N trusted proxies, the Nth entry from the end is true,
+ * and earlier entries may be forged. If that entry is not an address, the connection's address
+ * counts. Otherwise a caller could pretend to be someone new with every request.
  */
 export function resolveClientAddress(
   request: Request,

@@ -3,17 +3,20 @@ import { cookieNameBelow, sentCookies } from 'portico/extension';
 
 const RANDOM_VALUE = /^[A-Za-z0-9_-]{43}$/;
 
-/** 256 random bits, as a cookie holds them. */
+/** 256 random bits, encoded for a cookie. */
 export function randomValue(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The value of the request's cookie of this name; null when it has none. */
+/** The value of the request's cookie with this name, or null. */
 export function readCookie(request: Request, cookieName: string): string | null {
   return sentCookies(request).find(([name]) => name === cookieName)?.[1] ?? null;
 }
 
-/** The same for a cookie that holds a random value; null also for anything that `randomValue` cannot have made. */
+/**
+ * As `readCookie`, for a cookie with a random value. Null also for a value that `randomValue`
+ * cannot have made.
+ */
 export function readRandomValue(request: Request, cookieName: string): string | null {
   const value = readCookie(request, cookieName);
   return value !== null && RANDOM_VALUE.test(value) ? value : null;
@@ -25,14 +28,14 @@ export interface CookieKind {
   readonly attributes: string;
 }
 
-/** What the cookies of an application depend on. */
+/** What an application's cookies depend on. */
 export interface CookieScope {
   /** Whether the application is served over https. */
   readonly secure: boolean;
   readonly basePath: string;
 }
 
-/** A cookie that scripts cannot read; over https it is bound to this host, too. */
+/** A cookie that scripts cannot read. Over https it is also bound to this host. */
 export function cookieKind(name: string, { secure, basePath }: CookieScope): CookieKind {
   return {
     name: cookieNameBelow(basePath, secure ? `__Host-${name}` : name),

@@ -4,7 +4,10 @@ import type { Log } from '@portico/sql';
 import { pageHeaders, type Speaking, type Views } from 'portico';
 import { jsonText, page, type PageKey, prefersPage, told, type Words } from 'portico/extension';
 
-/** What the response to an error is made of when no listener of `Event.EXCEPTION` gives one: never the details. */
+/**
+ * The data for an error response when no listener of `Event.EXCEPTION` gives one. It never contains
+ * details of the error.
+ */
 export interface ErrorAnswer {
   readonly request: Request;
   readonly requestId: string;
@@ -13,32 +16,32 @@ export interface ErrorAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What the view `error` of the kit is rendered with, and what every view is given: the words of its language. */
+/** The data of the kit's view `error`, including the words of its language. */
 export interface ErrorView extends Words {
   /** What happened, in a few words. */
   readonly title: string;
   /** What it means, and what to do. */
   readonly message: string;
-  /** The application's name for people. */
+  /** The application's display name. */
   readonly name: string;
   /** 400 to 599. */
   readonly status: number;
-  /** By which the log names the request. */
+  /** The request's id in the log. */
   readonly requestId: string;
-  /** Of the styles of this page, in its content security policy. */
+  /** The nonce of the page's styles in its content security policy. */
   readonly nonce: string;
 }
 
-/** What pages are made with. */
+/** What pages are built with. */
 export interface PageParts {
   readonly views: Views;
   readonly speaking: Speaking;
   readonly log: Log;
-  /** The application's name for people. */
+  /** The application's display name. */
   readonly name: string;
 }
 
-/** A page where `Accept` prefers one, JSON otherwise. */
+/** A page if `Accept` prefers one, otherwise JSON. */
 export async function errorAnswer(
   { views, speaking, log, name }: PageParts,
   answer: ErrorAnswer,
@@ -68,7 +71,7 @@ export async function errorAnswer(
   }
 }
 
-/** The same as JSON, which needs no view. */
+/** The same error as JSON, which needs no view. */
 export function errorJson({ request, status, headers }: ErrorAnswer): Response {
   const body = { error: reasonPhrase(status), method: request.method, path: new URL(request.url).pathname };
   return new Response(jsonText(body), {
@@ -83,7 +86,7 @@ export function errorJson({ request, status, headers }: ErrorAnswer): Response {
   });
 }
 
-/** RFC 9110 section 15, as a sentence begins: `Not found`. */
+/** The phrase of RFC 9110 section 15 with only a first capital: `Not found`. */
 function reasonPhrase(status: number): string {
   const phrase = STATUS_CODES[status] ?? (status < 500 ? 'Bad Request' : 'Internal Server Error');
   return phrase.slice(0, 1) + phrase.slice(1).toLowerCase();

@@ -1,6 +1,9 @@
-/** The status of exceptions that no listener of `Event.EXCEPTION` answers. */
+/** Chooses the status of exceptions that no listener of `Event.EXCEPTION` answers. */
 export const ErrorHandler = {
-  /** The status of an exception: its own `status` or `statusCode` when that is an error's, else 500. */
+  /**
+   * The status of an exception: its `status` or `statusCode` if that is an error status, otherwise
+   * 500.
+   */
   resolveStatusCode(exception: unknown): number {
     if (!(exception instanceof Error)) return 500;
     const own =

@@ -3,24 +3,25 @@ import { HttpError } from '../errors.ts';
 import { TrieRouter } from 'hono/router/trie-router';
 
 /**
- * How the kit treats a route. Those of plugins limit their bodies and protect themselves; those of the application have limits and middlewares. The
- * sign-in form checks its CSRF token itself, to answer a missing one with a page.
+ * How the kit treats a route. Plugin routes limit their bodies and protect themselves; application
+ * routes get limits and middlewares. The sign-in form checks its own CSRF token, so that it can
+ * answer a missing one with a page.
  */
 export type RouteKind = 'plugin' | 'application' | 'sign-in';
 
-/** The route that answers a request, with its placeholders' values. */
+/** The route that answers a request, and the values of its placeholders. */
 export interface MatchedRoute {
   readonly route: Route;
   readonly kind: RouteKind;
   readonly parameters: RouteParameters;
 }
 
-/** A path is asked for by a method that none of its routes has. */
+/** The path exists, but not for this method. */
 export class MethodError extends HttpError {
   /** The name of a route on that path. */
   readonly route: string;
 
-  /** `headers` name the methods that it has. */
+  /** `headers` name the methods that the path has. */
   constructor(route: string, headers: Readonly<Record<string, string>>) {
     super(405, 'No route of this path has the method', headers);
     this.route = route;
@@ -34,18 +35,21 @@ export class Routes {
   readonly #removed: string;
   readonly #router = new TrieRouter<Omit<MatchedRoute, 'parameters'>>();
   readonly #routes = new Map<string, Route>();
-  /** The names of routes by method and path. */
+  /** Route names by method and path. */
   readonly #taken = new Map<string, string>();
-  /** Matches of paths without placeholders, by path and then method, remembered: at most one for each route and method. */
+  /**
+   * Cached matches for paths without placeholders, by path and then method. At most one per route
+   * and method.
+   */
   readonly #found = new Map<string, Map<string, MatchedRoute>>();
   readonly #methods = new Set<string>();
 
-  /** `removed` is what a proxy takes away from the paths of requests before they arrive. */
+  /** `removed` is the path prefix that a proxy removes before requests arrive. */
   constructor(removed: string) {
     this.#removed = removed;
   }
 
-  /** Throws when the name, or one of its methods on the path, is taken. */
+  /** Throws when the name is taken, or one of its methods is taken on the path. */
   add(route: Route, kind: RouteKind = 'plugin'): void {
     if (this.#routes.has(route.name)) throw new Error(`Two routes are named '${route.name}'`);
     if (!route.path.startsWith('/'))
@@ -66,12 +70,14 @@ export class Routes {
     return this.#routes.has(name);
   }
 
-  /** Whether a route answers the path, by whatever method. */
+  /** Whether any route answers the path, with any method. */
   answers(path: string): boolean {
     return [...this.#methods].some((method) => this.#find(method, path) !== null);
   }
 
-  /** The path of a named route as browsers ask for it, placeholders filled and percent-encoded. */
+  /**
+   * The path of a named route as browsers request it, with placeholders filled and percent-encoded.
+   */
   path(name: string, parameters: RouteParameters = {}): string {
     const route = this.#routes.get(name);
     if (route === undefined) throw new Error(`No route is named '${name}'`);
@@ -83,7 +89,9 @@ export class Routes {
     return `${this.#removed}${path}`;
   }
 
-  /** Throws an HttpError: 404 when no route has the path, 405 when one has it for other methods only. */
+  /**
+   * Throws an HttpError: 404 if no route has the path, 405 if one has it only for other methods.
+   */
   match(method: string, path: string): MatchedRoute {
     const known = this.#found.get(path)?.get(method);
     if (known !== undefined) return known;

@@ -4,13 +4,16 @@ import type { Application } from 'portico';
 import { newRequestId, withRequestId } from 'portico/extension';
 import { getRequestListener, RequestError } from '@hono/node-server';
 
-/** An application that listens. */
+/** A listening application. */
 export interface RunningServer {
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  /** The URL it listens on, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** The port that was free, when 0 was asked for. */
+  /** The actual port, also when 0 was requested. */
   readonly port: number;
-  /** Stops accepting, lets the requests in flight finish (ten seconds at most), then closes. Leaves the application open. */
+  /**
+   * Stops accepting connections, lets running requests finish (at most ten seconds), then closes.
+   * The application stays open.
+   */
   close(): Promise<void>;
 }
 
@@ -18,7 +21,7 @@ export interface RunningServer {
 export interface ListenOptions {
   /** 0 for any free port. */
   readonly port: number;
-  /** The address of an interface: `127.0.0.1` for this machine alone, `0.0.0.0` for all. */
+  /** The address of an interface: `127.0.0.1` for this machine only, `0.0.0.0` for all. */
   readonly hostname: string;
 }
 
@@ -31,7 +34,7 @@ export async function listen(
 ): Promise<RunningServer> {
   const answer = getRequestListener(
     (request, { incoming }) => {
-      // Such as that of `Host: .1`, which is a number to a parser of URLs, and nothing else has looked at.
+      // For example `Host: .1`, which a URL parser takes as a number and nothing else has checked.
       if (!URL.canParse(request.url)) return notARequest(new RequestError('The Host makes no URL'));
       const address = incoming.socket.remoteAddress ?? null;
       return application.fetch(request, { address, target: incoming.url ?? '/' });
@@ -51,7 +54,10 @@ export async function listen(
   return { url: `http://${host}:${address.port}`, port: address.port, close: () => close(server) };
 }
 
-/** For a request line and a `Host` that make no URL: there is no Request to give to the application. */
+/**
+ * For a request line and a `Host` that do not form a URL. There is no Request to pass to the
+ * application.
+ */
 function notARequest(error: unknown): Response {
   const [status, text] =
     error instanceof RequestError ? [400, 'Bad request'] : [500, 'Internal server error'];
@@ -66,7 +72,7 @@ function close(server: Server): Promise<void> {
       clearTimeout(forced);
       resolve();
     });
-    // Idle keep-alive connections would hold the server open.
+    // Idle keep-alive connections would keep the server open.
     server.closeIdleConnections();
   });
 }
