@@ -1,9 +1,9 @@
-/** As systems and libraries write their codes, such as `ECONNREFUSED`. */
+/** The form of error codes of systems and libraries, such as `ECONNREFUSED`. */
 const CODE = /^[A-Z0-9_]{1,64}$/;
 
 /**
- * The code of an error, or of what caused it; null without one. Nothing else of an error is told to anybody: its message and its causes may
- * have in them what was sent or answered.
+ * The code of an error or of its causes. Null without one. Nothing else of an error is passed on:
+ * its message and causes may contain what was sent or answered.
  */
 export function codeWithin(error: unknown): string | null {
   let each = error;
@@ -14,7 +14,7 @@ export function codeWithin(error: unknown): string | null {
   return null;
 }
 
-/** The code of an error, and for want of one its class, such as `TypeError`; null where it has neither. */
+/** The code of an error, or else its class name, such as `TypeError`. Null if it has neither. */
 export function nameOf(error: unknown): string | null {
   const code = codeWithin(error);
   if (code !== null || !(error instanceof Error)) return code;

@@ -1,38 +1,45 @@
-// The types that an API names. They import nothing of Portico, which this package does not depend on.
+// The types that an API uses. They import nothing of Portico, because this package does not depend
+// on it.
 import type { IntrospectionProblem, UnusableReason } from './introspection.ts';
 
-/** Tokens that are bound to a key of their client (RFC 9449), at an API in another process. */
+/** Settings for DPoP-bound tokens (RFC 9449) at an API in another process. */
 export interface DpopOptions {
   /**
-   * Where the API is for the outside, such as `https://api.example.com`: a proof is for that and the path of the request, whatever its `Host`
-   * says. With a path when a proxy takes that away before a request arrives.
+   * The API's public URL, such as `https://api.example.com`. A proof must be for this URL plus the
+   * request's path, whatever the `Host` header says. Include the path prefix that a proxy removes
+   * before a request arrives.
    */
   readonly publicUrl: string;
-  /** Whether tokens have to be bound; false unless given, and the scheme Bearer is good for those that are not. */
+  /**
+   * Whether tokens must be bound; false unless given. If false, the scheme Bearer works for unbound
+   * tokens.
+   */
   readonly required?: boolean;
   /**
-   * Whether this is the first use of a proof, which it then is, in all processes of the API: keeps the hash until `expiresAt`, milliseconds
-   * since 1970. Without it each process knows those that it has seen itself, so that a stolen proof is good once in each of them.
+   * Records the use of a proof, and returns whether it is the first one in all processes of the
+   * API. Keep the hash until `expiresAt`, in milliseconds since 1970. Without `claim`, each process
+   * knows only the proofs it has seen itself, so a stolen proof works once in each process.
    */
   readonly claim?: (hash: string, expiresAt: number) => boolean | Promise<boolean>;
   /**
-   * How many proofs a process remembers without `claim`; 100,000 unless given, some 15 MB. Each is remembered for two or three minutes. When
-   * there are more, what comes next is answered 503.
+   * How many proofs a process remembers without `claim`; 100,000 unless given, about 15 MB. Each is
+   * remembered for two to three minutes. When the limit is reached, further requests are answered
+   * 503.
    */
   readonly remembered?: number;
 }
 
-/** How a request was sent, as a proof says it. */
+/** The parts of a request that a proof must match. */
 export interface SentRequest {
   /** Such as `GET`. */
   readonly method: string;
-  /** Path and query as they arrived, in front of whatever the framework makes of them. */
+  /** Path and query as they arrived, before the framework changes them. */
   readonly target: string;
-  /** The header field `DPoP`; several are one value, with commas. Null without it. */
+  /** The header field `DPoP`, or null. Several fields are one value, joined by commas. */
   readonly dpop: string | null;
 }
 
-/** Why a request in the scheme DPoP is refused because of its proof. */
+/** Why a request with the scheme DPoP is refused because of its proof. */
 export type ProofReason =
   | 'proof_missing'
   | 'proof_target'
@@ -58,7 +65,10 @@ export type ProofReason =
   | 'proofs_too_many'
   | 'claim_failed';
 
-/** Why a request is refused: one for each way, and no other. `docs/protecting-an-api.md` says of each what to do. */
+/**
+ * Why a request is refused: one value for each way. `docs/protecting-an-api.md` says what to do
+ * about each.
+ */
 export type RefusalReason =
   | 'no_token'
   | 'other_scheme'
@@ -75,25 +85,31 @@ export type RefusalReason =
   | 'fault';
 
 /**
- * A request that was refused, as `onRefusal` is told of it. It has nothing secret: no token, proof, header or secret of the request or of the
- * client, and nothing of what the authorization server answered but its status and the client id.
+ * A refused request, as `onRefusal` receives it. It contains no token, proof, header or secret.
+ * From the authorization server's answer it has only the status and the client id.
  */
 export interface Refusal {
-  /** As it is answered. */
+  /** The status of the response. */
   readonly status: 401 | 403 | 503;
-  /** The error code as it is answered; null where there was no usable token in the request (RFC 6750 section 3.1). */
+  /**
+   * The error code in the response. Null when the request had no usable token (RFC 6750 section
+   * 3.1).
+   */
   readonly error:
     'invalid_token' | 'invalid_dpop_proof' | 'insufficient_scope' | 'temporarily_unavailable' | null;
-  /** Why. Whoever sent the request is not told. */
+  /** The reason. The response does not include it. */
   readonly reason: RefusalReason;
   /**
-   * More of the reason, null where there is no more: of a proof in words, such as `its iat is too long ago`; otherwise the code of an error,
-   * such as `ECONNREFUSED`, or of a fault its class.
+   * More about the reason, or null. For a proof: a text such as `its iat is too long ago`.
+   * Otherwise the code of an error, such as `ECONNREFUSED`, or its class name.
    */
   readonly detail: string | null;
-  /** The HTTP status that the authorization server answered introspection with; null unless the reason is `introspection_refused`. */
+  /**
+   * The HTTP status with which the authorization server answered introspection. Null unless the
+   * reason is `introspection_refused`.
+   */
   readonly answered: number | null;
-  /** The application that the token was issued to; null where that is not known. */
+  /** The application that the token was issued to, or null if unknown. */
   readonly clientId: string | null;
   /** The scope that the request needed. */
   readonly scope: string;

@@ -3,7 +3,7 @@ import type { IntrospectedToken } from './introspection.ts';
 import type { SentRequest } from './contract.ts';
 import type { ResourceServer } from './server.ts';
 
-/** The tokens that the guards accepted, by the framework's request. */
+/** The tokens that the guards accepted, by the framework's request object. */
 const tokens = new WeakMap<object, IntrospectedToken>();
 
 /** The token of a request that one of the guards below accepted. Throws for any other request. */
@@ -13,11 +13,12 @@ export function tokenOf(request: object): IntrospectedToken {
   return token;
 }
 
-// The parts of each framework that the guards use, as types of our own, so that none of them has to be installed.
+// The parts of each framework that the guards use, as separate types, so that you need not install
+// any of the frameworks.
 
 /** The part of an Express or Fastify request that a guard reads. */
 export interface GuardedRequest {
-  /** Header fields, by names in lower case. */
+  /** Header fields, with names in lower case. */
   readonly headers: {
     readonly authorization?: string | undefined;
     readonly dpop?: string | string[] | undefined;
@@ -26,9 +27,9 @@ export interface GuardedRequest {
   readonly method?: string;
   /** Path and query as they arrived. */
   readonly originalUrl?: string;
-  /** Names and values in turn, as they were sent; Fastify has them in `raw`. */
+  /** Alternating names and values as they were sent. Fastify has them in `raw`. */
   readonly rawHeaders?: readonly string[];
-  /** Node's own request, behind Fastify's. */
+  /** Fastify's underlying Node request. */
   readonly raw?: { readonly rawHeaders?: readonly string[] };
 }
 
@@ -38,9 +39,9 @@ export interface ExpressAnswer {
   status(code: number): ExpressAnswer;
   /** Sets header fields by name. */
   set(fields: Record<string, string>): ExpressAnswer;
-  /** A header field that is set already. */
+  /** Reads a header field that is already set. */
   get?(field: string): string | undefined;
-  /** Ends the answer. */
+  /** Sends the body and ends the response. */
   send(body: unknown): unknown;
 }
 
@@ -50,9 +51,9 @@ export interface FastifyAnswer {
   code(status: number): FastifyAnswer;
   /** Sets header fields by name. */
   headers(fields: Record<string, string>): FastifyAnswer;
-  /** A header field that is set already. */
+  /** Reads a header field that is already set. */
   getHeader?(name: string): number | string | string[] | undefined;
-  /** Ends the answer. */
+  /** Sends the body and ends the response. */
   send(body: unknown): unknown;
 }
 
@@ -60,16 +61,19 @@ export interface FastifyAnswer {
 export interface GuardedContext {
   /** Hono's own request. */
   readonly req: {
-    /** A header field of the request. */
+    /** Reads a header field of the request. */
     header(name: string): string | undefined;
-    /** The Request itself; `tokenOf` takes it. */
+    /** The Request itself. Pass it to `tokenOf`. */
     readonly raw: Request;
   };
-  /** What is set already of the answer: Hono prefers its header fields to those of the answer that a guard gives. */
+  /** The response so far. Hono prefers its header fields to those of the guard's response. */
   readonly res?: { readonly headers: Headers };
 }
 
-/** The header fields of a refusal, its challenge beside what the application's CORS exposes already. */
+/**
+ * The header fields of a refusal. Keeps the fields that the application's CORS already exposes,
+ * beside the challenge.
+ */
 function fieldsOf(
   { headers }: Response,
   exposed: number | string | readonly string[] | undefined,
@@ -80,7 +84,7 @@ function fieldsOf(
   return { ...fields, [EXPOSED_HEADERS]: [exposed, ours].flat().join(', ') };
 }
 
-/** What a proof has to be for; undefined where none is needed. */
+/** What a proof must be for. Undefined if no proof is needed. */
 function sentRequest(
   authorization: string | null,
   { method = '', originalUrl: target = '', headers }: GuardedRequest,

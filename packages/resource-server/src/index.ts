@@ -1,4 +1,7 @@
-/** For an API in another process: it asks the authorization server about each token by introspection (RFC 7662). */
+/**
+ * For an API in another process. It asks the authorization server about each token by introspection
+ * (RFC 7662).
+ */
 export {
   expressGuard,
   fastifyGuard,

@@ -3,32 +3,35 @@ import { RecentMap } from 'portico/extension';
 import * as oauth from 'oauth4webapi';
 import { codeWithin } from './causes.ts';
 
-/** What a token is good for, as the authorization server says at this moment. */
+/** What a token allows, according to the authorization server's current answer. */
 export interface IntrospectedToken {
-  /** Milliseconds since 1970; null when the authorization server does not say. */
+  /** Milliseconds since 1970, or null if the authorization server does not say. */
   readonly expiresAt: number | null;
   /** The application that the token was issued to. */
   readonly clientId: string;
-  /** What the token would be honoured for at this moment. */
+  /** The scopes that the token has now. */
   readonly scopes: readonly string[];
-  /** The person as the outside world knows them; null for a client-credentials token. */
+  /** The person's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
 }
 
-/** How long to wait for an answer of the authorization server, in milliseconds. */
+/** How long to wait for the authorization server's answer, in milliseconds. */
 const TIMEOUT = 5000;
 
-/** A token that may be used here: a proof is asked for at each use, also of an answer that is cached. */
+/**
+ * A token that may be used here. Each use is also checked for a proof, even if the answer is
+ * cached.
+ */
 export interface UsableToken {
   readonly token: IntrospectedToken;
-  /** The key that it is bound to; null for none. */
+  /** The key that the token is bound to, or null. */
   readonly boundTo: string | null;
 }
 
-/** Why a token is none here. */
+/** Why a token cannot be used here. */
 export type UnusableReason = 'token_not_active' | 'other_audience' | 'unknown_binding';
 
-/** A token that is none here. */
+/** A token that cannot be used here. */
 export interface UnusableToken {
   readonly reason: UnusableReason;
   readonly clientId: unknown;
@@ -41,13 +44,16 @@ export type IntrospectionProblem =
   | 'introspection_refused'
   | 'introspection_malformed';
 
-/** The authorization server could not be asked. It has no cause: that could have in it what was sent or answered. */
+/**
+ * The authorization server could not be asked. The error has no cause, because that could contain
+ * what was sent or answered.
+ */
 export class IntrospectionError extends Error {
   override readonly name = 'IntrospectionError';
   readonly reason: IntrospectionProblem;
-  /** The code of an error. */
+  /** The code of the underlying error, or null. */
   readonly detail: string | null;
-  /** The HTTP status of an answer that is none. */
+  /** The HTTP status of an answer that is not usable, or null. */
   readonly answered: number | null;
 
   constructor(reason: IntrospectionProblem, detail: string | null, answered: number | null = null) {
@@ -63,24 +69,24 @@ interface CachedAnswer {
   readonly until: number;
 }
 
-/** Whom to ask, and as whom. */
+/** The authorization server, and the credentials for it. */
 export interface Asking {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The target that tokens must have been granted for; null for tokens without one. */
+  /** The audience that tokens must have, or null for tokens without one. */
   readonly audience: string | null;
   readonly cache: { readonly seconds: number; readonly entries: number };
   readonly allowsInsecureRequests: boolean;
 }
 
-/** What the authorization server says of tokens (RFC 7662). */
+/** Asks the authorization server about tokens (RFC 7662). */
 export class Introspection {
   readonly #asking: Asking;
   readonly #server: oauth.AuthorizationServer;
   readonly #client: oauth.Client;
   readonly #authenticate: oauth.ClientAuth;
-  /** By the SHA-256 of the token: tokens are kept nowhere (RFC 9700 section 4.9.3). */
+  /** By the SHA-256 of the token. Tokens themselves are not stored (RFC 9700 section 4.9.3). */
   readonly #cached: RecentMap<string, CachedAnswer>;
 
   constructor(asking: Asking) {
@@ -98,12 +104,12 @@ export class Introspection {
     if (seconds <= 0) return this.#ask(token);
     const key = createHash('sha256').update(token).digest('base64');
     const found = this.#cached.get(key);
-    // Never longer than the token lives; the cache's own time is measured by a clock that is never set back.
+    // Never longer than the token lives. The cache's own time uses a clock that is never set back.
     if (found !== undefined && lives(found.answer) && found.until > performance.now()) return found.answer;
-    // From before the question: what it says may change while the answer is on its way.
+    // Counted from before the request, because the state may change while the answer is on its way.
     const until = performance.now() + seconds * 1000;
     const answer = await this.#ask(token);
-    // A later question may have been answered meanwhile.
+    // A later request may have been answered meanwhile.
     if ((this.#cached.get(key)?.until ?? 0) > until) return answer;
     return this.#cached.put(key, { answer, until }).answer;
   }
@@ -118,7 +124,7 @@ export class Introspection {
     }
   }
 
-  /** The whole answer: what ends a connection is no matter of what it says. */
+  /** Reads the whole answer, so that a connection that ends early does not count as an answer. */
   async #exchange(token: string): Promise<Response> {
     const signal = AbortSignal.timeout(TIMEOUT);
     try {
@@ -144,7 +150,7 @@ function lives(answer: UsableToken | UnusableToken): boolean {
   return 'reason' in answer || (answer.token.expiresAt ?? Infinity) > Date.now();
 }
 
-/** Throws for what is no answer of an introspection. */
+/** Throws for anything that is not an introspection response. */
 function judged(answer: oauth.IntrospectionResponse, audience: string | null): UsableToken | UnusableToken {
   const { client_id: clientId } = answer;
   const targets: readonly string[] = answer.aud === undefined ? [] : [answer.aud].flat();
@@ -165,8 +171,8 @@ function judged(answer: oauth.IntrospectionResponse, audience: string | null): U
 }
 
 /**
- * The key that the token is bound to (RFC 9449 section 6.2), null for none, undefined where it is bound to something else or
- * nobody can tell to what: such a token is none here.
+ * The key that the token is bound to (RFC 9449 section 6.2), or null for none. Undefined if it is
+ * bound to something else or unknown: such a token cannot be used here.
  */
 function bindingOf({ cnf, token_type: type }: oauth.IntrospectionResponse): string | null | undefined {
   if (cnf === undefined) return type?.toLowerCase() === 'dpop' ? undefined : null;
@@ -174,7 +180,7 @@ function bindingOf({ cnf, token_type: type }: oauth.IntrospectionResponse): stri
   return typeof jkt === 'string' && Object.keys(others).length === 0 ? jkt : undefined;
 }
 
-/** Below the issuer, which may have a path. */
+/** The endpoint below the issuer, which may have a path. */
 function introspectionEndpoint(issuer: string): string {
   return new URL('oauth/introspect', issuer.endsWith('/') ? issuer : `${issuer}/`).href;
 }

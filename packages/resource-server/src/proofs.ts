@@ -13,27 +13,27 @@ import {
 import { codeWithin } from './causes.ts';
 import type { DpopOptions, ProofReason, SentRequest } from './contract.ts';
 
-/** More proofs are remembered than may be: nobody can know whether one was used before. */
+/** The limit of remembered proofs is reached, so it is unknown whether a proof was used before. */
 class RememberedError extends Error {
   override readonly name = 'RememberedError';
 }
 
 export interface ProofRefusal {
   readonly reason: ProofReason;
-  /** What is wrong with the proof, in words that repeat nothing of it, or the code of an error. */
+  /** What is wrong with the proof, without repeating any of it, or the code of an error. */
   readonly detail: string | null;
 }
 
 const MOST_REMEMBERED = 100_000;
 
-/** Checks proofs at an API elsewhere. */
+/** Checks proofs at an API in another process. */
 export class Proofs {
   readonly offer: BindingOffer;
-  /** The origin of the API, and the path that a proxy takes away. */
+  /** The origin of the API, and the path prefix that a proxy removes. */
   readonly #base: string;
   readonly #claim: NonNullable<DpopOptions['claim']>;
 
-  /** Throws a TypeError for a public URL that is none. */
+  /** Throws a TypeError for an invalid public URL. */
   constructor({ publicUrl, required = false, remembered = MOST_REMEMBERED, claim }: DpopOptions) {
     const { origin, pathname, search, hash } = new URL(publicUrl);
     if (search !== '' || hash !== '')
@@ -43,7 +43,7 @@ export class Proofs {
     this.#claim = claim ?? remembering(remembered);
   }
 
-  /** Null when the request proves this key and its proof is used for the first time. */
+  /** Null when the request proves this key and uses its proof for the first time. */
   async refusal(token: string, boundTo: string, request: SentRequest): Promise<ProofRefusal | null> {
     const proof = this.#read(token, request);
     if ('reason' in proof) return proof;
@@ -75,7 +75,7 @@ export class Proofs {
       .digest('base64url');
     try {
       const isNew: unknown = await this.#claim(used, expiresAt);
-      // Or the 1 of an engine. Whatever else an application in JavaScript answers, such as rows, is no yes.
+      // Also accepts an engine's 1. Any other JavaScript value, such as rows, does not count.
       return isNew === true || isNew === 1 ? null : refused('proof_used');
     } catch (error) {
       if (error instanceof RememberedError) return refused('proofs_too_many');
@@ -88,7 +88,10 @@ function refused(reason: ProofReason, detail: string | null = null): ProofRefusa
   return { reason, detail };
 }
 
-/** In memory. What has expired is looked for when twice as much is there as was left the last time, so a use costs the same however many there are. */
+/**
+ * Remembers in memory. It removes expired proofs whenever the number has doubled since the last
+ * removal, so the cost of a use does not depend on how many there are.
+ */
 function remembering(most: number): NonNullable<DpopOptions['claim']> {
   const used = new Map<string, number>();
   let sweepAt = 1024;
@@ -105,7 +108,7 @@ function remembering(most: number): NonNullable<DpopOptions['claim']> {
   };
 }
 
-/** How a refusal speaks of DPoP; null where it is switched off. */
+/** What a refusal says about DPoP. Null when DPoP is off. */
 export function refusalOf(proofs: Proofs | null, presented: boolean): BindingRefusal | null {
   return bindingRefusal(proofs?.offer ?? null, presented ? { answer: null } : undefined);
 }

@@ -2,12 +2,12 @@ import { type BindingRefusal, challenges } from 'portico/extension';
 import { nameOf } from './causes.ts';
 import type { Refusal, RefusalReason } from './contract.ts';
 
-/** Why a request is refused, with what is known of it where that is found. */
+/** Why a request is refused, and what is known about it at that point. */
 export interface Grounds {
   readonly reason: RefusalReason;
   readonly detail?: string | null;
   readonly answered?: number | null;
-  /** As the authorization server answered it: it may be anything. */
+  /** From the authorization server's answer, so it may be anything. */
   readonly clientId?: unknown;
 }
 
@@ -16,7 +16,7 @@ const INVALID_TOKEN = { status: 401, error: 'invalid_token' } as const;
 const INVALID_PROOF = { status: 401, error: 'invalid_dpop_proof' } as const;
 const UNAVAILABLE = { status: 503, error: 'temporarily_unavailable' } as const;
 
-/** What each reason is answered with. */
+/** The response for each reason. */
 export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'error'>>> = {
   no_token: WITHOUT_TOKEN,
   other_scheme: WITHOUT_TOKEN,
@@ -60,13 +60,17 @@ export const ANSWERS: Readonly<Record<RefusalReason, Pick<Refusal, 'status' | 'e
   fault: UNAVAILABLE,
 };
 
-/** What is known of a refusal; `secrets` are those that an answer of the authorization server could repeat. */
+/**
+ * Describes a refusal. `secrets` are values that the authorization server's answer could repeat.
+ */
 export function refusalFor(grounds: Grounds, scope: string, secrets: readonly string[]): Refusal {
   const { reason, detail = null, answered = null, clientId } = grounds;
   return { ...ANSWERS[reason], reason, detail, answered, clientId: clientIdIn(clientId, secrets), scope };
 }
 
-/** RFC 6749 appendix A.1, and a bound: nothing else can break, or fill, a line of a log. */
+/**
+ * RFC 6749 appendix A.1, with a maximum length, so that no client id can break or flood a log line.
+ */
 const CLIENT_ID = /^[\x20-\x7E]{1,2048}$/;
 
 function clientIdIn(answered: unknown, secrets: readonly string[]): string | null {
@@ -74,7 +78,9 @@ function clientIdIn(answered: unknown, secrets: readonly string[]): string | nul
   return secrets.some((secret) => answered.includes(secret)) ? null : answered;
 }
 
-/** Neither what it throws nor a promise that it returns changes, or holds up, the answer. */
+/**
+ * Calls the listener. An exception or a returned promise neither changes nor delays the response.
+ */
 export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal): void {
   const telling = async () => onRefusal(refusal);
   telling().catch(() => undefined);
@@ -82,12 +88,15 @@ export function tell(onRefusal: (refusal: Refusal) => unknown, refusal: Refusal)
 
 /** What a response says beside the refusal. */
 export interface Challenge {
-  /** Without metadata, only a token that does not reach is told the scope. */
+  /** Without metadata, only a token with too little scope is told the scope. */
   readonly metadata: string | null;
   readonly dpop: BindingRefusal | null;
 }
 
-/** The answer, and what is told of it. What no header field can hold, such as a scope with a line break in it, is a fault: 503. */
+/**
+ * Returns the response and the refusal to report. If something does not fit into a header field,
+ * such as a scope with a line break, the result is 503.
+ */
 export function refuse(refusal: Refusal, challenge: Challenge): { refusal: Refusal; response: Response } {
   try {
     return { refusal, response: responseTo(refusal, challenge) };
@@ -101,7 +110,7 @@ function responseTo({ status, error, scope }: Refusal, { metadata, dpop }: Chall
   if (status === 503) return Response.json({ error }, { status, headers: { 'Retry-After': '2' } });
   const parameters = {
     realm: 'oauth',
-    // RFC 6750 section 3: without a token there is no error.
+    // RFC 6750 section 3: without a token there is no error code.
     error,
     scope: status === 403 || metadata !== null ? scope : null,
     resource_metadata: metadata,

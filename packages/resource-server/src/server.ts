@@ -5,37 +5,40 @@ import type { DpopOptions, Refusal, SentRequest } from './contract.ts';
 import { Proofs, refusalOf } from './proofs.ts';
 import { refusalFor, refuse, tell, type Grounds } from './refusals.ts';
 
-/** Which authorization server to ask, and with which credentials. */
+/** The authorization server to ask, and the credentials for it. */
 export interface ResourceServerOptions {
-  /** The authorization server: its `public_url`, and its `base_path` when it has one. */
+  /** The authorization server's `public_url`, plus its `base_path` if it has one. */
   readonly issuer: string;
   /** A client that was registered with `--grant=introspection`. */
   readonly clientId: string;
-  /** The client's secret; it is sent to the authorization server alone. */
+  /** The client's secret. It is sent only to the authorization server. */
   readonly clientSecret: string;
-  /** The target that tokens must have been granted for; null for tokens without one. */
+  /** The audience that tokens must have, or null for tokens without one. */
   readonly audience: string | null;
   /**
-   * How long answers are cached, and how many. Off unless given: without it a revocation, a suspension or a lost permission
-   * takes effect on the next call, with it after so many seconds at the latest.
+   * How long answers are cached, in seconds, and how many. Off unless given. Without a cache, a
+   * revocation, a suspension or a lost permission takes effect on the next call; with one, after at
+   * most `seconds`.
    */
   readonly cache?: { readonly seconds: number; readonly entries: number };
   /**
-   * The URL of the API's metadata (RFC 9728). With it what `authorize` refuses says in `WWW-Authenticate` where the metadata is and, also
-   * without a token, which scope is needed; pages that may read the API's answers may read that header. Not named unless given.
+   * The URL of the API's metadata (RFC 9728). With it, refusals of `authorize` name in
+   * `WWW-Authenticate` the metadata and, even without a token, the needed scope. Pages that may
+   * read the API's responses may read this header. Off unless given.
    */
   readonly resourceMetadata?: string;
   /**
-   * Takes tokens that are bound to a key of their client, in the scheme DPoP (RFC 9449). Off unless given: such a token is none then.
+   * Accepts DPoP-bound tokens, in the scheme DPoP (RFC 9449). Off unless given: such tokens are
+   * then refused.
    */
   readonly dpop?: DpopOptions;
   /**
-   * Is told of each refusal of `authorize`, and so of the guards, before it is answered: once, and of nothing secret. Off unless given. It cannot
-   * change the answer: what it throws is passed over, and a promise that it returns is not awaited, whether or not that is ever settled or
-   * is rejected. Only what it does before it returns holds the answer up.
+   * Called once for each refusal of `authorize`, and so of the guards, before the response. It
+   * receives no secrets. Off unless given. It cannot change the response: exceptions are ignored,
+   * and a returned promise is not awaited. Only its synchronous work delays the response.
    */
   readonly onRefusal?: (refusal: Refusal) => void | Promise<void>;
-  /** Lets development, tests and other machines of a private network use plain http. */
+  /** Allows plain http, for development, tests and other machines of a private network. */
   readonly allowInsecureRequests?: boolean;
 }
 
@@ -43,8 +46,9 @@ export interface ResourceServerOptions {
 export type ResourceServer = Readonly<IntrospectingServer>;
 
 /**
- * Makes a resource server; asks nobody before the first token. Throws a TypeError for an issuer that it could not ask (http without
- * `allowInsecureRequests`, or one with user information), for metadata without a URL, and for an `onRefusal` that is no function.
+ * Makes a resource server. Sends no request before the first token. Throws a TypeError for an
+ * issuer that it could not ask (http without `allowInsecureRequests`, or one with user
+ * information), for metadata without a URL, and for an `onRefusal` that is not a function.
  */
 export function createResourceServer(options: ResourceServerOptions): ResourceServer {
   return new IntrospectingServer(options);
@@ -55,7 +59,7 @@ class IntrospectingServer {
   readonly #proofs: Proofs | null;
   readonly #metadata: string | null;
   readonly #onRefusal: ResourceServerOptions['onRefusal'];
-  /** The secret in each form in which it is sent: whatever answers could repeat it. */
+  /** The secret in each form in which it is sent, because answers could repeat any of them. */
   readonly #credentials: readonly string[];
 
   constructor(options: ResourceServerOptions) {
@@ -76,8 +80,9 @@ class IntrospectingServer {
   }
 
   /**
-   * The token of an `Authorization` header, when it reaches the scope. Otherwise the response to send: 401, 403, or 503 when
-   * the authorization server cannot be asked. `request` is what the proof of a bound token is for: without it there is no such token.
+   * Returns the token of an `Authorization` header if it has the scope. Otherwise returns the
+   * response to send: 401, 403, or 503 if the authorization server cannot be asked. A bound token
+   * also needs `request`, which its proof is checked against; without it the token is refused.
    */
   readonly authorize = async (
     authorization: string | null | undefined,
@@ -109,7 +114,7 @@ class IntrospectingServer {
     }
   }
 
-  /** The token; otherwise why it is refused. */
+  /** Returns the token, or why it is refused. */
   async #check(
     { token: value, scheme }: Presented,
     scope: string,
@@ -119,7 +124,8 @@ class IntrospectingServer {
     if ('reason' in answer) return answer;
     const { token, boundTo } = answer;
     const { clientId } = token;
-    // Bound it is none as Bearer, unbound none in the scheme DPoP (RFC 9449 section 7.2).
+    // A bound token is invalid as Bearer, and an unbound one in the scheme DPoP (RFC 9449 section
+    // 7.2).
     if (boundTo !== null && scheme === 'Bearer') return { reason: 'bound_as_bearer', clientId };
     if (boundTo === null && scheme === 'DPoP') return { reason: 'unbound_as_dpop', clientId };
     if (boundTo === null) {
@@ -134,7 +140,7 @@ class IntrospectingServer {
   }
 }
 
-/** No message repeats a password, nor does what an error of a parser has beside its message. */
+/** No message repeats a password. Neither do the extra properties of a parser's error. */
 function requireIssuer(issuer: string, allowsInsecureRequests: boolean): void {
   const url = URL.parse(issuer);
   if (url === null) throw new TypeError('issuer: must be a URL, such as https://app.example.com');
