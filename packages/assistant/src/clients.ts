@@ -3,10 +3,13 @@ import type { AuthorizationServer, Client, Grant } from 'portico';
 import { livingClients } from 'portico/extension';
 import type { AssistantConfig } from './config.ts';
 
-/** The two clients of an assistant: the application acting as itself, and the one that people link their account to. */
+/**
+ * The two clients of an assistant: one for the application itself, and one that people link their
+ * account to.
+ */
 export type ClientRole = 'service' | 'account-linking';
 
-/** A client as the configuration wants it. */
+/** A client as the configuration describes it. */
 export interface WantedClient {
   readonly role: ClientRole;
   readonly name: string;
@@ -15,12 +18,12 @@ export interface WantedClient {
   readonly redirectUris: readonly string[];
 }
 
-/** What is registered for a role, compared with what is wanted. */
+/** The registration for a role, compared with the configuration. */
 export interface FoundClient {
   readonly wanted: WantedClient;
-  /** Null when it is still to be registered. */
+  /** Null when it is not registered yet. */
   readonly client: Client | null;
-  /** In what the registration differs; empty when it matches. */
+  /** How the registration differs. Empty when it matches. */
   readonly differences: readonly string[];
 }
 
@@ -44,7 +47,9 @@ export function wantedClients(server: AuthorizationServer, config: AssistantConf
   return [service, linking];
 }
 
-/** The registration for each role. Of several candidates, one that matches is preferred to one that differs. */
+/**
+ * The registration for each role. If there are several candidates, one that matches comes first.
+ */
 export async function findClients(
   server: AuthorizationServer,
   config: AssistantConfig,
@@ -62,9 +67,10 @@ export async function findClients(
 }
 
 /**
- * The service client is the one with the service scope. The linking client has the name that setup gives it, and a configured
- * callback or scope. The vendor's callback alone is not enough: somebody else's client may have it as well. What no operator registered is
- * neither, since its name and callback are what a stranger said.
+ * The service client is the one with the service scope. The linking client has the name that setup
+ * gives it, and a configured callback or scope. The vendor's callback alone is not enough, because
+ * another client may have it too. A client that no operator registered plays neither role: anyone
+ * may have chosen its name and callback.
  */
 export function playsRole(client: Client, { role, name, scopes, redirectUris }: WantedClient): boolean {
   if (client.registeredBy !== 'operator') return false;
@@ -77,7 +83,7 @@ export function playsRole(client: Client, { role, name, scopes, redirectUris }: 
   );
 }
 
-/** A client that plays the role, and in what it differs. */
+/** A client that plays the role, and how it differs. */
 export function compareClient(client: Client, wanted: WantedClient): FoundClient {
   return { wanted, client, differences: findDifferences(client, wanted) };
 }

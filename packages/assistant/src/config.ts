@@ -5,12 +5,12 @@ const redirectUri = z
   .string({ error: 'must be a callback URI' })
   .refine(isExactHttps, "must be an exact https callback URI, as the vendor's console shows it");
 
-/** A redirect URI that can be registered; a vendor has no use for the loopback ones among them. */
+/** A redirect URI that can be registered. A vendor cannot use loopback URIs. */
 function isExactHttps(value: string): boolean {
   return redirectUriProblem(value) === null && new URL(value).protocol === 'https:';
 }
 
-/** The section `assistant` of the configuration. The listing is checked when it is exported, or by the doctor. */
+/** The section `assistant` of the configuration. The export and the doctor check the listing. */
 export const assistantConfiguration = z.strictObject({
   account_linking: z.boolean({ error: 'must be true or false' }).default(false),
   redirect_uris: z.array(redirectUri, { error: "must be a list of the vendor's callback URIs" }).default([]),
@@ -26,7 +26,10 @@ export const assistantConfiguration = z.strictObject({
 /** The validated section `assistant`. */
 export type AssistantConfig = z.output<typeof assistantConfiguration>;
 
-/** What an application writes in its section `assistant`. What is left out, or undefined, has its default. */
+/**
+ * What an application writes in its section `assistant`. Values that are left out or undefined get
+ * their defaults.
+ */
 export interface AssistantConfigInput {
   /** Whether people link their accounts; false. */
   readonly account_linking?: boolean | undefined;
@@ -34,6 +37,6 @@ export interface AssistantConfigInput {
   readonly redirect_uris?: readonly string[] | undefined;
   /** The scopes of the linking client, the same as `mcp:oauth:scopes_supported`; `['mcp:tools']`. */
   readonly user_scopes?: readonly string[] | undefined;
-  /** What the vendor's directory shows; checked when it is exported. */
+  /** What the vendor's directory shows. Checked when it is exported. */
   readonly listing?: Readonly<Record<string, unknown>> | undefined;
 }

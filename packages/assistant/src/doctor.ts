@@ -17,7 +17,7 @@ import { assistantConfig } from './setup.ts';
 export interface AssistantReport {
   /** False when a check fails. */
   readonly healthy: boolean;
-  /** One or more for each part, in the order in which they were examined. */
+  /** One or more for each part, in the order of examination. */
   readonly checks: readonly Check[];
 }
 
@@ -28,13 +28,14 @@ interface Subject {
   readonly config: AssistantConfig;
 }
 
-/** Each belongs to the examination's part unless it names another. */
+/** Each finding belongs to the examination's part, unless it names another. */
 type Findings = readonly (Finding | Check)[];
 type Examination = (subject: Subject) => Promise<Findings> | Findings;
 
 /**
- * Examines what an assistant relies on, where possible by requests to the application itself. It changes nothing, and knows
- * nothing of the network between the vendor and here. Without the listing when `serverOnly`.
+ * Examines what an assistant relies on, where possible by requests to the application itself.
+ * Changes nothing. It cannot see the network between the vendor and this server. `serverOnly`
+ * leaves out the listing.
  */
 export async function examineAssistant(
   application: Application,
@@ -96,7 +97,7 @@ async function examineSchema({ application }: Subject): Promise<Findings> {
       ];
 }
 
-/** The three documents that an assistant starts from, as it would ask for them. */
+/** The three documents that an assistant starts from, requested as it would request them. */
 async function examineDiscovery(subject: Subject): Promise<Findings> {
   const { server, mcp } = subject;
   const findings: Finding[] = [];
@@ -181,8 +182,8 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
 }
 
 /**
- * Each of the two clients has its own grants and scopes, and neither has the other's. Any other client that reaches the
- * tools is named.
+ * Each of the two clients must have its own grants and scopes, and not those of the other. Also
+ * names any other client that can reach the tools.
  */
 async function examineClients(subject: Subject): Promise<Findings> {
   const { application, server, config } = subject;
@@ -206,7 +207,7 @@ function examineClient(found: FoundClient): Finding {
   return ok(`${client.id} has ${wanted.grants.join(', ')} and nothing else`);
 }
 
-/** The other clients that hold a scope of the resource. */
+/** Other clients with a scope of the resource. */
 async function examineOthers(
   { server, mcp, config }: Subject,
   known: readonly FoundClient[],

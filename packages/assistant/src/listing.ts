@@ -1,10 +1,13 @@
 import type { ConfigurationProblem } from '@portico/sql';
 import { z } from 'zod';
 
-/** Listing metadata, checked: the `en-US` entry of the vendor's add-on schema. */
+/** Checked listing metadata: the `en-US` entry of the vendor's add-on schema. */
 export type Listing = Readonly<Record<string, unknown>>;
 
-/** All that is wrong with `assistant:listing`, each with its path; empty when it can be exported. Reads no image. */
+/**
+ * Every problem of `assistant:listing`, with its path. Empty when the listing can be exported.
+ * Reads no image.
+ */
 export function listingProblems(listing: unknown): readonly ConfigurationProblem[] {
   if (!isMap(listing)) {
     return [{ key: 'assistant:listing', message: 'is missing; docs/voice-assistant.md shows one' }];
@@ -18,7 +21,7 @@ export function listingProblems(listing: unknown): readonly ConfigurationProblem
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Characters as a person counts them: a flag, or a letter with its accents, is one. */
+/** The number of characters as people count them: a flag, or a letter with its accents, is one. */
 export function lengthOf(text: string): number {
   return [...graphemes.segment(text)].length;
 }
@@ -28,7 +31,10 @@ const CAROUSEL_SIZE = '600x900';
 const BANNER_SIZE = '1200x600';
 const IMAGE_PATH = /\.(?:png|jpe?g|webp)$/i;
 
-/** One that is missing, or no map, counts as empty, so that every problem names the value to set. */
+/**
+ * A section that is missing, or is not a map, counts as empty, so that every problem names the
+ * value to set.
+ */
 function section<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.preprocess((value) => (isMap(value) ? value : {}), z.object(shape));
 }
@@ -43,10 +49,12 @@ function text(longest: number) {
   });
 }
 
-/** The URL parser would mend `https:kitchen.example`, but the vendor gets it as it is written here. */
+/**
+ * The URL parser would correct `https:kitchen.example`, but the vendor gets the text as written.
+ */
 const WRITTEN_HTTPS = /^https:\/\/[^\s\\]+$/i;
 
-/** The URL, when it is an https one with a host and without credentials. */
+/** The URL, if it is https with a host and without credentials. Otherwise null. */
 function parseHttps(value: string): URL | null {
   if (!WRITTEN_HTTPS.test(value) || !URL.canParse(value)) return null;
   const url = new URL(value);
@@ -61,12 +69,12 @@ const imageUri = z
   .string({ error: NO_IMAGE })
   .refine((value) => IMAGE_PATH.test(parseHttps(value)?.pathname ?? ''), NO_IMAGE);
 
-/** For checks of a list as a whole, which run even if some of its items are wrong. */
+/** For checks of a whole list, which run even if some items are wrong. */
 function isList({ value }: { readonly value: unknown }): boolean {
   return Array.isArray(value);
 }
 
-/** A square size as a number, or as `72x72`. */
+/** A square size, given as a number or as `72x72`. */
 function iconSize(value: unknown): number | null {
   if (typeof value === 'number') return value;
   const [, width = '', height = ''] = /^(\d+)x(\d+)$/.exec(String(value)) ?? [];
@@ -137,7 +145,7 @@ export function addonManifest(listing: Listing, resource: string): Readonly<Reco
   };
 }
 
-/** The vendor's format has every size as text: 72 is "72x72". */
+/** The vendor's format writes every size as text: 72 becomes "72x72". */
 function withTextSizes(listing: Listing): Listing {
   const { mediaAssets: media } = listing;
   if (!isMap(media) || !isMap(media['icons'])) return listing;

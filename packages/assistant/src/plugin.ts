@@ -7,8 +7,9 @@ import { assistantConfiguration, type AssistantConfig, type AssistantConfigInput
 const COMMANDS: readonly AddCommands[] = [addAssistantSetup, addAssistantDoctor];
 
 /**
- * The voice-assistant plugin, after `oauthServer()` and `mcp()` in the list. From `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and
- * `ASSISTANT_NAME` it derives the issuer, the resource and the audience; it brings `assistant:setup` and `assistant:doctor`.
+ * The voice-assistant plugin. List it after `oauthServer()` and `mcp()`. It derives the issuer, the
+ * resource and the audience from `PUBLIC_URL`, `ASSISTANT_MCP_RESOURCE` and `ASSISTANT_NAME`, and
+ * adds the commands `assistant:setup` and `assistant:doctor`.
  */
 export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
   return {
@@ -26,11 +27,11 @@ export function assistant(): Plugin<{ assistant: AssistantConfigInput }> {
   };
 }
 
-/** The clients are named after the server, with a suffix, and a client's name has at most 100 characters. */
+/** Client names are the server's name with a suffix, and may have at most 100 characters. */
 const LONGEST_NAME = 90;
 
 function defaults(env: Environment): ConfigMap {
-  // A variable that is empty is missing.
+  // An empty variable counts as missing.
   const name = env['ASSISTANT_NAME'] || undefined;
   const resource = env['ASSISTANT_MCP_RESOURCE'] || undefined;
   return {

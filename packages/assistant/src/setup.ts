@@ -22,19 +22,19 @@ import {
 import type { AssistantConfig } from './config.ts';
 import { addonManifest, listingProblems, type Listing } from './listing.ts';
 
-/** What `assistant:setup` did, or found, for one client. */
+/** What `assistant:setup` did or found for one client. */
 export interface ClientSetup {
-  /** Which of the two clients it is. */
+  /** Which of the two clients this is. */
   readonly role: ClientRole;
   /** The client's identifier. */
   readonly client_id: string;
-  /** Only for a client that was registered just now: it is shown once. */
+  /** Only for a client that was registered just now. It is shown once. */
   readonly client_secret: string | null;
-  /** `differs` is a client that is registered with something else than the configuration wants; it was left alone. */
+  /** `differs`: the registration differs from the configuration, and was left unchanged. */
   readonly state: 'registered' | 'unchanged' | 'differs';
-  /** What differs, each in a few words; empty unless the state is `differs`. */
+  /** The differences, each in a few words. Empty unless the state is `differs`. */
   readonly differences: readonly string[];
-  /** What to do about it; null when there is nothing to do. */
+  /** What to do about it, or null. */
   readonly remedy: string | null;
 }
 
@@ -47,8 +47,9 @@ export interface AssistantSetup {
 }
 
 /**
- * Registers the clients that are missing. `report` gets each client at once, so that a new secret is shown even if something
- * fails later. Registered clients are left alone, also those that differ from the configuration.
+ * Registers the missing clients. Calls `report` with each client at once, so that a new secret is
+ * shown even if something fails later. Leaves registered clients unchanged, even if they differ
+ * from the configuration.
  */
 export async function setUpAssistant(
   application: Application,
@@ -68,7 +69,7 @@ export async function setUpAssistant(
 async function register(server: AuthorizationServer, wanted: WantedClient): Promise<ClientSetup> {
   const { role, name, grants, scopes, redirectUris } = wanted;
   const registration = { name, grants, scopes, redirectUris };
-  // Another process may be registering it at this moment.
+  // Another process may be registering it right now.
   const { client, secret, created } = await server.clients.createUnless(
     registration,
     (each) => playsRole(each, wanted),
@@ -95,13 +96,13 @@ export function assistantConfig(application: Application): AssistantConfig {
   return application.config['assistant'] as AssistantConfig;
 }
 
-/** A listing that cannot be exported, with all that is wrong with it. */
+/** The listing cannot be exported. The error has every problem. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
-  /** Every problem, each naming its key. */
+  /** Every problem, with its key. */
   readonly problems: readonly ConfigurationProblem[];
 
-  /** The message is made of the problems. */
+  /** Builds the message from the problems. */
   constructor(problems: readonly ConfigurationProblem[]) {
     super(problems.map(({ key, message }) => `${key}: ${message}`).join('\n'));
     this.problems = problems;
@@ -117,21 +118,21 @@ export function manifestText(application: Application): string {
   return `${jsonText(manifest, undefined, 2)}\n`;
 }
 
-/** A manifest in a temporary file beside its place; publishing it is atomic. */
+/** A manifest in a temporary file beside its target. Publishing it is atomic. */
 export interface ManifestDraft {
-  /** Returns false, and replaces nothing, when a file is there already. */
+  /** Returns false, and replaces nothing, if the file already exists. */
   publish(): Promise<boolean>;
   discard(): Promise<void>;
 }
 
-/** Rejects when nothing can be written there. */
+/** Rejects when the folder cannot be written to. */
 export async function draftManifest(file: string, manifest: string): Promise<ManifestDraft> {
   const draft = path.join(path.dirname(file), `.${path.basename(file)}-${randomUUID()}`);
   await writeFile(draft, manifest, { flag: 'wx' });
   return {
     async publish() {
       try {
-        // A link, unlike a rename, fails when its name is taken.
+        // Unlike a rename, a link fails if the name is taken.
         await link(draft, file);
         return true;
       } catch (error) {

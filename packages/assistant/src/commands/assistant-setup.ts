@@ -27,7 +27,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async ({ migrate, manifest, json }: Options) => {
       const application = await context.application();
-      // What can fail without changing anything comes first.
+      // Do first what can fail without changing anything.
       const file = manifest === undefined ? null : path.resolve(manifest);
       if (file !== null && existsSync(file)) context.fail(`${file} exists; name another file`);
       const draft =
@@ -40,7 +40,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
           application,
           json === true ? null : (line) => context.print(line),
         );
-        // The secrets are shown only now, so they are printed even if the file cannot be published.
+        // The secrets are shown only now, so print them even if the file cannot be published.
         let written: string | null = null;
         try {
           if (draft !== null && (await publish(context, draft, file))) written = file;
@@ -67,7 +67,10 @@ async function requireSchema(context: ConsoleContext, application: Application):
     context.fail('The schema is not applied: run this with --migrate, or db:migrate up first');
 }
 
-/** Prints each client as soon as it is registered; with `--json`, prints those so far when a later one fails. */
+/**
+ * Prints each client as soon as it is registered. With `--json`, prints those registered so far if
+ * a later one fails.
+ */
 async function registerClients(
   context: ConsoleContext,
   application: Application,
