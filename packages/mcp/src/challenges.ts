@@ -9,13 +9,15 @@ type Fields = Readonly<Record<string, string>>;
 const NO_FIELDS: Fields = {};
 
 /**
- * The challenges of refusals, as header fields (RFC 6750 section 3, RFC 9728 section 5.1): where a token comes from, and the scope that
- * the call needs, nothing of what the token has already (MCP 2026-07-28, Runtime Insufficient Scope Errors). No fields without
- * `mcp:oauth:challenge`, but for a token that came as one that is bound to a key: its client goes by them (RFC 9449 section 7.1).
+ * The challenges of refusals, as header fields (RFC 6750 section 3, RFC 9728 section 5.1): where to
+ * get a token, and the scope that the call needs. They do not list the scopes that the token
+ * already has (MCP 2026-07-28, Runtime Insufficient Scope Errors). Without `mcp:oauth:challenge`
+ * there are no fields, except for a token that was sent as a bound one: its client depends on them
+ * (RFC 9449 section 7.1).
  */
 export class Challenges {
   readonly #server: AuthorizationServer;
-  /** Where the metadata of the resource is; null without `mcp:oauth:challenge`. */
+  /** The URL of the resource metadata. Null without `mcp:oauth:challenge`. */
   readonly #metadataUrl: string | null;
   readonly #supported: readonly string[];
   readonly #listed: readonly string[];
@@ -28,8 +30,8 @@ export class Challenges {
   }
 
   /**
-   * For a request that reaches nothing here, whatever it calls: without a token, a client does not learn which tools there are. `binding`
-   * is what the refusal says of bound tokens.
+   * For a request that may use nothing here, whatever it calls. Without a token, a client does not
+   * learn which tools exist. `binding` is what the refusal says about bound tokens.
    */
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
     if (!this.#isSent(binding)) return NO_FIELDS;
@@ -45,8 +47,9 @@ export class Challenges {
   }
 
   /**
-   * Whether the person of this request lacks the permission for one of these tools, or for the whole resource (null). A challenge would be
-   * a lie then: no other token helps, and clients that follow it ask the person again and again.
+   * Whether this request's person lacks the permission for one of these tools, or for the whole
+   * resource (null). A challenge would then be wrong: no other token helps, and clients that follow
+   * it would ask the person again and again.
    */
   async isOutOfReach(tools: readonly RegisteredTool[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
@@ -73,7 +76,10 @@ export class Challenges {
     return { 'WWW-Authenticate': challenges(fields, binding), ...answerFields(binding) };
   }
 
-  /** What a call needs: the scope of its tool, and one that reaches the resource, in one challenge. */
+  /**
+   * The scopes that a call needs: that of its tool, and one that reaches the resource, in one
+   * challenge.
+   */
   #scopesFor(tool: RegisteredTool): readonly string[] {
     const scope = scopeOf(tool, this.#server, this.#supported);
     if (scope === null) return [];

@@ -8,7 +8,7 @@ const MOST_MESSAGES = 1_000_000;
 
 /** The section `mcp` of the configuration. */
 export const mcpConfiguration = z.strictObject({
-  /** What the server calls itself to assistants; the authorization server's name unless given. */
+  /** The server's name for assistants; the authorization server's name unless given. */
   name: z.string({ error: 'must be the display name of the MCP server' }).min(1, 'is empty').optional(),
   version: z.string({ error: 'must be the version of your tools' }).min(1, 'is empty').default('1.0.0'),
   instructions: z.string({ error: 'must be a text for the model' }).optional(),
@@ -67,30 +67,33 @@ function isOrigin(value: string): boolean {
 /** The validated section `mcp`. */
 export type McpConfig = z.output<typeof mcpConfiguration>;
 
-/** What an application writes in its section `mcp`. What is left out, or undefined, has its default. */
+/**
+ * What an application writes in its section `mcp`. Values that are left out or undefined get their
+ * defaults.
+ */
 export interface McpConfigInput {
-  /** What the server calls itself to assistants; `oauth_server:name`. */
+  /** The server's name for assistants; `oauth_server:name`. */
   readonly name?: string | undefined;
   /** The version of the tools; `1.0.0`. */
   readonly version?: string | undefined;
-  /** A text for the model. */
+  /** Instructions for the model. */
   readonly instructions?: string | undefined;
   /** The canonical resource: `public_url` plus `/mcp`, and the same as `oauth_server:audience`. */
   readonly resource?: string | undefined;
   /**
-   * The versions of MCP that are spoken, of `2026-07-28`, `2025-11-25`, `2025-06-18` and `2025-03-26`;
-   * `['2025-11-25', '2025-03-26']`.
+   * The MCP versions that the server accepts, out of `2026-07-28`, `2025-11-25`, `2025-06-18` and
+   * `2025-03-26`; `['2025-11-25', '2025-03-26']`.
    */
   readonly protocol_versions?: readonly ProtocolVersion[] | undefined;
   /** How answers are sent. */
   readonly transport?: McpTransportInput | undefined;
   /** How long a tool may take, in seconds; 120. */
   readonly tool_timeout?: number | undefined;
-  /** Whether each call of a tool is an audit event, `tool_called`; false. */
+  /** Whether each tool call is an audit event, `tool_called`; false. */
   readonly audit?: boolean | undefined;
-  /** How many messages one client may send for one person in a minute, to each process; no limit. */
+  /** How many messages one client may send for one person per minute, to each process; no limit. */
   readonly calls_per_minute?: number | undefined;
-  /** What the resource says of itself (RFC 9728), and how it lets clients in. */
+  /** The resource's metadata (RFC 9728), and how it admits clients. */
   readonly oauth?: McpOAuthInput | undefined;
   /** Origins whose pages may call tools; none. */
   readonly allowed_origins?: readonly string[] | undefined;
@@ -98,22 +101,27 @@ export interface McpConfigInput {
 
 /** The section `mcp:transport`. */
 export interface McpTransportInput {
-  /** Server-Sent Events, for progress and results, where JSON would answer a POST; false. */
+  /**
+   * Whether a POST is answered with Server-Sent Events, for progress and results, instead of JSON;
+   * false.
+   */
   readonly streaming?: boolean | undefined;
 }
 
 /** The section `mcp:oauth`. */
 export interface McpOAuthInput {
-  /** The scopes that the resource metadata names; `['mcp:tools']`. */
+  /** The scopes in the resource metadata; `['mcp:tools']`. */
   readonly scopes_supported?: readonly string[] | undefined;
   /**
-   * Whether 401, of GET and HEAD too, and 403 say in `WWW-Authenticate` where the metadata is and which scope is needed, and a client that then asks for more keeps
-   * what its person allowed it before; false.
+   * Whether 401 (also of GET and HEAD) and 403 name the metadata and the needed scope in
+   * `WWW-Authenticate`. A client that then asks for more scopes keeps those that its person allowed
+   * before; false.
    */
   readonly challenge?: boolean | undefined;
   /**
-   * Whether a service, a client registered for `mcp:service`, gets that scope in place of those that the server offers and the service asks for
-   * without being registered for them, such as the scopes of the metadata; false: `invalid_scope`.
+   * Whether a service, a client registered for `mcp:service`, gets that scope when it asks for
+   * offered scopes that it is not registered for, such as those of the metadata. Otherwise it gets
+   * `invalid_scope`; false.
    */
   readonly narrow_service_scope?: boolean | undefined;
 }

@@ -7,18 +7,18 @@ import { refusal, refusalMessage } from './refusal.ts';
 import type { ToolRegistry } from './tools/tools.ts';
 import { offeredVersions, type OfferedVersions } from './protocol/versions.ts';
 
-/** Where the endpoint is, below the issuer. */
+/** The path of the endpoint, below the issuer. */
 export const MCP_PATH = '/mcp';
 
-/** What an endpoint is made of. */
+/** Options of `createMcpServer`. */
 export interface McpServerOptions {
-  /** The authorization server whose tokens it takes. */
+  /** The authorization server whose tokens the endpoint accepts. */
   readonly server: AuthorizationServer;
   /** The section `mcp`, as `mcpConfiguration` validates it. */
   readonly config: McpConfig;
-  /** What it serves; tools that are registered later are served too. */
+  /** The tools to serve, including those that are registered later. */
   readonly tools: ToolRegistry;
-  /** Takes what tools throw. */
+  /** The log, also for exceptions of tools. */
   readonly log: Log;
 }
 
@@ -31,7 +31,7 @@ export class McpContext {
   readonly config: McpConfig;
   readonly tools: ToolRegistry;
   readonly log: Log;
-  /** What the server calls itself to assistants. */
+  /** The server's name for assistants. */
   readonly name: string;
   /** The canonical resource (RFC 8707). */
   readonly resource: string;
@@ -52,13 +52,13 @@ export class McpContext {
     this.challenges = new Challenges(server, config, `${server.origin}${this.metadataPath}`);
   }
 
-  /** What the server says of itself to clients of every version. */
+  /** What the server tells clients of every version about itself. */
   get instructions(): { readonly instructions?: string } {
     const { instructions = '' } = this.config;
     return instructions === '' ? {} : { instructions };
   }
 
-  /** 401 without a usable token; null with one. `requireUsable` writes the reason to the log. */
+  /** 401 without a usable token, null with one. `requireUsable` logs the reason. */
   tokenRefusal(): Response | null {
     try {
       token().requireUsable();
@@ -70,7 +70,7 @@ export class McpContext {
     }
   }
 
-  /** Answers with the token of the request at hand; 500 when that fails. */
+  /** Answers with the current request's token; 500 when that fails. */
   async withToken(request: Request, answer: () => Promise<Response>): Promise<Response> {
     try {
       return await this.server.withToken(request, answer);
@@ -80,10 +80,10 @@ export class McpContext {
     }
   }
 
-  /** One line in the log for a refusal by an endpoint, in the form that the authorization server uses. */
+  /** Logs a refusal by an endpoint in one line, in the authorization server's format. */
   logRefusal(endpoint: string, request: Request, response: Response, clientId: string | null): void {
     const detail = refusalMessage(response);
-    // 499: the caller hung up and gets no answer.
+    // 499: the caller hung up and gets no response.
     if (detail === null || response.status === 499) return;
     this.server.measuring?.refusedWith(endpoint, response.status);
     this.log.info('{endpoint} refused: {error} ({detail})', {
@@ -96,7 +96,7 @@ export class McpContext {
     });
   }
 
-  /** A host that fails here must not turn a refusal into an error. */
+  /** A failure of the host here must not turn a refusal into an error. */
   #clientAddress(request: Request): string | null {
     try {
       return this.server.host.clientAddress(request);

@@ -9,19 +9,22 @@ import { RPC, RpcEndpoint } from './rpc-endpoint.ts';
 import { listedScopes, SERVICE_SCOPE } from './tools/tool-access.ts';
 import type { ToolRegistry } from './tools/tools.ts';
 
-/** The MCP endpoint of an application: its tools behind the bearer tokens of its authorization server. */
+/**
+ * The MCP endpoint of an application: its tools behind the bearer tokens of its authorization
+ * server.
+ */
 export interface McpServer {
   /** The canonical resource (RFC 8707), such as `https://app.example/mcp`. */
   readonly resource: string;
-  /** The section `mcp`, validated and with its defaults. */
+  /** The validated section `mcp`, with defaults. */
   readonly config: McpConfig;
   /** The registry that the endpoint serves. */
   readonly tools: ToolRegistry;
-  /** To be mounted by path and method. */
+  /** Mount these by path and method. */
   readonly endpoints: readonly Endpoint[];
 }
 
-/** Makes the endpoint; opens nothing. Its resource is the issuer plus `/mcp`. */
+/** Makes the endpoint. Opens nothing. Its resource is the issuer plus `/mcp`. */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const context = new McpContext(options);
   const { server, config, tools, resource } = context;
@@ -73,8 +76,8 @@ function protocolEndpoints(context: McpContext): readonly Endpoint[] {
 }
 
 /**
- * RFC 9728 section 3.1 puts the well-known part in front of the path of the resource; some clients ask without its last part.
- * Below no other base path: what is in front of that one describes another installation.
+ * RFC 9728 section 3.1 puts the well-known part before the path of the resource. Some clients ask
+ * without the path's last part. No other base path is served: another installation may be there.
  */
 function metadataEndpoints({ server, metadataPath }: McpContext, document: object): readonly Endpoint[] {
   const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=60' };
@@ -92,7 +95,10 @@ function metadataEndpoints({ server, metadataPath }: McpContext, document: objec
   ];
 }
 
-/** The endpoint with a request id on each answer, and measured as those of the server are. */
+/**
+ * Adds a request id to each response, and measures the endpoint as the server's endpoints are
+ * measured.
+ */
 function measured({ measuring }: AuthorizationServer, endpoint: Endpoint): Endpoint {
   const { name, path: route } = endpoint;
   const task = { kind: 'endpoint', name, route } as const;

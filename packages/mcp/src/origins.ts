@@ -1,15 +1,16 @@
 import { allowedFields } from 'portico/extension';
 
 /**
- * Which pages may call tools from a browser: those of this very origin, and of `mcp:allowed_origins`. A request without an
- * `Origin` comes from no page (MCP, Security Warning of the transport: DNS rebinding).
+ * Whether a page may not call tools. Allowed are pages of this origin and of `mcp:allowed_origins`.
+ * A request without an `Origin` comes from no page (MCP, Security Warning of the transport: DNS
+ * rebinding).
  */
 export function isForeign(request: Request, ownOrigin: string, allowed: readonly string[]): boolean {
   const origin = request.headers.get('origin');
   return origin !== null && origin !== ownOrigin && !allowed.includes(origin);
 }
 
-/** Lets a page of an allowed origin read the response, also a refusal. */
+/** Lets a page of an allowed origin read the response, even a refusal. */
 export function withCors(response: Response, request: Request, allowed: readonly string[]): Response {
   const { headers } = response;
   const exposed = headers.has('dpop-nonce')
@@ -39,10 +40,12 @@ function corsHeaders(
   ];
 }
 
-/** The last two are sent also by clients that first try a newer protocol version and then fall back. */
+/** Clients that try a newer protocol version first and then fall back also send the last two. */
 const ALLOWED_FIELDS = 'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 
-/** `fields` are header fields of requests, besides those of every client and those that the page asks for. */
+/**
+ * `fields`: request header fields beside those of every client and those that the page asks for.
+ */
 export function preflightResponse(
   request: Request,
   allowed: readonly string[],
@@ -59,7 +62,10 @@ export function preflightResponse(
   return new Response(null, { status: 204, headers: cors.length === 0 ? {} : headers });
 }
 
-/** For the public documents, which any page may read. Clients send the protocol version when they fetch them. */
+/**
+ * For the public documents, which any page may read. Clients send the protocol version when they
+ * fetch them.
+ */
 export function documentPreflight(request: Request): Response {
   const headers = {
     'Access-Control-Allow-Origin': '*',

@@ -2,14 +2,14 @@ import type { McpContext } from './context.ts';
 import { isForeign, preflightResponse, withCors } from './origins.ts';
 import { refusal } from './refusal.ts';
 
-/** The name of the endpoint that refuses what is no POST. */
+/** The name of the endpoint that refuses methods other than POST. */
 export const STREAM = 'mcp_server_stream';
-/** The name of those that say where the endpoint is. */
+/** The name of the endpoints that tell where the MCP endpoint is. */
 export const MISPLACED = 'mcp_server_misplaced';
 
 /**
- * 405. With `mcp:oauth:challenge` a GET without a usable token is 401 with the challenge: clients send it to learn where
- * a token comes from.
+ * 405. With `mcp:oauth:challenge`, a GET without a usable token is 401 with the challenge: clients
+ * send it to learn where to get a token.
  */
 export async function answerStream(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed, oauth } = context.config;
@@ -27,8 +27,8 @@ export async function answerStream(context: McpContext, request: Request): Promi
 }
 
 /**
- * 404 for the path of the endpoint with a slash behind it. It says where the endpoint is and does not redirect: most clients lose
- * the body of a POST then.
+ * 404 for the endpoint's path with a slash at the end. The response says where the endpoint is. It
+ * does not redirect, because most clients would lose the body of a POST.
  */
 export async function answerMisplaced(context: McpContext, request: Request): Promise<Response> {
   const { allowed_origins: allowed } = context.config;

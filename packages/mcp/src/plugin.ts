@@ -14,7 +14,7 @@ import { repeatedArguments } from './protocol/parameter-headers.ts';
 import { createToolRegistry, type ToolRegistry } from './tools/tools.ts';
 import { STATELESS_VERSION } from './protocol/versions.ts';
 
-/** The routes that take no session, so that nothing can be forged. */
+/** These routes use no session, so no request can be forged. */
 const EXEMPT = {
   mcp_server_rpc: true,
   mcp_server_stream: true,
@@ -22,12 +22,15 @@ const EXEMPT = {
   mcp_server_misplaced_twice: true,
 };
 
-/** The name under which `app.services` holds the McpServer. */
+/** The key of the McpServer in `app.services`. */
 const MCP = 'mcp';
 
 const registering = new AsyncLocalStorage<ToolRegistry>();
 
-/** The registry of the application that is being started: `tool().register(…)` in its `register`. Throws elsewhere. */
+/**
+ * The registry of the application that is starting. Call `tool().register(…)` in the application's
+ * `register`. Throws anywhere else.
+ */
 export function tool(): ToolRegistry {
   const tools = registering.getStore();
   if (tools === undefined) {
@@ -39,7 +42,9 @@ export function tool(): ToolRegistry {
   return tools;
 }
 
-/** The MCP endpoint of a started application. Throws when the plugin is not part of it. */
+/**
+ * The MCP endpoint of a started application. Throws when the application does not have the plugin.
+ */
 export function mcpServerOf(application: Application): McpServer {
   const server = application.services.get(MCP);
   if (server === undefined) throw new Error('The application has no mcp() among its plugins');
@@ -47,8 +52,9 @@ export function mcpServerOf(application: Application): McpServer {
 }
 
 /**
- * The MCP endpoint as a plugin of the host kit, after `oauthServer()` in the list: the section `mcp` of the configuration,
- * `POST /mcp`, the resource metadata, and `tool()` for the application's own tools.
+ * The MCP endpoint as a plugin of the host kit. List it after `oauthServer()`. It adds the section
+ * `mcp` of the configuration, `POST /mcp`, the resource metadata, and `tool()` for the
+ * application's tools.
  */
 export function mcp(): Plugin<{ mcp: McpConfigInput }> {
   return {
@@ -80,7 +86,10 @@ export function mcp(): Plugin<{ mcp: McpConfigInput }> {
   };
 }
 
-/** The resource is also the audience of its tokens: one URL, which three keys of the configuration must agree on. */
+/**
+ * The resource is also the audience of its tokens, so three configuration keys must have the same
+ * URL.
+ */
 function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   const { resource, oauth } = config['mcp'] as McpConfig;
   const { audience, scopes } = config['oauth_server'] as {
@@ -95,7 +104,7 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
     ...(resource === undefined || resource === canonical
       ? []
       : [{ key: 'mcp:resource', message: `must be ${expected}, ${canonical}` }]),
-    // When both have the same wrong value, one problem is enough.
+    // When both have the same wrong value, report it once.
     ...(audience === canonical || (resource !== undefined && audience === resource)
       ? []
       : [{ key: 'oauth_server:audience', message: `must be the MCP resource, ${canonical}` }]),
@@ -115,7 +124,10 @@ function requireOfferedScopes(application: Application, tools: ToolRegistry): vo
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** Clients of 2026-07-28 do not offer a tool whose marked arguments cannot be repeated in header fields. */
+/**
+ * Clients of 2026-07-28 do not offer a tool whose marked arguments cannot be repeated in header
+ * fields.
+ */
 function requireRepeatable(tools: ToolRegistry): void {
   for (const { name, inputSchema } of tools.all()) {
     try {

@@ -1,9 +1,11 @@
 import { jsonText, Note } from 'portico/extension';
 
-/** The messages of the refusals, for the log: a Response does not give its body twice. */
+/** The messages of refusals, for the log, because a Response's body can be read only once. */
 const messages = new Note<string>('refusal');
 
-/** A refusal by the endpoint, before the protocol is asked; it has the form that the SDK's own transport uses. */
+/**
+ * A refusal by the endpoint, before the protocol. It has the form that the SDK's transport uses.
+ */
 export function refusal(
   status: number,
   message: string,
@@ -18,12 +20,15 @@ export function refusal(
   return response;
 }
 
-/** A refusal of the protocol itself, for a request that the endpoint lets through: it is not logged. */
+/** A refusal by the protocol itself, for a request that passed the endpoint. It is not logged. */
 export function protocolRefusal(message: string, code: number): Response {
   return jsonResponse({ jsonrpc: '2.0', error: { code, message }, id: null }, 400);
 }
 
-/** A refusal of a request that could be read: its error names the request (MCP 2026-07-28, Error Responses). */
+/**
+ * A refusal of a request that could be read. Its error names the request (MCP 2026-07-28, Error
+ * Responses).
+ */
 export function requestRefusal(
   status: number,
   message: unknown,
@@ -38,7 +43,7 @@ export function requestRefusal(
   return response;
 }
 
-/** `Response.json`, with text that is well-formed Unicode. */
+/** `Response.json`, with well-formed Unicode. */
 export function jsonResponse(
   content: unknown,
   status: number,
@@ -55,7 +60,7 @@ function idOf(message: unknown): string | number | null {
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
-/** The message of a refusal; null for any other response. */
+/** The message of a refusal. Null for any other response. */
 export function refusalMessage(response: Response): string | null {
   return messages.of(response) ?? null;
 }

@@ -17,8 +17,9 @@ export const RPC = 'mcp_server_rpc';
 const OUT_OF_REACH = 'The account has no permission for this, and no other token would change that.';
 
 /**
- * POST /mcp: origin, token, messages and tools are checked in this order, then the protocol answers. Neither 401 nor 403 has a
- * challenge, which RFC 6750 section 3 would have, unless `mcp:oauth:challenge` is on (MCP-8.4).
+ * POST /mcp. Checks the origin, the token, the messages and the tools in this order; then the
+ * protocol answers. RFC 6750 section 3 requires a challenge with 401 and 403, but there is one only
+ * with `mcp:oauth:challenge` (MCP-8.4).
  */
 export class RpcEndpoint {
   readonly #context: McpContext;
@@ -69,7 +70,7 @@ export class RpcEndpoint {
     );
   }
 
-  /** For messages that call a tool which the token of the request does not reach. */
+  /** Refuses messages that call a tool which the request's token may not call. */
   async #toolRefusal(request: Request, messages: Messages): Promise<Response | null> {
     const { tools, config, challenges } = this.#context;
     const called = messages.calledTools.flatMap((name) => tools.find(name) ?? []);
@@ -85,7 +86,10 @@ export class RpcEndpoint {
     return null;
   }
 
-  /** For a call of 2026-07-28 that does not repeat an argument in a header as its tool wants it. */
+  /**
+   * Refuses a 2026-07-28 call that does not repeat an argument in a header field as its tool
+   * requires.
+   */
   #headerRefusal({ headers }: Request, { metadata, requests: [call] }: Messages): Response | null {
     if (metadata === null || call?.method !== 'tools/call') return null;
     const { name, arguments: args } = call.params ?? {};
@@ -94,7 +98,7 @@ export class RpcEndpoint {
     return differing === null ? null : mismatchRefusal(call, differing);
   }
 
-  /** What a refusal says of bound tokens to a request with a usable token. */
+  /** What a refusal says about bound tokens to a request with a usable token. */
   #presented(request: Request): BindingRefusal | null {
     const { binding } = this.#context.server;
     if (binding === null) return null;
@@ -102,7 +106,7 @@ export class RpcEndpoint {
     return bindingRefusal(binding, isBound ? { answer: null } : undefined);
   }
 
-  /** The header fields of requests beside those of every client. */
+  /** The request header fields beside those of every client. */
   #extraFields(): readonly string[] {
     const { server, tools, versions } = this.#context;
     return [
@@ -112,7 +116,10 @@ export class RpcEndpoint {
   }
 }
 
-/** In 2026-07-28 an error names its request, and has no code of the range that was left to implementations before it. */
+/**
+ * In 2026-07-28 an error names its request, and does not use the codes that were left to
+ * implementations before.
+ */
 function refuse(
   { metadata, requests }: Messages,
   status: number,
@@ -123,20 +130,23 @@ function refuse(
   return requestRefusal(status, requests[0], { code: status, message }, headers);
 }
 
-/** The header fields that tools want arguments repeated in (MCP 2026-07-28). */
+/** The header fields in which tools want arguments repeated (MCP 2026-07-28). */
 function repeatedFields(schemas: readonly JsonSchema[]): readonly string[] {
   const fields = schemas.flatMap((schema) => {
     try {
       return repeatedArguments(schema).map(({ header }) => header);
     } catch {
-      // A tool that was registered after the start, whose calls fail.
+      // A tool that was registered after the start. Its calls fail.
       return [];
     }
   });
   return [...new Set(fields)];
 }
 
-/** A client, for one person: those of others who use the same client are not held up. */
+/**
+ * A client together with one person, so that other people who use the same client are not slowed
+ * down.
+ */
 function caller(): string {
   const person = token().user()?.reference;
   return JSON.stringify([token().clientId(), person?.provider, person?.id]);

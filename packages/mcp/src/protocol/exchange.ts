@@ -60,10 +60,10 @@ export class Exchange {
 
 type AnswerOne = (message: JSONRPCRequest, caller: Caller) => Promise<string>;
 
-/** It is not sent. */
+/** Never sent. */
 const CALLER_IS_GONE = 'The caller is gone.';
 
-/** Null for messages that the version of the protocol allows. */
+/** Null for messages that the protocol version allows. */
 function versionRefusal(
   { count, initializes }: Messages,
   version: string,
@@ -90,7 +90,10 @@ const EVENT_STREAM = {
 };
 const REQUEST_ID = REQUEST_ID_HEADER.toLowerCase();
 
-/** The id is given with the other header fields: adding it to those of a Response takes longer than making the Response. */
+/**
+ * The id is passed with the other header fields, because adding it to a finished Response takes
+ * longer than making the Response.
+ */
 function named(
   request: Request,
   headers: Readonly<Record<string, string>>,
@@ -106,7 +109,7 @@ function named(
 
 function discard(): void {}
 
-/** Each answer as an event when it is there, and the notifications of tools before it. */
+/** Sends each answer as an event when it is ready, after the notifications of its tool. */
 function eventsOf(
   requests: readonly JSONRPCRequest[],
   answerOne: AnswerOne,
@@ -123,7 +126,8 @@ function eventsOf(
   const caller = { signal: gone.signal, notify: events.send, version };
   const answerAll = async () => {
     await Promise.all(requests.map(async (message) => events.send(await answerOne(message, caller))));
-    // The runtime may keep a signal that has listeners, and all that they refer to, for as long as the process lives.
+    // The runtime may keep a signal with listeners, and everything they refer to, as long as the
+    // process lives.
     signal.removeEventListener('abort', leave);
     events.end();
   };
@@ -141,8 +145,8 @@ async function statelessAnswer(request: Request, ask: Ask): Promise<Response> {
 }
 
 /**
- * The answer as an event. The stream is opened by the first thing there is to send: the status of some errors is part of the
- * protocol, and cannot follow the headers.
+ * Sends the answer as an event. The first thing to send opens the stream: the status of some errors
+ * is part of the protocol, and cannot follow the headers.
  */
 async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
   const { signal } = request;
@@ -173,11 +177,13 @@ async function statelessEvents(request: Request, ask: Ask): Promise<Response> {
   return named(request, EVENT_STREAM, events.body);
 }
 
-/** How often something is sent while tools work, in milliseconds: proxies close what is silent. */
+/**
+ * How often something is sent while tools work, in milliseconds. Proxies close silent connections.
+ */
 const KEEP_ALIVE = 15_000;
 const UTF8 = new TextEncoder();
 
-/** A stream of events (Server-Sent Events). What is sent after its end is discarded. */
+/** A stream of Server-Sent Events. Anything sent after its end is discarded. */
 function openEvents(cancelled: () => void, written: () => void = discard) {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   const write = (text: string) => {

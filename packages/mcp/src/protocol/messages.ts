@@ -12,36 +12,50 @@ import { protocolRefusal, refusal, requestRefusal } from '../refusal.ts';
 import { readMetadata, VERSION_HEADER, type RequestMetadata } from './stateless.ts';
 import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
-/** The body of a request to the MCP endpoint. It is parsed once, so that what was checked is what is answered. */
+/**
+ * The body of a request to the MCP endpoint. It is parsed only once, so that the endpoint answers
+ * exactly what it has checked.
+ */
 export interface Messages {
-  /** Those of them that are to be answered; the others, notifications and responses, have nothing to refer to here. */
+  /**
+   * The messages that need an answer. The others are notifications and responses, which refer to
+   * nothing here.
+   */
   readonly requests: readonly JSONRPCRequest[];
   /** How many messages there are. */
   readonly count: number;
-  /** Whether one of them is an `initialize`, with its parameters. */
+  /** Whether one of them is a valid `initialize`. */
   readonly initializes: boolean;
   /** The names of the tools that they call. */
   readonly calledTools: readonly string[];
-  /** The ids of requests that notifications cancel; none in 2026-07-28, where a caller hangs up. */
+  /**
+   * The ids of requests that notifications cancel. None in 2026-07-28, where a caller hangs up
+   * instead.
+   */
   readonly cancelled: readonly RequestId[];
-  /** What a request of 2026-07-28 says of itself; null for those of other versions. */
+  /** The metadata of a 2026-07-28 request. Null for other versions. */
   readonly metadata: RequestMetadata | null;
 }
 
-/** How an id of JSON-RPC is written is part of it: 1 is not "1". */
+/** The JSON type of a JSON-RPC id counts: 1 is not "1". */
 export type RequestId = JSONRPCRequest['id'];
 
-/** Counts messages before anything is done for them: how long to wait in milliseconds, 0 where they are allowed. */
+/**
+ * Counts messages before they are handled. Returns how long to wait, in milliseconds; 0 when they
+ * are allowed.
+ */
 export type TakeMessages = (count: number) => number;
 
 /** The largest body that is read, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
-/** The most messages of one body. */
+/** The most messages in one body. */
 const LARGEST_BATCH = 100;
-/** The most values of one body, at every level: the SDK's schemas take some microseconds for each. */
+/**
+ * The most values in one body, at all levels. The SDK's schemas take some microseconds for each.
+ */
 const MOST_OF_A_BODY = 10_000;
 
-/** What was read, or why it cannot be accepted. */
+/** The messages, or why they are refused. */
 type Read = { readonly messages: Messages } | { readonly refusal: Response };
 
 /** Reads and checks the messages of a request. */
@@ -80,7 +94,7 @@ function checkMessages(
   if (refused !== null) return { refusal: refused };
   const requests = messages.filter((message) => isJSONRPCRequest(message));
   if (requests.length < messages.length && !messages.every(isMessage)) return invalid(NO_REQUEST);
-  // Responses are matched by id: of two requests with the same one, only one would be answered.
+  // Responses are matched by id. If two requests had the same id, only one would be answered.
   if (new Set(requests.map(({ id }) => id)).size < requests.length) return invalid(SAME_ID);
   const initializing = requests.filter(({ method }) => method === 'initialize');
   if (initializing.length > 0 && !isShort(initializing)) {
@@ -100,17 +114,17 @@ function checkMessages(
 }
 
 function batchRefusal(batch: readonly unknown[], headers: Headers): Response | null {
-  // The header was introduced after 2025-03-26, so a request without it is of that version (MCP-8.8).
+  // The header was introduced after 2025-03-26, so a request without it has that version (MCP-8.8).
   const version = headers.get(VERSION_HEADER) ?? BATCHING_VERSION;
   if (batch.length === 0 || version !== BATCHING_VERSION) {
     return refusal(400, 'Batches are only for the protocol version 2025-03-26.', {}, -32_600);
   }
-  // A cancelled request gets no response, so a batch that cancels its own would never be answered; and a server without
-  // sessions has no other request that a batch could cancel.
+  // A cancelled request gets no response, so a batch that cancels its own request would never be
+  // answered. Without sessions, there is no other request that a batch could cancel.
   if (batch.some((message) => readMethod(message) === CANCELLED)) {
     return refusal(400, 'A batch cannot cancel what it asks for.', {}, -32_600);
   }
-  // Nothing looked at each of the messages before.
+  // Only the size of the batch is checked here; the messages come later.
   if (batch.length <= LARGEST_BATCH) return null;
   return protocolRefusal(`Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`, -32_600);
 }
@@ -126,7 +140,7 @@ const JSON_TYPE = 'application/json';
 /** The media types that every client must accept (MCP, Sending Messages to the Server). */
 const RESPONSE_TYPES = [JSON_TYPE, 'text/event-stream'] as const;
 
-/** What is required of every POST before its body is read (MCP, Sending Messages to the Server). */
+/** Checks what every POST needs before its body is read (MCP, Sending Messages to the Server). */
 function headerRefusal(headers: Headers): Response | null {
   const accept = headers.get('accept');
   if (!RESPONSE_TYPES.every((mediaType) => acceptsByName(accept, mediaType))) {
@@ -139,7 +153,10 @@ function headerRefusal(headers: Headers): Response | null {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The JSON value, or undefined for anything that is not JSON in UTF-8 without a byte order mark (RFC 8259 section 8.1). */
+/**
+ * The JSON value, or undefined for anything that is not JSON in UTF-8 without a byte order mark
+ * (RFC 8259 section 8.1).
+ */
 function parse(body: Buffer): unknown {
   try {
     return JSON.parse(UTF8.decode(body)) as unknown;
@@ -148,7 +165,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** What no message may be, before a schema looks at it; null for nothing. */
+/** What is wrong with a body before a schema checks it, or null. */
 function bodyProblem(body: Buffer, parsed: unknown): string | null {
   if (isTooDeep(body)) return `The body is nested too deep: more than ${DEEPEST} levels.`;
   if (!isShort(parsed, MOST_OF_A_BODY)) return `The body has more than ${MOST_OF_A_BODY} values.`;
@@ -156,7 +173,10 @@ function bodyProblem(body: Buffer, parsed: unknown): string | null {
   return hasEscapes && hasHalves(parsed) ? 'The body has text that is not well-formed Unicode.' : null;
 }
 
-/** In 2026-07-28 an error names its request, which only a header field can say here: nothing has looked into the body. */
+/**
+ * In 2026-07-28 an error names its request. Here only a header field can tell which one, because
+ * the body has not been read.
+ */
 function bodyRefusal(
   code: number,
   message: string,

@@ -1,4 +1,6 @@
-/** How deep arrays and objects may lie in one another in a body. Everything that reads one afterwards may be recursive. */
+/**
+ * How deep arrays and objects may be nested in a body. Code that reads it later may be recursive.
+ */
 export const DEEPEST = 100;
 
 const QUOTE = 0x22;
@@ -8,7 +10,10 @@ const ARRAY_END = 0x5d;
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
-/** Whether JSON nests deeper than that. It is counted in the bytes, as only text of UTF-8 has other bytes than these characters. */
+/**
+ * Whether JSON nests deeper than `DEEPEST`. Counts bytes, because in UTF-8 the bytes of other
+ * characters never equal these.
+ */
 export function isTooDeep(json: Uint8Array): boolean {
   // Every level has two brackets.
   if (json.length <= 2 * DEEPEST) return false;

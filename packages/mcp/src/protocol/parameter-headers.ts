@@ -4,7 +4,10 @@ const BASE64 = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0
 const ENCODED = /^=\?base64\?.*\?=$/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A header field that repeats a text of the body, as it was meant (MCP 2026-07-28, Value Encoding); null for one that is malformed. */
+/**
+ * Decodes a header field that repeats a text of the body (MCP 2026-07-28, Value Encoding). Null for
+ * a malformed one.
+ */
 export function decoded(field: string | null): string | null {
   if (field === null || !ENCODED.test(field)) return field;
   const [, text] = BASE64.exec(field) ?? [];
@@ -16,13 +19,16 @@ export function decoded(field: string | null): string | null {
   }
 }
 
-/** An argument that clients repeat in a header field, `Mcp-Param-…` (MCP 2026-07-28, Custom Headers from Tool Parameters). */
+/**
+ * An argument that clients repeat in a header field, `Mcp-Param-…` (MCP 2026-07-28, Custom Headers
+ * from Tool Parameters).
+ */
 interface RepeatedArgument {
   readonly path: readonly string[];
   readonly header: string;
 }
 
-/** The header of the first argument that its header field does not repeat; null for none. */
+/** The first header field that does not repeat its argument, or null. */
 export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers): string | null {
   const wrong = repeatedArguments(schema).find(({ path, header }) => {
     const value = valueAt(args, path);
@@ -31,12 +37,15 @@ export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers):
   return wrong?.header ?? null;
 }
 
-/** An integer is compared as a number: 42 and 42.0 are the same. What is no text, integer or boolean is a fault of the arguments. */
+/**
+ * Integers are compared as numbers: 42 and 42.0 are equal. A value that is no text, integer or
+ * boolean is an error in the arguments.
+ */
 function repeats(field: string | null, value: unknown): boolean {
   if (typeof value === 'string') return field === value;
   if (typeof value === 'boolean') return field === String(value);
   if (typeof value !== 'number') return true;
-  // Beyond them two integers may be the same number.
+  // Beyond the safe range, two different integers may become the same number.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return false;
   return field !== null && /^-?\d+(?:\.\d+)?$/.test(field) && Number(field) === value;
 }
@@ -53,12 +62,15 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
 const KEYWORD = 'x-mcp-header';
 const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
-/** What is under these is no schema. */
+/** Keywords whose contents are values and not schemas. */
 const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', KEYWORD]);
 
 const known = new WeakMap<JsonSchema, readonly RepeatedArgument[]>();
 
-/** Throws when the schema marks an argument that cannot be repeated: clients would not offer the tool. */
+/**
+ * Throws when the schema marks an argument that cannot be repeated, because clients would not offer
+ * the tool.
+ */
 export function repeatedArguments(schema: JsonSchema): readonly RepeatedArgument[] {
   const before = known.get(schema);
   if (before !== undefined) return before;
@@ -71,7 +83,10 @@ export function repeatedArguments(schema: JsonSchema): readonly RepeatedArgument
   return found;
 }
 
-/** `path` is null where an argument is not at one place: in an array, in a choice, behind a reference. */
+/**
+ * `path` is null where an argument has no fixed place: in an array, in a choice, or behind a
+ * reference.
+ */
 function visit(schema: unknown, path: readonly string[] | null, found: RepeatedArgument[]): void {
   if (Array.isArray(schema)) for (const each of schema) visit(each, null, found);
   if (!isObject(schema)) return;

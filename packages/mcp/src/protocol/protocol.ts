@@ -16,7 +16,7 @@ import { ToolQuestions } from '../tools/tool-questions.ts';
 import { errorResult, withObjectsAlone } from '../tools/tool-result.ts';
 import type { OfferedVersions } from './versions.ts';
 
-/** An error of JSON-RPC. */
+/** A JSON-RPC error. */
 export interface RpcError {
   readonly code: number;
   readonly message: string;
@@ -28,8 +28,9 @@ type Outcome = string | RpcError;
 type Method = (request: JSONRPCRequest, caller: Caller) => Outcome | Promise<Outcome>;
 
 /**
- * The versions that begin with `initialize`. It keeps nothing of any request, so any process may answer the next one (MCP-8.12). The
- * SDK's schemas say what is valid; its server, which is made for one connection each, is not used (decision 28).
+ * The versions that begin with `initialize`. Nothing is kept between requests, so any process may
+ * answer the next one (MCP-8.12). The SDK's schemas decide what is valid. Its server is not used,
+ * because it serves one connection each (decision 28).
  */
 export class Protocol {
   readonly #context: McpContext;
@@ -79,7 +80,8 @@ export class Protocol {
     const { tools, config } = this.#context;
     const tool = tools.find(params.name);
     if (tool === null) return NO_SUCH_TOOL;
-    // The endpoint has checked this before; no tool runs unless it is checked where the tool is called, too.
+    // The endpoint has already checked this. It is checked again here, so that no tool ever runs
+    // unchecked.
     const refused = callRefusal(config, tool);
     if (refused !== null) return { code: ProtocolErrorCode.InvalidRequest, message: refused.message };
     const result = await this.#calls.call(tool, params, caller, onlyRound());
@@ -103,7 +105,7 @@ const CANNOT_ASK = errorResult(
   'The tool has to ask something first, which needs a client of MCP 2026-07-28.',
 );
 
-/** A method whose requests are of this type of the protocol; others are answered -32602. */
+/** A method whose requests have this protocol type. Other requests are answered -32602. */
 function method<Name extends SpecTypeName>(
   type: Name,
   answer: (request: SpecTypes[Name], caller: Caller) => Outcome | Promise<Outcome>,
@@ -117,9 +119,9 @@ function method<Name extends SpecTypeName>(
 }
 
 /**
- * The version for a client that asks for one: the newest that is not newer, as clients often support versions before their own and
- * never later ones. Without such a version it is the latest, as MCP requires (Version Negotiation). Versions are dates, which
- * compare as text.
+ * Chooses the version for a client: the newest that is not newer than the one it asks for, because
+ * clients often support older versions but never newer ones. If there is none, the latest version,
+ * as MCP requires (Version Negotiation). Versions are dates, which compare as text.
  */
 function versionFor({ initialized }: OfferedVersions, requested: string): string | undefined {
   return initialized.find((version) => version <= requested) ?? initialized[0];

@@ -9,13 +9,13 @@ interface CallOfRequest {
 }
 
 /**
- * The calls of tools that this process is working on, so that `notifications/cancelled` can end one (MCP, Cancellation).
- * Nothing is kept of a call that has ended, so there are never more of them than calls that run.
+ * The tool calls that this process is running, so that `notifications/cancelled` can end one (MCP,
+ * Cancellation). Ended calls are removed, so there are never more entries than running calls.
  */
 export class RunningCalls {
   readonly #running = new Map<string, Set<AbortController>>();
 
-  /** Runs a call. Its signal is aborted with the one that is given, and when the call is cancelled. */
+  /** Runs a call. Its signal is aborted with the given signal, and when the call is cancelled. */
   async run<Answer>(
     call: CallOfRequest,
     signal: AbortSignal,
@@ -38,19 +38,20 @@ export class RunningCalls {
     }
   }
 
-  /** Ends the call, if this process is working on it for the same token and on no other with its id. */
+  /** Ends the call, if this process runs exactly one call with this id for the same token. */
   cancel(call: CallOfRequest): void {
     const key = keyOf(call);
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
-    // There are no sessions: which of several calls with one id is meant cannot be told.
+    // Without sessions it is unknown which of several calls with one id is meant.
     if (same?.size === 1) only?.abort();
   }
 }
 
 /**
- * Names a call by the token of its request and its id. Null without a person: everybody who uses a service calls by its
- * token, with ids that each of their sessions counts from the same number, so one could end the call of another.
+ * Identifies a call by its request's token and its id. Null without a person: all users of a
+ * service share its token, and the ids of each session start at the same number, so one user could
+ * end another's call.
  */
 function keyOf({ request, id }: CallOfRequest): string | null {
   if (token().user() === null) return null;

@@ -23,7 +23,7 @@ export interface StatelessAnswer {
   readonly text: string;
 }
 
-/** A result without what every result has, or its JSON text with it. */
+/** A result without the members that every result has, or its JSON text with them. */
 type Result = string | Readonly<Record<string, unknown>>;
 type Outcome = Result | Failure;
 type Method = (
@@ -32,7 +32,7 @@ type Method = (
   metadata: RequestMetadata,
 ) => Outcome | Promise<Outcome>;
 
-/** An error in place of a result; most are answered 200, as they are the answer. */
+/** An error instead of a result. Most are answered 200, because they are the answer. */
 class Failure {
   readonly error: RpcError;
   readonly status: number;
@@ -43,12 +43,15 @@ class Failure {
   }
 }
 
-/** How long a client may take `tools/list` and `server/discover` for fresh, in milliseconds: they change when the application is deployed. */
+/**
+ * How long a client may cache `tools/list` and `server/discover`, in milliseconds. They change when
+ * the application is deployed.
+ */
 const FRESH = 300_000;
-/** They are for those who hold a token, so a cache in between does not share them. */
+/** Only for holders of a token, so shared caches must not keep it. */
 const CACHED = { ttlMs: FRESH, cacheScope: 'private' } as const;
 
-/** MCP 2026-07-28: what `Protocol` is for the versions before it. */
+/** MCP 2026-07-28. The counterpart of `Protocol`, which has the versions before it. */
 export class StatelessProtocol {
   readonly #context: McpContext;
   readonly #calls: ToolCalls;
@@ -94,7 +97,7 @@ export class StatelessProtocol {
     try {
       const outcome = (await this.#methods.get(asked)?.(...given)) ?? new Failure(METHOD_NOT_FOUND, 404);
       if (outcome instanceof Failure || typeof outcome === 'string') return outcome;
-      // What a tool asks may fail to be written, too.
+      // A tool's question may fail to serialize, too.
       return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
     } catch (exception) {
       this.#context.log.error('The MCP request {method} failed: {exception}', { method: asked, exception });
@@ -129,7 +132,7 @@ export class StatelessProtocol {
   }
 }
 
-/** A method whose requests are of this type of the protocol; others are answered -32602. */
+/** A method whose requests have this protocol type. Other requests are answered -32602. */
 function method<Name extends SpecTypeName>(
   type: Name,
   answer: (

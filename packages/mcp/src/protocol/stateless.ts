@@ -10,15 +10,19 @@ import { requestRefusal } from '../refusal.ts';
 import { STATELESS_VERSION, type OfferedVersions } from './versions.ts';
 
 /**
- * What a request of 2026-07-28 says of itself, in its body (`_meta`) and again in header fields, which whatever stands in front of
- * the server may have decided by: a request in which the two differ is refused.
+ * What a 2026-07-28 request says about itself, in its body (`_meta`) and again in header fields. A
+ * proxy may already have decided by the header fields, so a request in which the two differ is
+ * refused.
  */
 export interface RequestMetadata {
-  /** What the client can do for this request; of another one nothing follows (MCP 2026-07-28, Statelessness). */
+  /**
+   * What the client can do for this request. It says nothing about other requests (MCP 2026-07-28,
+   * Statelessness).
+   */
   readonly capabilities: ClientCapabilities;
 }
 
-/** Its absence means the version before it was introduced. */
+/** A request without it has the version before it was introduced. */
 export const VERSION_HEADER = 'mcp-protocol-version';
 const METHOD_HEADER = 'mcp-method';
 const NAME_HEADER = 'mcp-name';
@@ -35,14 +39,14 @@ const UNSUPPORTED_VERSION = -32_022;
 type Read =
   { readonly metadata: RequestMetadata | null } | { readonly refusal: Response; readonly metadata?: never };
 
-/** A message of a version with `initialize`: it is answered as if no other were offered. */
+/** A message of a version with `initialize`. It is answered as if 2026-07-28 were not offered. */
 const OLDER: Read = { metadata: null };
 
-/** Reads one body. Not asked unless 2026-07-28 is offered. */
+/** Reads one body. Only called when 2026-07-28 is offered. */
 export function readMetadata(body: unknown, headers: Headers, versions: OfferedVersions): Read {
   const version = headers.get(VERSION_HEADER);
   if (Array.isArray(body)) {
-    // What stands in front may take a batch for requests of a version that knows none of these fields.
+    // A proxy may take a batch for requests of a version without these fields.
     if (!body.some(claimsVersion) && versions.initialized.length > 0) return OLDER;
     return refused(400, body, INVALID_REQUEST, 'A batch cannot have requests of 2026-07-28.');
   }
@@ -58,7 +62,10 @@ export function readMetadata(body: unknown, headers: Headers, versions: OfferedV
   return readRequest(body, headers, versions);
 }
 
-/** Of notifications this version has none over HTTP, and says nothing about their header fields but the version. */
+/**
+ * This version has no notifications over HTTP, and defines no header field for them except the
+ * version.
+ */
 function readNotification(body: unknown, header: string | null, versions: OfferedVersions): Read {
   const claimed = metaOf(body)?.[META_VERSION] ?? header;
   if (header !== null && header !== claimed) return mismatch(body, 'MCP-Protocol-Version');
@@ -86,7 +93,7 @@ function readRequest(request: JSONRPCRequest, headers: Headers, versions: Offere
   return { metadata: { capabilities } };
 }
 
-/** What `Mcp-Name` repeats; null for a request that has none of it, which its method refuses. */
+/** What `Mcp-Name` must repeat. Null for a request without it, which its method refuses. */
 function namedBy({ method, params }: JSONRPCRequest): string | null {
   const name = method === 'tools/call' || method === 'prompts/get' ? params?.['name'] : null;
   const found = method === 'resources/read' ? params?.['uri'] : name;
@@ -103,7 +110,10 @@ function claimsVersion(message: unknown): boolean {
   return Object.hasOwn(metaOf(message) ?? {}, META_VERSION);
 }
 
-/** Whether a header names a version without `initialize`. Those of others are refused where they always were. */
+/**
+ * Whether a header names a version without `initialize`. Older unknown versions are refused
+ * elsewhere, as before.
+ */
 function isNew(version: string | null): boolean {
   return version !== null && /^\d{4}-\d\d-\d\d$/.test(version) && version >= STATELESS_VERSION;
 }
@@ -135,7 +145,7 @@ export function mismatchRefusal(message: unknown, header: string): Response {
   return requestRefusal(400, message, { code: HEADER_MISMATCH, message: text });
 }
 
-/** The version is repeated only as a version may look: it comes from anybody. */
+/** Repeats the version only if it looks like one, because anyone may have sent it. */
 function unsupported(message: unknown, requested: unknown, { all }: OfferedVersions): Read {
   const known = typeof requested === 'string' && /^[\w.-]{1,32}$/.test(requested) ? requested : 'unknown';
   const data = { supported: all, requested: known };

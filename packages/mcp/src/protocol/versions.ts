@@ -1,21 +1,24 @@
-/** The versions of the protocol (MCP) that can be offered, the newest first. */
+/** The MCP versions that can be offered, newest first. */
 export const KNOWN_VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
-/** A version of the protocol: a date, which compares as text. */
+/** An MCP version: a date, which compares as text. */
 export type ProtocolVersion = (typeof KNOWN_VERSIONS)[number];
 
-/** The version whose requests stand each for itself: without `initialize`, and with what they are about in `_meta`. */
+/** The version without `initialize`. Each request stands alone, with its context in `_meta`. */
 export const STATELESS_VERSION = '2026-07-28';
-/** The version of a request that names none; the one in which several messages may come in one body (MCP 2025-03-26, Batching). */
+/**
+ * The version of a request that names none. Only in this version may a body have several messages
+ * (MCP 2025-03-26, Batching).
+ */
 export const BATCHING_VERSION = '2025-03-26';
 
-/** Which versions an endpoint speaks. */
+/** The versions that an endpoint accepts. */
 export interface OfferedVersions {
-  /** All of them, the newest first. */
+  /** All versions, newest first. */
   readonly all: readonly string[];
-  /** Those that begin with an `initialize`, the newest first. */
+  /** The versions that begin with `initialize`, newest first. */
   readonly initialized: readonly string[];
-  /** Whether requests of 2026-07-28 are taken. */
+  /** Whether requests of 2026-07-28 are accepted. */
   readonly stateless: boolean;
 }
 

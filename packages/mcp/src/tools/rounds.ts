@@ -10,19 +10,19 @@ import {
 } from './tool-questions.ts';
 import type { RegisteredTool } from './tools.ts';
 
-/** One of the requests that a call of a tool takes: the first, or one with answers. */
+/** One of the requests that a tool call takes: the first, or one with answers. */
 export interface Round {
-  /** The same in all rounds of a call, and in no other; made when it is asked for. */
+  /** The same in all rounds of a call, and different for every other call. Created on first use. */
   readonly id: () => string;
-  /** Null for what was not asked or not answered. */
+  /** Null if the question was not asked or not answered. */
   readonly answer: (name: string) => ToolAnswer | null;
-  /** What the tool gave to `ask()`; null in the first round. */
+  /** The state that the tool passed to `ask()`. Null in the first round. */
   readonly state: unknown;
-  /** Whether the client can put such a question. */
+  /** Whether the client can ask such a question. */
   readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
 
-/** What a client has to carry and send again, in characters. */
+/** The largest state that a client has to send back, in characters. */
 const LARGEST_STATE = 65_536;
 
 interface Sealed {
@@ -32,9 +32,10 @@ interface Sealed {
 }
 
 /**
- * Several requests for one call of a tool (MCP 2026-07-28, Multi Round-Trip Requests). Nothing is stored: what was asked, and what
- * the tool wants back, travels by way of the client in `requestState`, encrypted under a name made of whom and what it is good for.
- * The same person, client, tool and arguments come to the same name; for all others it does not open (decision 39).
+ * Several requests for one tool call (MCP 2026-07-28, Multi Round-Trip Requests). Nothing is
+ * stored. The questions, and the state that the tool wants back, travel through the client in
+ * `requestState`. They are encrypted under a name derived from the person, client, tool and
+ * arguments. Only a request with the same ones can open them (decision 39).
  */
 export class Rounds {
   readonly #sealing: AuthorizationServer['sealing'];
@@ -45,14 +46,14 @@ export class Rounds {
     this.#resource = resource;
   }
 
-  /** The round that a request is, or why it is none. */
+  /** Which round a request is, or why it is invalid. */
   async read(
     tool: RegisteredTool,
     args: unknown,
     { requestState, inputResponses = {} }: Readonly<Record<string, unknown>>,
     capabilities: ClientCapabilities,
   ): Promise<Round | { readonly problem: string }> {
-    // Answers without what they answer are ignored; the tool asks again.
+    // Answers without their questions are ignored. The tool asks again.
     if (requestState === undefined) return firstRound(capabilities);
     if (!isObject(inputResponses)) return { problem: 'inputResponses is no object.' };
     const text =
@@ -79,7 +80,7 @@ export class Rounds {
     };
   }
 
-  /** The result that asks. */
+  /** The result that asks the questions. */
   async ask(
     tool: RegisteredTool,
     args: unknown,
@@ -96,7 +97,7 @@ export class Rounds {
     };
   }
 
-  /** Whom and what a state is good for. */
+  /** The name that binds a state to its person, client, tool and arguments. */
   #purposeOf({ name }: RegisteredTool, args: unknown): string {
     const reference = token().user()?.reference;
     const person = reference === undefined ? null : [reference.provider, reference.id];
@@ -105,7 +106,7 @@ export class Rounds {
   }
 }
 
-/** For versions in which nothing can be asked. */
+/** For versions without questions. */
 export function onlyRound(): Round {
   return firstRound({});
 }
@@ -124,11 +125,15 @@ function canAskBy(capabilities: ClientCapabilities): Round['canAsk'] {
   return (kind) => canDo(capabilities, 'elicitation', kind === 'page' ? 'url' : 'form');
 }
 
-/** The same text for the same arguments: a client may write the members of an object in another order the second time. */
+/**
+ * Gives the same text for the same arguments. A client may write an object's members in another
+ * order the second time.
+ */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (!isObject(value)) return value;
-  // Pairs in place of members: an object would reorder those that look like numbers, and lose `__proto__`.
+  // Use pairs, because an object would reorder members that look like numbers, and lose
+  // `__proto__`.
   return {
     o: Object.keys(value)
       .sort()

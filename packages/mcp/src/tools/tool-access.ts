@@ -2,10 +2,10 @@ import { type AuthorizationServer, token } from 'portico';
 import type { McpConfig } from '../config.ts';
 import type { RegisteredTool } from './tools.ts';
 
-/** The scope of service tokens: listing all tools, and calling the public ones. */
+/** The scope of service tokens. It allows listing all tools and calling the public ones. */
 export const SERVICE_SCOPE = 'mcp:service';
 
-/** Whether the token of this request has a scope of the resource, one that the server still offers. */
+/** Whether this request's token has a scope of the resource that the server still offers. */
 export function reachesResource(server: AuthorizationServer, config: McpConfig): boolean {
   return [SERVICE_SCOPE, ...config.oauth.scopes_supported].some(
     (scope) => server.offers(scope) && token().can(scope),
@@ -13,8 +13,9 @@ export function reachesResource(server: AuthorizationServer, config: McpConfig):
 }
 
 /**
- * Those of the scopes that metadata and challenges of the resource name: not the one of services, where clients may come that no operator
- * registered. None of these can have it, and many ask for all that is named.
+ * The scopes that the resource's metadata and challenges name. Leaves out the service scope where
+ * clients may come that no operator registered: they cannot have it, and many ask for everything
+ * that is named.
  */
 export function listedScopes({ config }: AuthorizationServer, scopes: readonly string[]): readonly string[] {
   const { registration = 'off', client_id_metadata_documents: documents = false } = config;
@@ -22,13 +23,16 @@ export function listedScopes({ config }: AuthorizationServer, scopes: readonly s
   return scopes.filter((name) => name !== SERVICE_SCOPE);
 }
 
-/** Why the token of this request may not call a tool: 401 without a linked account, 403 when it lacks the scope. */
+/**
+ * Why this request's token may not call a tool: 401 without a linked account, 403 without the
+ * scope.
+ */
 export interface CallRefusal {
   readonly status: 401 | 403;
   readonly message: string;
 }
 
-/** The scope that the calls of a personal tool need; null where none is offered. */
+/** The scope that calls of a personal tool need. Null if none is offered. */
 export function scopeOf(
   { personal, scope }: RegisteredTool,
   server: AuthorizationServer,

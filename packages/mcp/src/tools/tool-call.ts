@@ -8,17 +8,17 @@ import { errorResult, toolResult, type ToolResult } from './tool-result.ts';
 import { ToolError, type RegisteredTool, type ToolCall } from './tools.ts';
 import { traceOf } from './trace.ts';
 
-/** Who waits for an answer. */
+/** The caller that waits for an answer. */
 export interface Caller {
   /** Aborted when the caller hangs up or cancels the call. */
   readonly signal: AbortSignal;
-  /** Sends the text of a notification; discards it when nothing but the answer can be sent. */
+  /** Sends the text of a notification. Discards it if the response has room only for the answer. */
   readonly notify: (text: string) => void;
-  /** The version of the protocol that the request is of. */
+  /** The protocol version of the request. */
   readonly version: string;
 }
 
-/** Calls tools, within their time. */
+/** Calls tools, with a time limit. */
 export class ToolCalls {
   readonly #context: McpContext;
 
@@ -27,8 +27,9 @@ export class ToolCalls {
   }
 
   /**
-   * The tool's result, a tool error, or what it asks; never rejects. With `mcp:audit` it is an audit event once it has ended: which tool, by
-   * which client, for whom, how it went and how long it took.
+   * Returns the tool's result, a tool error, or the tool's questions. Never rejects. With
+   * `mcp:audit`, each ended call is an audit event: the tool, the client, the person, the outcome
+   * and the duration.
    */
   async call(
     tool: RegisteredTool,
@@ -90,7 +91,7 @@ function outcomeOf(result: ToolResult | ToolQuestions): 'succeeded' | 'failed' |
 const REACHED = Symbol('the time limit');
 
 interface TimeLimit {
-  /** Aborted when the time is up, or the caller hangs up or cancels the call. */
+  /** Aborted when the time is up, or when the caller hangs up or cancels the call. */
   readonly signal: AbortSignal;
   /** Resolves at the same moment. */
   readonly reached: Promise<typeof REACHED>;
@@ -105,7 +106,7 @@ function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit {
     limit.abort();
     reached.resolve(REACHED);
   };
-  // Unreferenced: it does not keep a process running.
+  // Unreferenced, so that it does not keep a process running.
   const timer = setTimeout(reach, seconds * 1000).unref();
   caller.addEventListener('abort', reach);
   if (caller.aborted) reach();
@@ -141,7 +142,7 @@ function describeCall(
       try {
         notify(jsonText({ jsonrpc: '2.0', method: 'notifications/progress', params }));
       } catch {
-        // What cannot be written as JSON is no progress.
+        // Ignore progress that cannot be written as JSON.
       }
     },
   };

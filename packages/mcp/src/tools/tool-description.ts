@@ -1,49 +1,61 @@
 import { readAs } from '../protocol/protocol-types.ts';
 
-/** A JSON Schema (2020-12), of a tool's arguments or of its result. That of arguments describes an object. */
+/**
+ * A JSON Schema (2020-12) of a tool's arguments or result. A schema of arguments describes an
+ * object.
+ */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a client may expect of a tool before it calls it; hints, which change nothing here. */
+/**
+ * What a client may expect of a tool before it calls it. These are hints; Portico does not use
+ * them.
+ */
 export interface ToolAnnotations {
-  /** A name for people, for clients that do not know `title()`. */
+  /** A display name, for clients that do not know `title()`. */
   readonly title?: string;
-  /** It changes nothing. */
+  /** Whether the tool changes nothing. */
   readonly readOnlyHint?: boolean;
-  /** It may change or remove what was there, not only add to it. */
+  /** Whether the tool may change or remove existing data, instead of only adding to it. */
   readonly destructiveHint?: boolean;
-  /** Called again with the same arguments it changes nothing more. */
+  /** Whether a second call with the same arguments changes nothing more. */
   readonly idempotentHint?: boolean;
-  /** It reaches things outside of the application, such as the web. */
+  /** Whether the tool reaches things outside the application, such as the web. */
   readonly openWorldHint?: boolean;
 }
 
-/** A picture of a tool. */
+/** An icon of a tool. */
 export interface ToolIcon {
-  /** An https URL, or a data URI in base64. Clients fetch it without credentials, best from the server's own origin. */
+  /**
+   * An https URL, or a base64 data URI. Clients fetch it without credentials. Best use the server's
+   * own origin.
+   */
   readonly src: string;
-  /** Its media type, where the source does not tell it. */
+  /** The media type, if the source does not tell it. */
   readonly mimeType?: string;
-  /** Such as `48x48`; `any` for one that scales. */
+  /** Such as `48x48`, or `any` for a scalable icon. */
   readonly sizes?: string[];
-  /** The background that it is made for. */
+  /** The background that the icon is made for. */
   readonly theme?: 'light' | 'dark';
 }
 
-/** What a tool may say of itself, for display and for careful clients. */
+/** What a tool may say about itself, for display and for cautious clients. */
 interface Describing {
   title?(): string;
   annotations?(): ToolAnnotations;
   icons?(): readonly ToolIcon[];
 }
 
-/** What it says; null for what it does not. */
+/** A tool's description of itself. Null for what it leaves out. */
 interface Description {
   readonly title: string | null;
   readonly annotations: ToolAnnotations | null;
   readonly icons: readonly ToolIcon[] | null;
 }
 
-/** Asks a tool once. Throws for what MCP does not know, and for icons that would not be fetched over https. */
+/**
+ * Reads a tool's description once. Throws for members that MCP does not know, and for icons that
+ * would not be fetched over https.
+ */
 export function readDescription(name: string, tool: Describing): Description {
   const title = typeof tool.title === 'function' ? tool.title() : null;
   if (title !== null && (typeof title !== 'string' || title === '')) {

@@ -2,7 +2,10 @@ import { jsonText } from 'portico/extension';
 import type { JsonSchema } from './tool-description.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
 
-/** The member `tools` in the result of `tools/list`, the same for every caller (MCP-10.7): written again only when a tool was added. */
+/**
+ * The member `tools` in the result of `tools/list`. It is the same for every caller (MCP-10.7), and
+ * is rebuilt only after a tool was added.
+ */
 export class ToolList {
   readonly #registry: ToolRegistry;
   readonly #written = new Map<string, string>();
@@ -12,7 +15,7 @@ export class ToolList {
     this.#registry = registry;
   }
 
-  /** Its text, for a version of the protocol. */
+  /** The list's text for a protocol version. */
   text(version: string): string {
     const tools = this.#registry.all();
     if (this.#tools !== tools) {
@@ -27,7 +30,7 @@ export class ToolList {
   }
 }
 
-/** A tool: of what it says, what this version of the protocol knows. */
+/** The parts of a tool's description that this protocol version knows. */
 function listed(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>> {
   const { name, title, description, inputSchema, outputSchema, annotations, icons } = tool;
   return {
@@ -41,7 +44,7 @@ function listed(tool: RegisteredTool, version: string): Readonly<Record<string, 
   };
 }
 
-/** Structured content was an object until 2025-11-25, and may be any JSON value since. */
+/** Structured content had to be an object until 2025-11-25. Since then it may be any JSON value. */
 function knowsOutput(outputSchema: JsonSchema, version: string): boolean {
   return version >= '2026-07-28' || (version >= '2025-06-18' && outputSchema['type'] === 'object');
 }

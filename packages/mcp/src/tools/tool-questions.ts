@@ -4,54 +4,68 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/
 import { readAs, readShort } from '../protocol/protocol-types.ts';
 import type { JsonSchema } from './tool-description.ts';
 
-/** What a tool asks, through the client: the person, by a form or by a page of its own, or the client itself. */
+/**
+ * What a tool asks through the client. It asks the person, with a form or a separate page, or the
+ * client itself.
+ */
 export type ToolQuestion = FormQuestion | PageQuestion | ClientQuestion;
 
-/** A form that the client shows to the person. Never ask for a secret by it: the client, and perhaps its model, reads the answer. */
+/**
+ * A form that the client shows to the person. Never ask for a secret in it: the client, and perhaps
+ * its model, reads the answer.
+ */
 export interface FormQuestion {
-  /** What the person reads. */
+  /** The text for the person. */
   readonly message: string;
-  /** An object whose properties are texts, numbers, booleans and choices (MCP, Elicitation, Requested Schema). */
+  /**
+   * An object schema whose properties are texts, numbers, booleans and choices (MCP, Elicitation,
+   * Requested Schema).
+   */
   readonly schema: JsonSchema;
 }
 
-/** A page that the client asks the person to open, for what the client must not see. Whether it was done, the application knows. */
+/**
+ * A page that the client asks the person to open, for what the client must not see. The application
+ * itself knows whether the person has done it.
+ */
 export interface PageQuestion {
-  /** What the person reads. */
+  /** The text for the person. */
   readonly message: string;
-  /** An https URL. The page has to see for itself that the same person is signed in. */
+  /** An https URL. The page must check that the same person is signed in. */
   readonly url: string;
 }
 
 /** A request to the client itself. MCP deprecates both kinds. */
 export interface ClientQuestion {
-  /** What it is asked for. */
+  /** The MCP method. */
   readonly method: 'sampling/createMessage' | 'roots/list';
-  /** As MCP has them. */
+  /** As MCP defines them. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** What came back. */
+/** The answer to a question. */
 export interface ToolAnswer {
-  /** What the person did: `decline` says no, `cancel` nothing. */
+  /** What the person did: `decline` means no, `cancel` means no answer. */
   readonly action: 'accept' | 'decline' | 'cancel';
-  /** What a form was filled in with, as its schema has it; for a question to the client its whole result. */
+  /**
+   * The filled-in form, as its schema defines it. For a question to the client, its whole result.
+   */
   readonly content: Readonly<Record<string, unknown>>;
 }
 
 /** A question as it is sent (MCP, InputRequests). */
 export interface InputRequest {
-  /** What the client is to do. */
+  /** What the client is asked to do. */
   readonly method: 'elicitation/create' | ClientQuestion['method'];
-  /** As MCP has them. */
+  /** As MCP defines them. */
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Questions that a tool has returned in place of a result. */
+/** Questions that a tool returns instead of a result. */
 export class ToolQuestions {
-  /** By the names that the tool has given them. */
+  /** By the names that the tool gave them. */
   readonly requests: Readonly<Record<string, InputRequest>>;
-  /** What the tool wants back with the answers; JSON. */
+  /** The JSON value that the tool wants back with the answers. */
   readonly state: unknown;
 
   /** Use `ask()`. */
@@ -61,12 +75,12 @@ export class ToolQuestions {
       inputRequest(name, question),
     ]);
     if (requests.length === 0) throw new TypeError('ask() was given no question');
-    // The answers have to fit what the client is sent.
+    // The answers must match what the client is sent.
     this.requests = wellFormedJson(Object.fromEntries(requests) as Readonly<Record<string, InputRequest>>);
     this.state = state;
   }
 
-  /** What of it the client has not declared that it can do; null for nothing. */
+  /** The needed capabilities that the client has not declared. Null when none is missing. */
   missing(declared: ClientCapabilities): ClientCapabilities | null {
     const missing: Record<string, Record<string, object>> = {};
     for (const request of Object.values(this.requests)) {
@@ -79,9 +93,10 @@ export class ToolQuestions {
 }
 
 /**
- * Returned by a tool in place of a result: the client puts the questions, and calls the tool again with the same arguments and the
- * answers (MCP 2026-07-28, Multi Round-Trip Requests). `state` comes back as it is: encrypted on its way, and good for the same
- * person, client, tool and arguments alone, for as long as `oauth_server:consent_ttl`.
+ * Return this from a tool instead of a result. The client asks the questions, and calls the tool
+ * again with the same arguments and the answers (MCP 2026-07-28, Multi Round-Trip Requests).
+ * `state` comes back unchanged. It is encrypted on its way, and works only for the same person,
+ * client, tool and arguments, for as long as `oauth_server:consent_ttl`.
  */
 export function ask(questions: Readonly<Record<string, ToolQuestion>>, state: unknown = null): ToolQuestions {
   return new ToolQuestions(questions, state);
@@ -134,7 +149,7 @@ export function canDo(declared: ClientCapabilities, capability: Capability, part
   return has[part] !== undefined || (part === 'form' && has['url'] === undefined);
 }
 
-/** The answer to a question; null when it is none that was asked for. */
+/** The answer to a question. Null if it does not fit the question. */
 export function readAnswer({ method, params }: InputRequest, sent: unknown): ToolAnswer | null {
   if (method !== 'elicitation/create') {
     const type = method === 'roots/list' ? 'ListRootsResult' : 'CreateMessageResult';
@@ -148,7 +163,7 @@ export function readAnswer({ method, params }: InputRequest, sent: unknown): Too
   const filledIn = content ?? {};
   const schema = params['requestedSchema'] as Record<string, unknown>;
   if (!new AjvJsonSchemaValidator().getValidator(schema)(filledIn).valid) return null;
-  // Nobody was shown a field of another name, whatever the client sends.
+  // Drop fields that the form did not have, whatever the client sends.
   const fields = Object(schema['properties']) as object;
   const asked = Object.entries(filledIn).filter(([name]) => Object.hasOwn(fields, name));
   return { action, content: Object.fromEntries(asked) };

@@ -3,11 +3,11 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { readAs } from '../protocol/protocol-types.ts';
 import type { RegisteredTool } from './tools.ts';
 
-/** Content blocks that a tool has made itself: text, images, audio, embedded resources (MCP, Tool Result). */
+/** Content blocks made by a tool: text, images, audio, embedded resources (MCP, Tool Result). */
 export class ToolContent {
-  /** What the model reads, in this order. */
+  /** What the model reads, in order. */
   readonly blocks: CallToolResult['content'];
-  /** The same as data; null for none. */
+  /** The same as data, or null. */
   readonly structuredContent: Readonly<Record<string, unknown>> | null;
 
   /** Use `content()`. */
@@ -20,7 +20,7 @@ export class ToolContent {
   }
 }
 
-/** Answers a tool call with these blocks as they are. */
+/** Answers a tool call with exactly these blocks. */
 export function content(
   blocks: CallToolResult['content'],
   structuredContent: Readonly<Record<string, unknown>> | null = null,
@@ -28,14 +28,20 @@ export function content(
   return new ToolContent(blocks, structuredContent);
 }
 
-/** A result as it is sent: since 2026-07-28 structured content is any JSON value, before that an object. */
+/**
+ * A result as it is sent. Structured content is any JSON value since 2026-07-28, and an object in
+ * earlier versions.
+ */
 export interface ToolResult {
   readonly content: CallToolResult['content'];
   readonly structuredContent?: unknown;
   readonly isError?: boolean;
 }
 
-/** What a tool returned, as a result of MCP. Throws when it is neither content of MCP nor JSON, and when it is not as the tool says. */
+/**
+ * Turns what a tool returned into an MCP result. Throws if it is neither MCP content nor JSON, or
+ * if it does not match the tool's description.
+ */
 export function toolResult(tool: RegisteredTool, returned: unknown): ToolResult {
   const described = tool.outputSchema !== null;
   const result = plainResult(returned, described);
@@ -51,7 +57,7 @@ export function toolResult(tool: RegisteredTool, returned: unknown): ToolResult 
 function plainResult(returned: unknown, described: boolean): ToolResult {
   if (returned instanceof ToolContent) return contentResult(returned);
   const text = typeof returned === 'string' ? returned : (jsonText(returned) ?? '');
-  // The JSON form decides what is sent as structured content: a Date, for one, becomes a string.
+  // The JSON form decides what is sent as structured content. For example, a Date becomes a string.
   const sent: unknown = typeof returned === 'object' && returned !== null ? JSON.parse(text) : null;
   const content = [{ type: 'text' as const, text }];
   if (isMap(sent)) return { content, ...structured(sent) };
@@ -74,13 +80,13 @@ function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
   return { content, ...structured(sent['structuredContent']) };
 }
 
-/** Without a key that would become the prototype of an object to which a reader copies the others. */
+/** Removes a key that would become the prototype of an object when a reader copies the others. */
 function structured(content: Record<string, unknown>): Pick<CallToolResult, 'structuredContent'> {
   Reflect.deleteProperty(content, '__proto__');
   return { structuredContent: content };
 }
 
-/** The result for a version that knows no other structured content than objects. */
+/** The result for a version in which structured content is always an object. */
 export function withObjectsAlone(result: ToolResult): ToolResult {
   if (result.structuredContent === undefined || isMap(result.structuredContent)) return result;
   const { structuredContent: _, ...rest } = result;
@@ -91,7 +97,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A tool error (MCP, Error Handling): the model sees it and may try something else. */
+/** A tool error (MCP, Error Handling). The model sees it and may try something else. */
 export function errorResult(text: string): ToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }

@@ -4,113 +4,136 @@ import { readDescription, type JsonSchema, type ToolAnnotations, type ToolIcon }
 import type { ToolAnswer } from './tool-questions.ts';
 import type { TraceContext } from './trace.ts';
 
-/** What a tool is given besides its arguments. */
+/** What a tool receives besides its arguments. */
 export interface ToolCall {
   /**
-   * Reports progress to the caller when it asked for that and the transport streams; otherwise does nothing. Never rejects,
-   * also when the caller is gone.
+   * Reports progress, if the caller asked for it and the transport streams. Otherwise does nothing.
+   * Never rejects, even when the caller is gone.
    */
   readonly progress: (done: number, total?: number, message?: string) => Promise<void>;
   /**
-   * Aborted when the call takes longer than `mcp:tool_timeout`, when the caller hangs up, and when it cancels the call with
-   * `notifications/cancelled`; the caller then gets a tool error. A notification reaches a call of an account that is linked,
-   * of the same access token, in the process that answers the notification. It ends none where several such calls have its id.
-   * Before a proxy that balances several processes, and for a service token, count on the other two alone.
+   * Aborted when the call takes longer than `mcp:tool_timeout`, when the caller hangs up, and when
+   * it cancels the call with `notifications/cancelled`. The caller then gets a tool error. A
+   * notification only cancels a call with a linked account and the same access token, in the
+   * process that receives the notification, and only if no other such call has the same id. Behind
+   * a load balancer with several processes, and with service tokens, rely on the other two.
    */
   readonly signal: AbortSignal;
-  /** Where the call belongs in a distributed trace; null when the client said nothing of it. */
+  /** The call's place in a distributed trace. Null when the client sent none. */
   readonly trace: TraceContext | null;
   /**
-   * The same in all rounds of a call that asks, and in no other. A tool that must act once for what was answered keeps it with
-   * what it did, as the client may send the answers twice.
+   * The same in all rounds of a call that asks, and different for every other call. A tool that
+   * must act only once on the answers stores this id with its action, because the client may send
+   * the answers twice.
    */
   readonly id: string;
-  /** What the tool gave to `ask()`, in the rounds after it; otherwise null. */
+  /** The state that the tool passed to `ask()`, in the rounds after it. Otherwise null. */
   readonly state: unknown;
-  /** The answer to a question of `ask()`; null in the first round, and when it was not answered. */
+  /**
+   * The answer to a question of `ask()`. Null in the first round, and if the question was not
+   * answered.
+   */
   readonly answer: (question: string) => ToolAnswer | null;
-  /** Whether the client can put a form to the person, or ask them to open a page: never before MCP 2026-07-28. */
+  /**
+   * Whether the client can show the person a form, or ask them to open a page. Always false before
+   * MCP 2026-07-28.
+   */
   readonly canAsk: (kind: 'form' | 'page') => boolean;
 }
 
-/** A tool that an assistant can call. Without more it is public: any application with a token for this server may. */
+/**
+ * A tool that an assistant can call. By default it is public: any application with a token for this
+ * server may call it.
+ */
 export interface ToolInterface {
   /** Unique: 1 to 128 letters, digits, `_`, `-`, `.` and `/`. */
   name(): string;
-  /** What it does, for the model that chooses among the tools. */
+  /** What the tool does, for the model that chooses among the tools. */
   description(): string;
-  /** The schema of `handle`'s arguments. Taken once, when the tool is registered. */
+  /** The schema of `handle`'s arguments. Read once, when the tool is registered. */
   inputSchema(): JsonSchema;
-  /** Its name for people. */
+  /** The display name. */
   title?(): string;
-  /** What a client may expect of it. */
+  /** What a client may expect of the tool. */
   annotations?(): ToolAnnotations;
   /**
-   * The schema of its structured content, which is then part of every result but a tool error. A result that does not match is a
-   * fault of the tool, as what it throws is. Clients before 2026-07-28 get it, and the content, only when it describes an object.
+   * The schema of the structured content, which is then part of every result except a tool error. A
+   * result that does not match is a fault of the tool, like an exception. Clients before 2026-07-28
+   * get the schema and the structured content only if it describes an object.
    */
   outputSchema?(): JsonSchema;
-  /** Its pictures. */
+  /** The tool's icons. */
   icons?(): readonly ToolIcon[];
   /**
-   * Does the work. The arguments were checked against the schema. An object is answered as structured content with its
-   * JSON text beside it, a `content()` as it is, anything else as text; an `ask()` asks first. What it throws goes to the log, and
-   * the caller learns nothing but that the tool failed; throw a ToolError to tell them more.
+   * Does the work. The arguments have been checked against the schema. An object is answered as
+   * structured content with its JSON text beside it, a `content()` as it is, anything else as text.
+   * An `ask()` asks first. Exceptions go to the log, and the caller learns only that the tool
+   * failed. Throw a ToolError to tell the caller more.
    */
   handle(args: Readonly<Record<string, unknown>>, call: ToolCall): unknown;
 }
 
 /**
- * A personal tool: it acts for the account that the caller has linked, which `token().user()` gives. Called without one it
- * is answered 401. It needs the first scope of `mcp:oauth:scopes_supported` unless it is a ScopedToolInterface.
+ * A personal tool. It acts for the account that the caller has linked, which `token().user()`
+ * returns. A call without an account is answered 401. It needs the first scope of
+ * `mcp:oauth:scopes_supported`, unless it is a ScopedToolInterface.
  */
 export interface UserToolInterface extends ToolInterface {
-  /** What makes a tool personal. */
+  /** Makes the tool personal. */
   readonly personal: true;
 }
 
-/** A personal tool that needs a scope of its own; a token or account that does not reach it is answered 403. */
+/**
+ * A personal tool that needs a separate scope. A token or account without the scope is answered
+ * 403.
+ */
 export interface ScopedToolInterface extends UserToolInterface {
   /** One of `oauth_server:scopes`. */
   scope(): string;
 }
 
-/** Its message goes to the caller as a tool error; nothing is logged. */
+/** The caller gets the message as a tool error. Nothing is logged. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** A registered tool: what it says of itself, read once, and its compiled schemas. */
+/** A registered tool: its description, read once, and its compiled schemas. */
 export interface RegisteredTool {
-  /** As the tool gave it. */
+  /** As the tool returned it. */
   readonly name: string;
-  /** As the tool gave it. */
+  /** As the tool returned it. */
   readonly description: string;
-  /** As the tool gave it. */
+  /** As the tool returned it. */
   readonly inputSchema: JsonSchema;
-  /** As the tool gave it; null for none. */
+  /** As the tool returned it, or null. */
   readonly title: string | null;
-  /** As the tool gave them; null for none. */
+  /** As the tool returned them, or null. */
   readonly annotations: ToolAnnotations | null;
-  /** As the tool gave it; null for none. */
+  /** As the tool returned it, or null. */
   readonly outputSchema: JsonSchema | null;
-  /** As the tool gave them; null for none. */
+  /** As the tool returned them, or null. */
   readonly icons: readonly ToolIcon[] | null;
-  /** Whether it acts for a linked account. */
+  /** Whether the tool acts for a linked account. */
   readonly personal: boolean;
-  /** Null for a tool without a scope of its own. */
+  /** Null for a tool without a separate scope. */
   readonly scope: string | null;
   /** The tool itself. */
   readonly tool: ToolInterface;
-  /** What is wrong with the arguments, in words for the model that made them; null when nothing is. */
+  /** What is wrong with the arguments, in words for the model. Null if nothing is. */
   argumentsProblem(args: unknown): string | null;
-  /** What is wrong with structured content, for the log; null when nothing is, or the tool has no `outputSchema()`. */
+  /**
+   * What is wrong with structured content, for the log. Null if nothing is, or if the tool has no
+   * `outputSchema()`.
+   */
   resultProblem(structuredContent: unknown): string | null;
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
-/** The scope of its own that a tool has; null for none. What cannot be one must not leave the tool public. */
+/**
+ * The separate scope of a tool, or null. A value that cannot be a scope must not make the tool
+ * public.
+ */
 function scopeOf(name: string, tool: ToolInterface): string | null {
   if ('scope' in tool && typeof tool.scope === 'function') return String(tool.scope());
   const scope: unknown = 'scope' in tool ? tool.scope : null;
@@ -125,10 +148,13 @@ function isPersonal(name: string, tool: ToolInterface): boolean {
   throw new Error(`The tool ${name} must say personal: true, or leave it out`);
 }
 
-/** What is wrong with a value, in words; null when nothing is. */
+/** What is wrong with a value, in words. Null if nothing is. */
 type Check = (value: unknown) => string | null;
 
-/** Each tool gets its own validator: one shared by two schemas with the same `$id` would use the first for both. */
+/**
+ * Each tool gets a separate validator. A shared one would use the first of two schemas with the
+ * same `$id` for both.
+ */
 function compileSchema(
   name: string,
   member: 'inputSchema' | 'outputSchema',
@@ -136,7 +162,8 @@ function compileSchema(
   otherwise: string,
 ): Check {
   try {
-    // An extension of Ajv, not JSON Schema: its validation returns a promise, which would count as valid.
+    // An extension of Ajv and not JSON Schema. Its validation returns a promise, which would count
+    // as valid.
     if ('$async' in schema) throw new Error('$async is no keyword of JSON Schema');
     const validate = new AjvJsonSchemaValidator().getValidator({ ...schema });
     return (value) => {
@@ -149,13 +176,13 @@ function compileSchema(
   }
 }
 
-/** Reads what a tool says of itself, and compiles its schemas. Throws for what cannot be one. */
+/** Reads a tool's description and compiles its schemas. Throws for invalid values. */
 function readTool(tool: ToolInterface): RegisteredTool {
   const name = tool.name();
   if (!TOOL_NAME.test(name)) {
     throw new Error(`The tool name ${JSON.stringify(name)} is not 1 to 128 of A-Z a-z 0-9 _ - . /`);
   }
-  // Clients are sent it well formed, so arguments are checked by the same.
+  // Clients get the schema with well-formed text, so check arguments against the same.
   const inputSchema = wellFormedJson(tool.inputSchema());
   if (inputSchema['type'] !== 'object') {
     throw new Error(`The inputSchema() of the tool ${name} must describe an object: { type: 'object', … }`);
@@ -191,7 +218,10 @@ export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
   #all: readonly RegisteredTool[] = [];
 
-  /** Adds a tool. Throws when its name is taken or ill-formed, its schema is no schema of an object, `scope` is no method, or `personal` neither true nor false. */
+  /**
+   * Adds a tool. Throws if its name is taken or ill-formed, its schema is not the schema of an
+   * object, `scope` is not a method, or `personal` is neither true nor false.
+   */
   register(tool: ToolInterface): void {
     const registered = readTool(tool);
     const { name } = registered;
@@ -205,7 +235,7 @@ export class ToolRegistry {
     return this.#tools.get(name) ?? null;
   }
 
-  /** Every tool that is registered: the same list until one is added, and never changed. */
+  /** All registered tools: the same list until a tool is added. A list never changes. */
   all(): readonly RegisteredTool[] {
     return this.#all;
   }

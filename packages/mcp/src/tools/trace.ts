@@ -1,21 +1,29 @@
-/** Where a call belongs in a distributed trace, as the client said (W3C Trace Context and Baggage). */
+/**
+ * The call's place in a distributed trace, as the client sent it (W3C Trace Context and Baggage).
+ */
 export interface TraceContext {
   /** `traceparent`. */
   readonly parent: string;
-  /** `tracestate`; null for none. */
+  /** `tracestate`, or null. */
   readonly state: string | null;
-  /** `baggage`; null for none. */
+  /** `baggage`, or null. */
   readonly baggage: string | null;
 }
 
 const PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-/** What may be in a header field, so that it can be sent on as one. */
+/** Characters that a header field may have, so that the value can be sent on as one. */
 const FIELD = /^[\x20-\x7e]+$/;
-/** What everybody has to carry on (W3C Trace Context section 3.3.1.5, W3C Baggage section 3.3.2). */
+/**
+ * The lengths that every participant must pass on (W3C Trace Context section 3.3.1.5, W3C Baggage
+ * section 3.3.2).
+ */
 const LONGEST_STATE = 512;
 const LONGEST_BAGGAGE = 8192;
 
-/** The trace in the `_meta` of a request; null without a well-formed one. Members that are malformed or too long are left out. */
+/**
+ * The trace in a request's `_meta`. Null without a well-formed one. Malformed or too long members
+ * are left out.
+ */
 export function traceOf(meta: Readonly<Record<string, unknown>> | undefined): TraceContext | null {
   const parent = meta?.['traceparent'];
   if (typeof parent !== 'string' || !PARENT.test(parent)) return null;
