@@ -119,9 +119,9 @@ function method<Name extends SpecTypeName>(
 }
 
 /**
- * Chooses the version for a client: the newest that is not newer than the one it asks for, because
- * clients often support older versions but never newer ones. If there is none, the latest version,
- * as MCP requires (Version Negotiation). Versions are dates, which compare as text.
+ * Chooses the version for a client: the newest that is not newer than the one it asks for. Clients
+ * often support older versions, but never newer ones. If there is none, the latest version, as MCP
+ * requires (Version Negotiation). Versions are dates, which compare as text.
  */
 function versionFor({ initialized }: OfferedVersions, requested: string): string | undefined {
   return initialized.find((version) => version <= requested) ?? initialized[0];

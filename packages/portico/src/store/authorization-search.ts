@@ -2,82 +2,85 @@ import type { PersonReference } from '../contracts/person.ts';
 import type { RegisteredBy } from './client.ts';
 
 /**
- * An authorization that lives: neither it nor its client is revoked, something of it has not expired, and its client has the grant
- * `authorization_code`.
+ * A living authorization: neither it nor its client is revoked, not all of it has expired, and its
+ * client has the grant `authorization_code`.
  */
 export interface HeldAuthorization {
-  /** An identifier, good for nothing by itself. */
+  /** An identifier. It grants no access. */
   readonly id: string;
   /** The application that holds it. */
   readonly client: HoldingClient;
-  /** Who gave it. */
+  /** The person who gave it. */
   readonly person: PersonReference;
   /** The person's `sub`. */
   readonly subject: string;
-  /** Those that were granted. The client may be registered for fewer by now, and the person hold fewer permissions. */
+  /**
+   * The granted scopes. By now the client may be registered for fewer, and the person may have
+   * fewer permissions.
+   */
   readonly scopes: readonly string[];
-  /** The API that its tokens are for; null when none was configured. */
+  /** The API that its tokens are for. Null when none was configured. */
   readonly audience: string | null;
   /** When the person allowed it, milliseconds since 1970. */
   readonly createdAt: number;
   /**
-   * When tokens were last issued to it, milliseconds since 1970; null when none were. `unknown`: they were by a release that did not
-   * write it down.
+   * When tokens were last issued for it, in milliseconds since 1970. Null if never. `unknown` if an
+   * older release issued them without recording the time.
    */
   readonly usedAt: number | 'unknown' | null;
-  /** When the last of its tokens expires, milliseconds since 1970. A refresh moves it. */
+  /** When the last of its tokens expires, in milliseconds since 1970. A refresh moves it. */
   readonly expiresAt: number;
 }
 
 /** The application that holds an authorization. */
 export interface HoldingClient {
-  /** Of a document its URL. */
+  /** The client id. For a client that is a document, its URL. */
   readonly id: string;
-  /** As registered; unless an operator registered it, what it calls itself. */
+  /** As registered. If no operator registered the client, the name is the client's own choice. */
   readonly name: string;
-  /** Who said what the application is. */
+  /** Who registered the application. */
   readonly registeredBy: RegisteredBy;
 }
 
-/** Which authorizations are asked for: those that fit all that is given. Compared byte by byte. */
+/** Which authorizations to find: those that match all given members. Compares byte by byte. */
 export interface AuthorizationFilter {
   /** Of this client. */
   readonly clientId?: string;
   /** Of this person. */
   readonly person?: PersonReference;
-  /** To which this scope was granted, perhaps among others. */
+  /** With this scope, perhaps among others. */
   readonly scope?: string;
   /**
-   * To which no tokens were issued since, milliseconds since 1970. Where that is not known, it counts since when there is the
-   * authorization.
+   * No tokens were issued since this time, in milliseconds since 1970. Where the last use is
+   * unknown, the time of the authorization counts.
    */
   readonly unusedSince?: number;
 }
 
-/** Which part of the authorizations that fit, in the order of their ids downwards. */
+/** The part of the matching authorizations to read, by descending id. */
 export interface HeldRange {
-  /** Ids below this one; null for all. */
+  /** Only ids below this one; null for all. */
   readonly below: string | null;
-  /** Ids from this one on; null for all. */
+  /** Only ids from this one on; null for all. */
   readonly above: string | null;
-  /** At most so many authorizations are found. */
+  /** The most authorizations to find. */
   readonly limit: number;
-  /** At most so many rows are looked at. */
+  /** The most rows to read. */
   readonly examine: number;
 }
 
-/** How many authorizations live, among the newest that were looked at. */
+/** How many authorizations live, among the newest that were read. */
 export interface CountedHeld {
   readonly authorizations: number;
-  /** Who gave them, each counted once. */
+  /** The people who gave them, each counted once. */
   readonly people: number;
-  /** Whether all were looked at; otherwise there may be more. */
+  /** Whether all were read. If not, there may be more. */
   readonly isAll: boolean;
 }
 
-/** What there is in a range. */
+/** What was found in a range. */
 export interface FoundHeld {
   readonly items: readonly HeldAuthorization[];
-  /** Below which id to go on; null when the range has no more. */
+  /** Continue below this id. Null when the range has no more. */
   readonly next: string | null;
 }

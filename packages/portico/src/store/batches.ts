@@ -1,35 +1,40 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Acting } from '../auditing/audit.ts';
 
-/** Rows in a batch: each is a commit of its own, and holds the locks of so many rows for some milliseconds. */
+/** Rows per batch. Each batch is one commit, and locks so many rows for a few milliseconds. */
 export const BATCH = 500;
-/** In milliseconds: a store that is slow is not helped by waiting longer. */
+/** In milliseconds. Longer pauses would not help a slow store. */
 const LONGEST_PAUSE = 500;
 
-/** What an action that lasts is given beside its arguments. */
+/** Options of a long-running action. */
 export interface Lasting extends Acting {
-  /** Told how many authorizations have ended so far, or been removed, after each batch. */
+  /**
+   * Called after each batch with the number of authorizations that have ended or been removed so
+   * far.
+   */
   readonly report?: (authorizations: number) => void;
 }
 
-/** What a batch did, and whether another is to follow. */
+/** What a batch did, and whether another one follows. */
 export interface Batch {
   readonly count: number;
   readonly more: boolean;
 }
 
-/** Waits before the next batch, of which the last took so many milliseconds. */
+/** Waits before the next batch. `took` is how long the last one took, in milliseconds. */
 export type Pause = (took: number) => Promise<void>;
 
 /**
- * Milliseconds to wait after a batch that took so many: as long as it took, so that requests have
- * the store for at least half of the time.
+ * The pause after a batch, in milliseconds: as long as the batch took, so that requests have the
+ * store at least half of the time.
  */
 export const pauseAfter = (took: number): number => Math.min(took, LONGEST_PAUSE);
 
 export const pauseAsLong: Pause = (took) => setTimeout(pauseAfter(took));
 
-/** Does one batch after the other until none is left, with a pause between two; how many rows it was in all. */
+/**
+ * Runs batches until nothing is left, with a pause between two. Returns the total number of rows.
+ */
 export async function inBatches(
   batch: () => Promise<Batch>,
   report: (count: number) => void = () => {},

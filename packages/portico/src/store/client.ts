@@ -1,68 +1,83 @@
-/** What a client may be granted: grant types of RFC 6749, and the right to ask the introspection endpoint. */
+/** What a client may use: grant types of RFC 6749, and the introspection endpoint. */
 export type Grant = 'authorization_code' | 'refresh_token' | 'client_credentials' | 'introspection';
 
-/** What an ID token may be signed with (RFC 7518 section 3.1, RFC 8037 section 3.1; EdDSA with Ed25519). */
+/**
+ * Signing algorithms for ID tokens (RFC 7518 section 3.1, RFC 8037 section 3.1; EdDSA with
+ * Ed25519).
+ */
 export type SigningAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
 
-/** Where the answer of an application's person goes (RFC 8252, RFC 7591 section 2): a web server, or a program on a device. */
+/**
+ * The kind of application (RFC 8252, RFC 7591 section 2): on a web server, or a program on a
+ * device.
+ */
 export type ApplicationType = 'web' | 'native';
 
 /**
- * Who said what a client is: an operator, the client itself at the registration endpoint (RFC 7591), or the document that its id
- * is the URL of. Whoever is not registered by an operator may be anybody.
+ * Who registered a client: an operator, the client itself at the registration endpoint (RFC 7591),
+ * or the document whose URL is its id. Trust only what an operator registered.
  */
 export type RegisteredBy = 'operator' | 'registration' | 'document';
 
-/** A registered application. Times are milliseconds since 1970 in all of this file. */
+/** A registered application. All times in this file are milliseconds since 1970. */
 export interface Client {
   /** Never changes. */
   readonly id: string;
-  /** What people are shown. */
+  /** The display name. */
   readonly name: string;
-  /** Compared character by character; empty for a client without the authorization code grant. */
+  /** Compared character by character. Empty for a client without the authorization code grant. */
   readonly redirectUris: readonly string[];
-  /** What it may ask for. */
+  /** The scopes that it may request. */
   readonly scopes: readonly string[];
-  /** How it may ask. */
+  /** The grants that it may use. */
   readonly grants: readonly Grant[];
-  /** What its ID tokens are signed with. */
+  /** The signing algorithm of its ID tokens. */
   readonly idTokenSignedResponseAlg: SigningAlgorithm;
-  /** An application that cannot keep a secret: identified, not authenticated. */
+  /** Whether the application cannot keep a secret. It is then identified but not authenticated. */
   readonly public: boolean;
-  /** Of a native application's loopback redirect URIs the port may be any. */
+  /** A native application's loopback redirect URIs may have any port. */
   readonly applicationType: ApplicationType;
-  /** Who said all this. */
+  /** Who registered it. */
   readonly registeredBy: RegisteredBy;
-  /** What it authenticates by, and by nothing else (`private_key_jwt`); null for a client with a secret, and for a public one. */
+  /**
+   * The keys of its only authentication method, `private_key_jwt`. Null for a client with a secret,
+   * and for a public one.
+   */
   readonly keys: ClientKeys | null;
-  /** Whether it asks for nothing but by requests that it pushed (RFC 9126 section 6). */
+  /** Whether it must push its authorization requests (RFC 9126 section 6). */
   readonly pushesRequests: boolean;
-  /** Whether it demands that its tokens are bound to a key that it proves (RFC 9449 section 5.2). */
+  /** Whether it requires its tokens to be bound to a key that it proves (RFC 9449 section 5.2). */
   readonly dpopBoundAccessTokens: boolean;
-  /** The profile that it is held to, such as `fapi2`; null when it is held to none but the server's. */
+  /**
+   * The profile that the client must follow, such as `fapi2`. Null if only the server's profile
+   * applies.
+   */
   readonly profile: string | null;
-  /** By the host's password hasher; null for a public client, and for one with keys. */
+  /** Hashed by the host's password hasher. Null for a public client, and for one with keys. */
   readonly secretHash: string | null;
-  /** The secret before the last rotation, accepted until the end of its overlap window. */
+  /** The secret before the last rotation. It is accepted until the end of its overlap window. */
   readonly previousSecretHash: string | null;
   /** Milliseconds since 1970. */
   readonly previousSecretExpiresAt: number | null;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   /**
-   * When it was last used, to the day, milliseconds since 1970: somebody allowed it, or tokens were issued. Null when it never was, and
-   * for a client that an operator registered.
+   * The day of its last use, in milliseconds since 1970: a person allowed it, or tokens were
+   * issued. Null if never used, and for a client that an operator registered.
    */
   readonly usedAt: number | null;
-  /** Null while the client lives. Its tokens live no longer than it does. */
+  /** Null while the client is active. Its tokens end with it. */
   readonly revokedAt: number | null;
-  /** Its web site (`client_uri` of RFC 7591), as an operator named it; absent for none, and for what strangers say. */
+  /**
+   * Its web site (`client_uri` of RFC 7591), as set by an operator. Absent for none, and for
+   * clients that no operator registered.
+   */
   readonly siteUri?: string;
-  /** SHA-256 of the logo that an operator gave it; absent for none. */
+  /** The SHA-256 of the logo that an operator gave it. Absent for none. */
   readonly logoHash?: string;
 }
 
-/** The logo of a client: a picture that an operator chose, looked at by its bytes. */
+/** A client's logo: an image that an operator chose, checked by its bytes. */
 export interface ClientLogo {
   /** SHA-256, base64url. */
   readonly hash: string;
@@ -71,17 +86,19 @@ export interface ClientLogo {
   readonly bytes: Uint8Array;
 }
 
-/** The public keys of a client, of which one signs its assertions (OpenID Connect Core section 9). */
+/** A client's public keys. One of them signs its assertions (OpenID Connect Core section 9). */
 export interface ClientKeys {
-  /** The key set (RFC 7517), as JSON; null when the client publishes it. */
+  /** The key set (RFC 7517) as JSON. Null when the client publishes it. */
   readonly jwks: string | null;
-  /** Where the client publishes it; null when it is known here. */
+  /** The URL where the client publishes its keys. Null when they are stored here. */
   readonly jwksUri: string | null;
-  /** What alone it signs with (`token_endpoint_auth_signing_alg`); null when any will do. */
+  /**
+   * The only algorithm that it signs with (`token_endpoint_auth_signing_alg`). Null if any will do.
+   */
   readonly algorithm: string | null;
 }
 
-/** A client as its document described it when it was last kept. */
+/** A client as its document described it when it was last stored. */
 export interface DocumentClient {
   readonly client: Client;
   /** Milliseconds since 1970. */
@@ -91,39 +108,47 @@ export interface DocumentClient {
 /** A client that registers itself (RFC 7591). */
 export interface NewRegistration {
   readonly client: Client;
-  /** SHA-256 of the registration access token, by which it is known later. */
+  /** The SHA-256 of the registration access token, which identifies it later. */
   readonly tokenHash: string;
-  /** Where it came from; empty when that is not known. */
+  /** The network that it came from. Empty if unknown. */
   readonly network: string;
-  /** SHA-256 of the initial access token of which this is a use; null without one. */
+  /** The SHA-256 of the initial access token that was used, or null. */
   readonly initialTokenHash: string | null;
 }
 
 /** How many clients may register themselves. */
 export interface RegistrationLimits {
-  /** From one network within `period`. Neither limit is held against those with an initial access token. */
+  /**
+   * Per network within `period`. Clients with an initial access token are exempt from both limits.
+   */
   readonly ofOneNetwork: number;
-  /** How many that nobody has used yet are kept. When there are so many, the oldest goes if it is older than `period`. */
+  /**
+   * How many clients that were never used are kept. At the limit, the oldest one is removed if it
+   * is older than `period`.
+   */
   readonly unused: number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly period: number;
 }
 
-/** Why a client was not registered: the initial access token is not usable (any more), or too many have registered. */
+/**
+ * Why a client was not registered: the initial access token cannot be used, or too many clients
+ * have registered.
+ */
 export type RegistrationRefusal =
   | { readonly reason: 'token' }
-  /** The next one may register at `until`, milliseconds since 1970. */
+  /** The next one may register at `until`, in milliseconds since 1970. */
   | { readonly reason: 'network' | 'all'; readonly until: number };
 
-/** What an operator made for clients to register themselves with (RFC 7591 section 1.2). */
+/** A token that an operator created for clients to register themselves (RFC 7591 section 1.2). */
 export interface InitialAccessToken {
-  /** Names it to the operator. */
+  /** Identifies it to the operator. */
   readonly id: string;
-  /** What the operator wrote down about it. */
+  /** The operator's note about it. */
   readonly note: string;
-  /** How many clients may register with it, in all. */
+  /** How many clients may register with it in total. */
   readonly uses: number;
-  /** How many still may. */
+  /** How many more may register. */
   readonly usesLeft: number;
   /** Milliseconds since 1970. */
   readonly createdAt: number;

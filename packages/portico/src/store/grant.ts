@@ -2,8 +2,9 @@ import type { PersonReference } from '../contracts/person.ts';
 import type { Client, RegisteredBy } from './client.ts';
 
 /**
- * One authorization of a person, and everything that descends from it: a row of `oauth_families`, which also keeps its code
- * and its current refresh token. All of it lives only as long as that row is not revoked, so revoking it is one write.
+ * One authorization of a person, and everything issued from it: a row of `oauth_families`, which
+ * also has its code and its current refresh token. All of it is valid only while that row is not
+ * revoked, so one write revokes everything.
  */
 export interface Family {
   readonly id: string;
@@ -12,11 +13,13 @@ export interface Family {
   /** The person's `sub`. */
   readonly subject: string;
   readonly scopes: readonly string[];
-  /** Decided when the person consented, kept through every refresh. */
+  /** Decided when the person consented. Stays the same through every refresh. */
   readonly audience: string | null;
-  /** The key that its code, and then its refresh token, is good for alone (RFC 9449 sections 5 and 10); null for none. */
+  /**
+   * The key that its code and then its refresh token require (RFC 9449 sections 5 and 10), or null.
+   */
   readonly thumbprint: string | null;
-  /** Whether refresh tokens were good without that key before: a thief may have been the one who bound it. */
+  /** Whether earlier refresh tokens worked without that key. If so, a thief may have bound it. */
   readonly isBoundLate?: boolean;
 }
 
@@ -28,17 +31,17 @@ export interface Authorization {
   readonly clientScopes: readonly string[];
   readonly clientRegisteredBy: RegisteredBy;
   readonly clientRedirectUris: readonly string[];
-  /** Its site and logo, as `Client`. */
+  /** The client's site and logo, as in `Client`. */
   readonly clientLook: Pick<Client, 'siteUri' | 'logoHash'>;
-  /** Whether tokens were issued for its code. */
+  /** Whether its code was exchanged for tokens. */
   readonly redeemed: boolean;
-  /** When tokens were last issued; null for one that was issued none. */
+  /** When tokens were last issued. Null if never. */
   readonly usedAt: number | null;
   /** When the person allowed it. */
   readonly createdAt: number;
 }
 
-/** A code or refresh token with what it would give, read before anything is decided. */
+/** A code or refresh token with what it would grant, read before any decision. */
 export interface StoredGrant {
   readonly hash: string;
   readonly family: Family;
@@ -47,33 +50,38 @@ export interface StoredGrant {
   readonly expiresAt: number;
 }
 
-/** What was offered as a code or token. */
+/** What was presented as a code or token. */
 export interface OfferedToken {
-  /** The key of the row that it names: its own, or its family's. Empty for a text of another form, and no row has that key. */
+  /**
+   * The key of its row: its own, or its family's. Empty for a malformed text; no row has that key.
+   */
   readonly id: string;
   readonly hash: string;
 }
 
 export interface OfferedRefreshToken extends OfferedToken {
-  /** The hash of the mark in it; null for a text of another form. */
+  /** The hash of the mark in it. Null for a malformed text. */
   readonly markHash: string | null;
 }
 
 export interface RefreshToken extends StoredGrant {
-  /** How often its family was issued tokens when it was read. */
+  /** How often its family had been issued tokens when it was read. */
   readonly generation: number;
 }
 
-/** What a family keeps of the last use of its refresh token, for the same request that comes again (decision 37). */
+/**
+ * What a family keeps of the last use of its refresh token, in case the same request comes again
+ * (decision 37).
+ */
 export interface KeptAnswer {
-  /** Sealed with the token that was used. */
+  /** Encrypted with the token that was used. */
   readonly sealed: string;
-  /** Of the tokens in it, as `RefreshToken`. */
+  /** Of the tokens in it, as in `RefreshToken`. */
   readonly generation: number;
   readonly usedAt: number;
-  /** The hash of the refresh token that is in use now: the one in the answer, unless that was used too. */
+  /** The hash of the current refresh token: the one in the answer, unless that was used too. */
   readonly currentHash: string;
-  /** When that one expires. */
+  /** When the current refresh token expires. */
   readonly expiresAt: number;
 }
 
@@ -83,7 +91,7 @@ export interface AuthorizationCode extends StoredGrant {
   readonly parameters: CodeParameters | null;
 }
 
-/** What the exchange of a code must match, and what it hands on. */
+/** What the exchange of a code must match, and what it passes on. */
 export interface CodeParameters {
   readonly redirectUri: string;
   readonly codeChallenge: string;
@@ -97,8 +105,8 @@ export interface NewCode {
 }
 
 /**
- * What became of giving an authorization another code: its code was `used`, or it has `ended`, was never there, or is not as
- * it was said to be.
+ * The result of replacing an authorization's code. `used`: its code was used. `ended`: the
+ * authorization has ended, never existed, or does not match the description.
  */
 export type CodeReplacement = 'replaced' | 'used' | 'ended';
 
@@ -113,31 +121,31 @@ export interface NewRefreshToken {
   /** The hash of the mark that all refresh tokens of the family share. */
   readonly markHash: string;
   readonly expiresAt: number;
-  /** The key that it is good for alone; null for none. */
+  /** The key that it requires, or null. */
   readonly thumbprint: string | null;
-  /** Whether one before it was good without a key. */
+  /** Whether an earlier one worked without a key. */
   readonly isBoundLate?: boolean;
 }
 
 export interface NewAccessToken {
-  /** Ids grow with time, so that new rows follow each other in the table. */
+  /** Ids grow with time, so that new rows are next to each other in the table. */
   readonly id: string;
   readonly hash: string;
   readonly scopes: readonly string[];
   readonly expiresAt: number;
-  /** The key that it is bound to; null for none. */
+  /** The key that it is bound to, or null. */
   readonly thumbprint: string | null;
 }
 
-/** A live access token with all that decides on it, read in one statement. */
+/** A live access token with everything that decides on it, read in one statement. */
 export interface AccessToken {
   readonly clientId: string;
-  /** The authorization that it is of; null for a client-credentials token. */
+  /** Its authorization. Null for a client-credentials token. */
   readonly familyId: string | null;
   readonly scopes: readonly string[];
   /** The client's scopes as registered now. */
   readonly clientScopes: readonly string[];
-  /** The profile that the client is held to by itself; null for none. */
+  /** The client's own profile, or null. */
   readonly clientProfile: string | null;
   readonly audience: string | null;
   /** Null for a client-credentials token. */
@@ -145,49 +153,68 @@ export interface AccessToken {
   readonly subject: string | null;
   readonly issuedAt: number;
   readonly expiresAt: number;
-  /** The key that whoever presents it has to prove (RFC 9449): it is no token without that proof, and none with one when this is null. */
+  /**
+   * The key that the caller must prove (RFC 9449). With a key, the token is invalid without the
+   * proof; without a key, it is invalid with a proof.
+   */
   readonly thumbprint: string | null;
 }
 
-/** What was found of an access token that is none any more: for the log. */
+/** What is known about an access token that is no longer valid, for the log. */
 export interface DeadToken {
   readonly dead: Death;
   readonly clientId: string | null;
-  /** The authorization that it was of. */
+  /** The authorization that it belonged to. */
   readonly familyId: string | null;
 }
 
-/** Why there is no live access token of a hash. A token that was revoked by itself is deleted, so unknown. */
+/**
+ * Why there is no live access token with a hash. A token that was revoked individually is deleted,
+ * and so unknown.
+ */
 export type Death =
   | 'unknown'
   | 'expired'
   | 'client revoked'
   | 'authorization revoked'
-  /** The client is not registered any more for `client_credentials`, or for `authorization_code`, whose tokens a refresh only renews. */
+  /**
+   * The client is no longer registered for `client_credentials`, or for `authorization_code`, whose
+   * tokens a refresh only renews.
+   */
   | 'grant removed';
 
 /** Why no tokens were issued. */
 export type GrantRefusal =
-  /** It was used before, so the family is revoked now, with what the first use gave (RFC 6749 4.1.2, RFC 9700 4.14). */
+  /**
+   * It was used before. The family is now revoked, including the tokens of the first use (RFC 6749
+   * 4.1.2, RFC 9700 4.14).
+   */
   | 'used'
-  /** The family was revoked before. */
+  /** The family was already revoked. */
   | 'revoked'
-  /** The code was replaced by another before it was used; that one stays good. */
+  /** The code was replaced before it was used. The new code stays valid. */
   | 'replaced'
-  /** It was used before, or the family was revoked, and nothing was done about it: another use may have the answer to this one. */
+  /**
+   * It was used before, or the family was revoked. Nothing was revoked now: another use may have
+   * the answer to this one.
+   */
   | 'taken';
 
 export type GrantOutcome =
   { readonly issued: true } | { readonly issued: false; readonly refusal: GrantRefusal } | UnsettledGrant;
 
-/** The store was lost before it could answer and stays away: nobody knows whether the tokens were issued. */
+/**
+ * The connection was lost before the store answered, and the store stays away. It is unknown
+ * whether the tokens were issued.
+ */
 export interface UnsettledGrant {
   readonly issued: null;
-  /** What the store failed with. */
+  /** The store's error. */
   readonly error: unknown;
   /**
-   * Whether they were issued, and are the last that their family was issued, which still lives; if not, they never will be. Rejects as
-   * long as the store is away. For as long as their rows stay: an hour after the request, at least.
+   * Whether the tokens were issued, are the family's latest, and the family still lives. False
+   * means that they never will be issued. Rejects while the store is away. Works while the rows
+   * exist: at least an hour after the request.
    */
   readonly settle: () => Promise<boolean>;
 }

@@ -1,15 +1,17 @@
 import type { WaitingBudget } from './requests.ts';
 
-/** What one waiting request takes of the budget. */
+/** What one waiting request uses of the budget. */
 export interface Holding {
   readonly key: string;
   readonly bytes: number;
 }
 
 /**
- * Makes room for one more: returns the keys that have to go, null when there is no room. `held` is what each network holds. The
- * oldest of the network that holds most goes, as long as that network holds more than the newcomer's then would: so no
- * network takes another's share, however much it sends. `oldestOf` gives those of one network, oldest first, as many as may have to go.
+ * Makes room for one more. Returns the keys to remove, or null if there is no room. `held` is what
+ * each network uses. Removes the oldest requests of the network that uses most, while it uses more
+ * than the newcomer's network then would. So no network can take another's share, however much it
+ * sends. `oldestOf` returns the requests of one network, oldest first, as many as may have to be
+ * removed.
  */
 export async function makeRoom(
   newcomer: { readonly network: string; readonly bytes: number },

@@ -7,46 +7,55 @@ import type { ExpiredRecords } from './sql/expired.ts';
 export interface PrunedRows {
   /** Authorizations, each with its code and its refresh token. */
   readonly families: number;
-  /** Those that have expired. */
+  /** Expired access tokens. */
   readonly accessTokens: number;
-  /** Those that nobody answered in time, or signed in for. */
+  /** Requests that were not answered, or not signed in for, in time. */
   readonly consentRequests: number;
-  /** Those that registered themselves and were never used for a day, or not for ninety; and documents that nobody allowed. */
+  /**
+   * Clients that registered themselves and were never used within a day, or not for ninety days;
+   * and documents that no one allowed.
+   */
   readonly clients: number;
-  /** Audit events that were kept for longer than `oauth_server:audit:retention_days`; absent where that is not set. */
+  /** Audit events older than `oauth_server:audit:retention_days`. Absent when that is not set. */
   readonly auditEvents?: number;
 }
 
 export interface PruningOptions {
   readonly store: ExpiredRecords;
-  /** Whether there may be clients that no operator registered: only then are those looked for now and then. */
+  /** Whether there may be clients that no operator registered. Only then are they looked for. */
   readonly registrations: boolean;
-  /** Whether anything is taken that is good once, such as assertions. */
+  /** Whether anything for single use is recorded, such as assertions. */
   readonly singleUses: () => boolean;
-  /** Removes at most so many audit events that are kept for too long; null where none is. */
+  /** Removes at most `limit` audit events that are too old. Null when events are not removed. */
   readonly removeOldEvents: ((limit: number) => Promise<number>) | null;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
-  /** Between two batches of all; as long as the last one took unless given. */
+  /** The pause between two batches of `all`; as long as the last batch took unless given. */
   readonly pause?: Pause;
 }
 
-/** Rows of each kind in a batch, and insertions between two batches: a batch removes twice what was added. */
+/**
+ * Rows of each kind per batch, and insertions between two batches. A batch removes twice what was
+ * added.
+ */
 const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
-/** Audit events in a batch: an authorization is several. */
+/** Audit events per batch. One authorization causes several. */
 const EVENTS_BATCH = 500;
-/** How long rows stay after they have expired, in milliseconds: clocks differ, and a request may be in flight. */
+/**
+ * How long rows stay after they have expired, in milliseconds. Clocks differ, and a request may be
+ * running.
+ */
 const MARGIN = 3_600_000;
-/** Before the id of every access token. */
+/** Sorts before the id of every access token. */
 const FIRST = '';
 
-/** Removes expired rows in small batches, safe while serving. */
+/** Removes expired rows in small batches. Safe while serving. */
 export class Pruning {
   readonly #options: PruningOptions;
   #insertions = 0;
-  /** How far access tokens have been looked through behind those that are first in the table. */
+  /** How far the access tokens after the first ones in the table have been searched. */
   #looked = FIRST;
 
   constructor(options: PruningOptions) {
@@ -54,8 +63,9 @@ export class Pruning {
   }
 
   /**
-   * Counts an insertion, and at every fiftieth removes a batch: more than was added since, so that the tables shrink by
-   * themselves. Never rejects; a failure is logged and tried again later. Null when there is nothing to wait for.
+   * Counts an insertion, and removes a batch at every fiftieth. A batch is larger than what was
+   * added, so the tables shrink by themselves. Never rejects; a failure is logged and retried
+   * later. Null when there is nothing to wait for.
    */
   tick(): Promise<void> | null {
     this.#insertions += 1;
@@ -63,8 +73,9 @@ export class Pruning {
   }
 
   /**
-   * Removes everything that has expired, batch by batch, with a pause between two, in which others have their turn; returns how many rows
-   * of each kind went. `onBatch` is told of that after each.
+   * Removes everything that has expired, batch by batch, with a pause between two so that requests
+   * have their turn. Returns how many rows of each kind it removed. Calls `onBatch` with these
+   * numbers after each batch.
    */
   async all(onBatch: (removed: PrunedRows) => void = () => {}): Promise<PrunedRows> {
     const { removeOldEvents, pause = pauseAsLong } = this.#options;
@@ -102,8 +113,9 @@ export class Pruning {
     const { store } = this.#options;
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
-    // Tokens that live longer, as of before a change of their lifetime, must not protect what comes after them, nor leave so
-    // little room in the first batch that less is removed than was added.
+    // Tokens that live longer, as from before a change of the lifetime, must not protect the tokens
+    // after them. Nor must they leave so little room in the first batch that it removes less than
+    // was added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;
   }
@@ -121,7 +133,7 @@ export class Pruning {
     );
   }
 
-  /** Everything that can be removed, each kind as one batch of it, which counts what it removed. */
+  /** Everything that can be removed, one batch function per kind. Each counts what it removed. */
   #kinds(count: (removed: Partial<PrunedRows>) => void): readonly (() => Promise<Batch>)[] {
     const { store, removeOldEvents } = this.#options;
     let after: string | null = FIRST;

@@ -1,63 +1,75 @@
 import type { PersonReference } from '../contracts/person.ts';
 
-/** An authorization request that a person was shown. The browser knows nothing of it but its id. */
+/** An authorization request that a person was shown. The browser has only its id. */
 export interface ConsentRequest {
   /** SHA-256 of the request id. */
   readonly idHash: string;
-  /** SHA-256 of the secret of the browser session it was asked in. */
+  /** SHA-256 of the secret of the browser session that it was shown in. */
   readonly browserHash: string;
   readonly clientId: string;
   readonly redirectUri: string;
-  /** The scopes asked for. */
+  /** The requested scopes. */
   readonly scopes: readonly string[];
   readonly state: string | null;
   readonly nonce: string | null;
   readonly codeChallenge: string;
-  /** The target API; null when no audience is configured. */
+  /** The target API. Null when no audience is configured. */
   readonly audience: string | null;
-  /** The key that its code is to be good for alone; null for none. */
+  /** The key that its code will require, or null. */
   readonly thumbprint: string | null;
-  /** Who was shown it, and with which of the scopes. */
+  /** The person who was shown it, and the scopes that were shown. */
   readonly asked: AskedPerson;
-  /** The client's name as the person was shown it, where it may change at any time: of a client that is a document. */
+  /**
+   * The client's name as the person was shown it. Only for a client that is a document, because its
+   * name may change at any time.
+   */
   readonly shownName?: string | undefined;
-  /** The languages that the client asked for, where they are read (OpenID Connect Core section 3.1.2.1). */
+  /**
+   * The languages that the client asked for, if they are used (OpenID Connect Core section
+   * 3.1.2.1).
+   */
   readonly uiLocales?: string | undefined;
-  /** Whether the client itself sent it to the server. */
+  /** Whether the client sent it to the server directly. */
   readonly direct?: true | undefined;
   /** Null while it waits for the answer. */
   readonly outcome: ConsentOutcome | null;
-  /** What was answered; absent while it waits. */
+  /** The answer. Absent while it waits. */
   readonly answer?: ConsentAnswer | undefined;
   readonly expiresAt: number;
 }
 
-/** What the person answered, by which the same answer is known when it comes again. */
+/** A person's answer, by which the same answer is recognized when it comes again. */
 export interface ConsentAnswer {
-  /** The button. A person who allows may hold nothing that could be granted: then the outcome is `denied`. */
+  /**
+   * Which button was pressed. A person who allows may have none of the permissions; then the
+   * outcome is `denied`.
+   */
   readonly allow: boolean;
   /** In milliseconds since 1970. */
   readonly at: number;
-  /** The authorization that it began; null for none. */
+  /** The authorization that it started, or null. */
   readonly familyId: string | null;
 }
 
-/** `void`: it ended without an answer, such as when another person signed in. */
+/** `void`: it ended without an answer, for example because another person signed in. */
 export type ConsentOutcome = 'allowed' | 'denied' | 'void';
 
-/** An authorization request that waits for somebody to sign in, and is too long to wait in the browser, or came from the client itself. */
+/**
+ * An authorization request that waits for a sign-in, and is too long for a cookie or came directly
+ * from the client.
+ */
 export interface WaitingRequest {
-  /** SHA-256 of the secret that the browser has, or of what the `request_uri` gives. */
+  /** SHA-256 of the browser's secret, or of the secret in the `request_uri`. */
   readonly secretHash: string;
-  /** Where it came from; empty when that is not known. */
+  /** The network that it came from. Empty if unknown. */
   readonly network: string;
   readonly parameters: string;
-  /** What it counts for in the budget. */
+  /** Its size in the budget, in bytes. */
   readonly bytes: number;
   readonly expiresAt: number;
 }
 
-/** How many bytes of waiting requests are kept at most. */
+/** The most bytes of waiting requests that are kept. */
 export interface WaitingBudget {
   readonly total: number;
   readonly ofOneNetwork: number;
@@ -65,6 +77,6 @@ export interface WaitingBudget {
 
 export interface AskedPerson {
   readonly person: PersonReference;
-  /** Those of the scopes that the person was shown. Nothing else can be granted. */
+  /** The scopes that the person was shown. No other scope can be granted. */
   readonly scopes: readonly string[];
 }

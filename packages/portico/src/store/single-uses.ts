@@ -2,10 +2,13 @@ import { tokenHash } from '../crypto.ts';
 import type { Pruning } from './pruning.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
-/** Two kinds never take each other's. */
+/** Kinds are independent: the same `jti` may be used once in each. */
 export type SingleUseKind = 'assertion' | 'proof' | 'form';
 
-/** What may be used once in all processes: something signed, known by the `jti` in it, or a form. */
+/**
+ * Things that may be used once across all processes: something signed, identified by its `jti`, or
+ * a form.
+ */
 export class SingleUses {
   readonly #records: SingleUseRecords;
   readonly #pruning: Pick<Pruning, 'tick'>;
@@ -16,8 +19,9 @@ export class SingleUses {
   }
 
   /**
-   * Whether this is the first use, which it then was. `of` names what is used, apart from all others of its kind, until it expires
-   * (milliseconds since 1970). Throws when nobody can know; then it may be used.
+   * Records a use, and returns whether it is the first one. `of` identifies the thing among its
+   * kind until it expires (milliseconds since 1970). Throws when the result is unknown; then the
+   * thing may still be used.
    */
   async claim(kind: SingleUseKind, of: readonly string[], expiresAt: number): Promise<boolean> {
     const hash = tokenHash(JSON.stringify([kind, ...of]));

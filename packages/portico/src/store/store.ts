@@ -18,8 +18,9 @@ import { SubjectRecords } from './sql/subjects.ts';
 import { WaitingRequestRecords } from './sql/waiting-requests.ts';
 
 /**
- * What the authorization server keeps, one class a record. Their methods are whole steps: each is atomic and returns only after its
- * effect is durable. A refusal that must last (a spent code, a revoked family) is returned; what throws has changed nothing.
+ * What the authorization server stores, one class per kind of record. Each method is one whole
+ * step: it is atomic, and returns only after its effect is durable. A refusal with a lasting effect
+ * (a spent code, a revoked family) is returned. A method that throws has changed nothing.
  */
 export class Store {
   readonly clients: ClientRecords;
@@ -40,7 +41,7 @@ export class Store {
   readonly everythingIssued: EverythingIssued;
   readonly expired: ExpiredRecords;
 
-  /** `admits` says whether a client of this id may do anything now. */
+  /** `admits` tells whether the client with this id may do anything now. */
   constructor(database: Database, admits: Admits) {
     this.clients = new ClientRecords(database, admits);
     this.logos = new LogoRecords(database);

@@ -1,7 +1,10 @@
 import { dialectOf, type Migration, type SchemaConnection } from '@portico/sql';
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
-/** The schema of the first release. It has no foreign keys: an expired row may outlive the row that it refers to. */
+/**
+ * The schema of the first release. It has no foreign keys, because an expired row may outlive the
+ * row that it refers to.
+ */
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
   async up(schema) {
@@ -44,7 +47,7 @@ function tables({ types }: SchemaConnection): readonly string[] {
       used_at ${time},
       revoked_at ${time}
     ) ${tableOptions}`,
-    // The picture in base64, read only to be shown.
+    // The image in base64. Read only to be shown.
     `CREATE TABLE oauth_client_logos (
       client_id ${identifier} NOT NULL PRIMARY KEY,
       hash ${identifier} NOT NULL,
@@ -80,8 +83,9 @@ function tables({ types }: SchemaConnection): readonly string[] {
       byte_count ${time} NOT NULL,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // One authorization, with its code and its current refresh token. `refresh_answer` is the answer to the last refresh, sealed with the
-    // token that was used (decision 37). `used_at` is in no index, since each refresh writes it.
+    // One authorization, with its code and its current refresh token. `refresh_answer` is the
+    // answer to the last refresh, encrypted with the token that was used (decision 37). `used_at`
+    // has no index, because each refresh writes it.
     `CREATE TABLE oauth_families (
       id ${identifier} NOT NULL PRIMARY KEY,
       client_id ${identifier} NOT NULL,
@@ -131,7 +135,8 @@ function tables({ types }: SchemaConnection): readonly string[] {
       hash ${identifier} NOT NULL PRIMARY KEY,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // Written only with `oauth_server:audit:keep`. It holds no secret, token or code, nor the hash of one. The id begins with the time.
+    // Written only with `oauth_server:audit:keep`. It contains no secret, token or code, and no
+    // hash of one. The id begins with the time.
     `CREATE TABLE oauth_audit (
       id ${identifier} NOT NULL PRIMARY KEY,
       happened_at ${time} NOT NULL,
@@ -177,7 +182,7 @@ function indexes(schema: SchemaConnection): readonly string[] {
   ];
 }
 
-/** MySQL may run this step twice: the rows are removed first. */
+/** MySQL may run this step twice, so remove the rows first. */
 async function insertLockedRows(schema: SchemaConnection): Promise<void> {
   await schema.execute('DELETE FROM oauth_waiting_requests WHERE secret_hash = ?', [BUDGET_ROW]);
   await schema.execute(

@@ -1,5 +1,5 @@
 import type { Migration } from '@portico/sql';
 import { initialSchema } from './0001-initial.ts';
 
-/** The schema of the authorization server, step by step; run by `db:migrate up`. */
+/** The steps of the authorization server's schema. `db:migrate up` applies them. */
 export const oauthServerMigrations: readonly Migration[] = [initialSchema];

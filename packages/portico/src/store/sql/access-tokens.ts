@@ -7,8 +7,8 @@ import { blockingRow } from './lost-insert.ts';
 import { insertInto, words } from './statements.ts';
 
 /**
- * Access tokens: `oauth_access_tokens`. The key grows with time, so that rows are added at the end of the table and expire
- * nearly in its order: an index on when they expire would only be another thing to write.
+ * Access tokens: `oauth_access_tokens`. The key grows with time, so rows are added at the end of
+ * the table and expire nearly in that order. An index on the expiry would only cost writes.
  */
 export class AccessTokenRecords {
   readonly #database: Database;
@@ -19,7 +19,10 @@ export class AccessTokenRecords {
     this.#admits = admits;
   }
 
-  /** The token, when it has not expired, neither its family nor its client is revoked, and the client still has its grant; otherwise why it is none. */
+  /**
+   * The token, if it has not expired, neither its family nor its client is revoked, and the client
+   * still has its grant. Otherwise why it is invalid.
+   */
   async findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
     const { rows } = await this.#database.execute<AccessTokenRow>(FIND, [token.id]);
     const [row] = rows;
@@ -27,16 +30,20 @@ export class AccessTokenRecords {
     return isKnown ? toAccessToken(row, this.#admits, now) : UNKNOWN;
   }
 
-  /** Ends this client's access token, and nothing else. The token, when this call ended it and nothing had before; otherwise null. */
+  /**
+   * Ends this client's access token and nothing else. Returns the token if this call ended it;
+   * otherwise null.
+   */
   async revokeAccessToken(token: OfferedToken, clientId: string, now: number): Promise<AccessToken | null> {
-    // Whose it is cannot change; once the row is gone nobody could say it. MySQL has no DELETE that returns what it removes.
+    // Read the owner first: it cannot change, and it is unknown once the row is gone. MySQL has no
+    // DELETE that returns what it removes.
     const before = await this.findAccessToken(token, now);
-    // Also where nothing was found: a server that may only be read from may be behind, and refuses this.
+    // Runs even if nothing was found: a read-only server may be behind, and refuses this.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
     return affected === 1 && !('dead' in before) ? before : null;
   }
 
-  /** Issues a token for the application itself, which descends from no authorization. */
+  /** Issues a token for the application itself, without an authorization. */
   async issueClientToken(
     clientId: string,
     audience: string | null,
@@ -54,14 +61,14 @@ export const ACCESS_TOKEN_COLUMNS =
 
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
-/** A row that is no token's: no hash is empty, no client has this id, and it has expired. */
+/** A row that is not a token: no hash is empty, no client has this id, and it has expired. */
 export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'oauth_access_tokens',
   'id, secret_hash, client_id, scope, issued_at, expires_at',
   'secret_hash',
 );
 
-/** Whom a token belongs to. One of a family is for the family's audience. */
+/** The owner of a token. A token of a family has the family's audience. */
 export interface TokenOwner {
   readonly clientId: string;
   readonly familyId: string | null;
@@ -108,8 +115,8 @@ interface AccessTokenRow {
 const UNKNOWN: DeadToken = { dead: 'unknown', clientId: null, familyId: null };
 
 /**
- * A token whose client's or family's row is revoked, or gone, is dead, and one whose client may do nothing now, or is no longer registered for
- * the grant that it began with.
+ * A token is dead when its client's or family's row is revoked or gone, when its client is not
+ * admitted, or when its client has lost the grant that the token began with.
  */
 function toAccessToken(row: AccessTokenRow, admits: Admits, now: number): AccessToken | DeadToken {
   const owner = { clientId: row.client_id, familyId: row.family_id };

@@ -5,7 +5,10 @@ import type { AuditTable, Axis, IdRange, RecordKey } from '../../auditing/kept-a
 import type { AuditRecord } from '../../auditing/record.ts';
 import { placeholders, removeWhere } from './statements.ts';
 
-/** The kept audit: `oauth_audit`. A row is inserted once; only its person's name is ever changed, and it is removed when it is old. */
+/**
+ * The stored audit: `oauth_audit`. A row is inserted once. Only its person's name ever changes. It
+ * is removed when it is old.
+ */
 export class AuditRecords implements AuditStore, AuditTable {
   readonly #database: Database;
 
@@ -65,7 +68,7 @@ export class AuditRecords implements AuditStore, AuditTable {
     return rows;
   }
 
-  /** Replaces a person in at most `limit` rows, where these columns name them; how many. */
+  /** Replaces a person in at most `limit` rows, where these columns name them. Returns how many. */
   async #replace(
     [provider, id]: PersonColumns,
     person: PersonReference,
@@ -78,8 +81,9 @@ export class AuditRecords implements AuditStore, AuditTable {
     );
     if (rows.length === 0) return 0;
     const ids = rows.map((row) => row.id);
-    // By the key alone: with the person in it, MariaDB reads and locks all that they have. Nobody else becomes these rows' person. The
-    // address and the id of the request go too: both tell who acted as much as a name.
+    // By the key alone: with the person in the condition, MariaDB reads and locks all of their
+    // rows. No other person is written to these rows. Also remove the address and the request id,
+    // because both identify the person as much as a name does.
     const update = `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN (${placeholders(ids)})`;
     return (await this.#database.execute(update, [by, ...ids])).affected;
   }
@@ -91,12 +95,13 @@ const KEY_COLUMNS = 'id, type, client_id, family_id, user_provider, user_id';
 const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, reason, details`;
 const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
 
-/** The rows of this between two ids, newest first. */
+/** The matching rows between two ids, newest first. */
 function rangeOf(dialect: Dialect, axis: Axis | null, { from, before }: IdRange) {
   const [columns, values] = axis === null ? [[], []] : columnsOf(axis);
   const [first] = columns;
-  // Planned without its values, a statement takes each of a few types for frequent, and would read the whole table backwards by its key
-  // for one that is not there. An order by the type too is one that only the index of these columns has.
+  // Planned without its values, the statement would take any event type for frequent, and search
+  // the whole table backwards for a rare one. If the order also has the type, only the index of
+  // these columns fits.
   const ordered = dialect.plansWithoutValues && first !== undefined ? `${first} DESC, ` : '';
   const is = (column: string) => (column === first ? dialect.isValue(column) : `${column} = ?`);
   return {
@@ -128,7 +133,7 @@ interface KeyRow {
 interface Row extends KeyRow {
   readonly happened_at: number;
   readonly by_provider: string | null;
-  /** With a provider a person; without one the console. */
+  /** With a provider: a person. Without one: the console. */
   readonly by_id: string | null;
   readonly address: string | null;
   readonly request_id: string | null;

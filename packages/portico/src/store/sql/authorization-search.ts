@@ -12,7 +12,7 @@ import { conjunction, familyIndex, type FamilyIndex, type Where } from './family
 import type { FamilyRow } from './family-rows.ts';
 import { placeholders, words } from './statements.ts';
 
-/** What an administrator sees of the authorizations that live. */
+/** What an administrator can see of the living authorizations. */
 export class AuthorizationSearch {
   readonly #database: Database;
 
@@ -20,14 +20,18 @@ export class AuthorizationSearch {
     this.#database = database;
   }
 
-  /** The authorizations that live, fit and are in the range, newest first. Looks at as many rows as the range says, and no more. */
+  /**
+   * The living authorizations that match and are in the range, newest first. Reads at most as many
+   * rows as the range says.
+   */
   async findHeld(filter: AuthorizationFilter, range: HeldRange, now: number): Promise<FoundHeld> {
     const dialect = dialectOf(this.#database);
     const { below, limit, examine } = range;
     const index = familyIndex(filter, below, dialect);
     const bounds = await this.#boundsOf(index, range);
     if (bounds === null) return { items: [], next: null };
-    // Where the comparison of the ids is no end of the part of an index that is read, their number is.
+    // Where a comparison of ids does not end the part of an index that is read, limit the number of
+    // rows instead.
     const isEnded = !dialect.plansWithoutValues;
     const inner = `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} LIMIT ${examine}`;
     const looked = isEnded ? 'oauth_families f' : `(${inner}) f`;
@@ -47,7 +51,7 @@ export class AuthorizationSearch {
     return { items: shown.map((row) => toHeld(row, clients)), next: more };
   }
 
-  /** How many of the newest `limit` authorizations live, and of how many people they are. */
+  /** How many of the newest `limit` authorizations live, and how many people they belong to. */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
     const living = livingAt(now, dialectOf(this.#database));
     const { rows } = await this.#database.execute<CountRow>(
@@ -62,7 +66,7 @@ export class AuthorizationSearch {
     return { authorizations: Number(lives ?? 0), people: Number(people), isAll: Number(seen) < limit };
   }
 
-  /** The lowest id of the rows to be looked at, and whether there are more below it. */
+  /** The lowest id of the rows to read, and whether there are more below it. */
   async #boundsOf(index: FamilyIndex, { above, examine }: HeldRange): Promise<Bounds | null> {
     const { rows } = await this.#database.execute<{ found: number; lowest: string | null }>(
       `SELECT COUNT(*) AS found, MIN(s.id) AS lowest FROM (
@@ -101,7 +105,7 @@ interface Bounds {
   readonly isAll: boolean;
 }
 
-/** What no index has. */
+/** The conditions that no index has. */
 function conditionsOf(
   { person, clientId, scope, unusedSince }: AuthorizationFilter,
   dialect: Dialect,
@@ -120,8 +124,8 @@ function conditionsOf(
 }
 
 /**
- * Of what its client no longer has the grant for nothing is taken, as of what is revoked. The client is looked up for each row: as a join
- * an engine may begin with all clients.
+ * Authorizations count as ended when their client has lost the grant or is revoked. The client is
+ * looked up for each row: with a join, an engine may start with all clients.
  */
 function livingAt(now: number, dialect: Dialect): Where {
   const client = `SELECT 1 FROM oauth_clients c WHERE c.client_id = f.client_id AND c.revoked_at IS NULL
@@ -144,7 +148,7 @@ interface HeldRow extends Omit<FamilyRow, 'thumbprint'> {
 
 interface CountRow {
   readonly seen: number | string;
-  /** MySQL tells a sum as text. */
+  /** MySQL returns a sum as text. */
   readonly living: number | string | null;
   readonly people: number | string;
 }
@@ -159,7 +163,7 @@ function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): Held
   const { client_id: clientId } = row;
   return {
     id: row.id,
-    // It may have been removed since.
+    // The client may have been removed since.
     client: clients.get(clientId) ?? { id: clientId, name: '', registeredBy: 'registration' },
     person: { provider: row.user_provider, id: row.user_id },
     subject: row.subject,

@@ -13,8 +13,9 @@ import {
 } from './statements.ts';
 
 /**
- * Authorizations, each with its code, its current refresh token and whether it is revoked: `oauth_families`. Issuing updates the
- * row and revoking updates the same row, so neither passes the other, and a second use finds the row changed (decision 29).
+ * Authorizations: `oauth_families`. Each has its code, its current refresh token and whether it is
+ * revoked. Issuing and revoking update the same row, so they cannot overtake each other, and a
+ * second use finds the row changed (decision 29).
  */
 export class AuthorizationRecords {
   readonly #database: Database;
@@ -24,8 +25,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Ends everything that descends from the authorization, also what is being issued at this moment. False when it was
-   * revoked before.
+   * Ends everything issued from the authorization, including what is being issued right now. False
+   * when it was already revoked.
    */
   async revokeFamily(familyId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -35,7 +36,10 @@ export class AuthorizationRecords {
     return affected === 1 || this.#confirmWasRevoked(familyId);
   }
 
-  /** Revokes the family of a grant that was found used, unless it has become the current one. False also when it was revoked before. */
+  /**
+   * Revokes the family of a used grant, unless the grant has become the current one. False also
+   * when it was already revoked.
+   */
   async revokeReplayed({ hash, family }: StoredGrant, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
       `UPDATE oauth_families SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL
@@ -45,13 +49,18 @@ export class AuthorizationRecords {
     return affected === 1 || this.#confirmWasRevoked(family.id);
   }
 
-  /** Whether there is an authorization with the scope `openid`, also one that has ended: when it was given there was a signing key. */
+  /**
+   * Whether there is an authorization with the scope `openid`, even an ended one. If so, there was
+   * a signing key.
+   */
   async hasOpenidFamily(): Promise<boolean> {
     const { rows } = await this.#database.execute(`SELECT 1 FROM oauth_families WHERE ${HAS_OPENID} LIMIT 1`);
     return rows.length > 0;
   }
 
-  /** Of which client and person an authorization is, whether it lives or not; null when it is unknown. */
+  /**
+   * The client and person of an authorization, whether it lives or not. Null when it is unknown.
+   */
   async findHolder(
     familyId: string,
   ): Promise<{ readonly clientId: string; readonly person: PersonReference } | null> {
@@ -65,7 +74,10 @@ export class AuthorizationRecords {
       : { clientId: row.client_id, person: { provider: row.user_provider, id: row.user_id } };
   }
 
-  /** What this person has allowed and what still lives, oldest first, of clients that nobody has revoked: also of one that is not taken now. */
+  /**
+   * This person's living authorizations, oldest first, for clients that are not revoked. Includes
+   * clients that are currently not admitted.
+   */
   async listAuthorizations(person: PersonReference, now: number): Promise<readonly Authorization[]> {
     const { rows } = await this.#database.execute<AuthorizationRow>(
       `SELECT ${AUTHORIZATION_COLUMNS}
@@ -78,15 +90,16 @@ export class AuthorizationRecords {
     return rows.map((row) => toAuthorization(row));
   }
 
-  /** Resolves once it is for good that what this person had allowed this client was revoked, as far as it was. */
+  /** Resolves when the revocation of what this person had allowed this client is durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson = 'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
     return confirmRevocation(this.#database, 'oauth_families', ofPerson, [provider, id, clientId]);
   }
 
   /**
-   * Ends those that live of the first `limit` authorizations of the person whose id is below this one (null: all). How many it found and
-   * ended, and the last id that it looked at; null when none follow.
+   * Reads the first `limit` authorizations of the person with ids below this one (null: all), and
+   * ends those that live. Returns how many it found and ended, and the last id that it read, or
+   * null if none follow.
    */
   async revokeOfPerson(
     person: PersonReference,
@@ -103,7 +116,8 @@ export class AuthorizationRecords {
     const living = rows.filter((row) => row.revoked_at === null).map((row) => row.id);
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
     if (living.length === 0) return { found: rows.length, revoked: 0, last };
-    // As a transaction it is run again when it meets another batch, in another order, and the engine ends it.
+    // In a transaction, so that it runs again if it meets another batch in another order and the
+    // engine aborts it.
     const { affected } = await this.#database.transaction((connection) =>
       connection.execute(
         `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND revoked_at IS NULL`,
@@ -113,15 +127,15 @@ export class AuthorizationRecords {
     return { found: rows.length, revoked: affected, last };
   }
 
-  /** Resolves once it is for good that every authorization of this person was revoked. */
+  /** Resolves when the revocation of every authorization of this person is durable. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
     const newest = `id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ?)`;
     return confirmRevocation(this.#database, 'oauth_families', newest, [provider, id]);
   }
 
   /**
-   * Removes at most `limit` authorizations of the person, with all that descends from them. There may be more, also when none was
-   * removed, as with `prune`.
+   * Removes at most `limit` authorizations of the person, with everything issued from them. As with
+   * `prune`, there may be more even if none was removed.
    */
   removeFamiliesOfPerson(
     person: PersonReference,
@@ -130,14 +144,14 @@ export class AuthorizationRecords {
     return removeFamilies(this.#database, conditionOfPerson(person, dialectOf(this.#database)), limit);
   }
 
-  /** False, once it is for good that there was nothing to revoke. */
+  /** Returns false when it is durable that there was nothing to revoke. */
   async #confirmWasRevoked(familyId: string): Promise<false> {
     await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
     return false;
   }
 }
 
-/** Removes at most `limit` families to which the condition applies. */
+/** Removes at most `limit` families that meet the condition. */
 export async function removeFamilies(
   database: Database,
   condition: Condition,

@@ -1,15 +1,18 @@
 import { type Database, dialectOf, type SqlParameter } from '@portico/sql';
 import { insertInto } from './statements.ts';
 
-/** An UPDATE that claims one row, and an INSERT that takes place only if it did. */
+/** An UPDATE that claims one row, and an INSERT that runs only if it did. */
 export interface ClaimAndInsert {
   readonly claim: string;
   readonly insert: string;
-  /** Both as one statement; null where it takes a transaction. */
+  /** Both as one statement. Null where this takes a transaction. */
   readonly together: string | null;
 }
 
-/** `columns` are those of the new row, such as `id, expires_at`; those of times end in `_at` or `_after`. */
+/**
+ * `columns` are those of the new row, such as `id, expires_at`. Names of time columns end in `_at`
+ * or `_after`.
+ */
 export function claimAndInsert(
   database: Database,
   claim: string,
@@ -23,13 +26,17 @@ export function claimAndInsert(
 export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
   readonly insert: readonly SqlParameter[];
-  /** Whether it took effect, and if not, that it never will: asked when the store was lost before it could answer. */
+  /**
+   * Returns whether it took effect; false means that it never will. Called when the connection was
+   * lost before the store answered.
+   */
   readonly tookEffect: () => Promise<boolean>;
 }
 
 /**
- * Claims the row and inserts the other one, both or neither; false when there was no row to claim. The claim is a write and the
- * first of its transaction: a read before it would fix a snapshot on MySQL, and could miss a revocation or deadlock elsewhere.
+ * Claims the row and inserts the other one, both or neither. False when there was no row to claim.
+ * The claim is the first statement of its transaction, and a write. A read before it would fix a
+ * snapshot on MySQL, and could miss a revocation or deadlock elsewhere.
  */
 export async function claimThenInsert(
   database: Database,

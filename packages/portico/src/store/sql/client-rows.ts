@@ -9,17 +9,17 @@ import type {
 } from '../client.ts';
 import { words } from './statements.ts';
 
-/** Columns by name, everywhere: a later schema may add some while this process still serves. */
+/** Always names the columns, because a later schema may add some while this process still runs. */
 export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
   previous_secret_expires_at, created_at, revoked_at, id_token_alg, application_type, registered_by, used_at,
   profile, token_endpoint_auth_method, token_endpoint_auth_signing_alg, jwks, jwks_uri, pushes_requests,
   dpop_bound_access_tokens, client_uri, logo_hash`;
 
-/** What `keyValues` sets. */
+/** Sets what `keyValues` returns. */
 export const SET_KEYS =
   'token_endpoint_auth_method = ?, token_endpoint_auth_signing_alg = ?, jwks = ?, jwks_uri = ?, pushes_requests = ?, dpop_bound_access_tokens = ?';
 
-/** For `CLIENT_COLUMNS`. */
+/** Values for `CLIENT_COLUMNS`. */
 export function clientValues(client: Client): readonly SqlParameter[] {
   return [
     client.id,
@@ -44,7 +44,7 @@ export function clientValues(client: Client): readonly SqlParameter[] {
   ];
 }
 
-/** For `SET_KEYS`, and those of `CLIENT_COLUMNS`. */
+/** Values for `SET_KEYS`, and for these columns in `CLIENT_COLUMNS`. */
 export function keyValues({
   keys,
   pushesRequests,
@@ -67,15 +67,15 @@ export interface ClientRow {
   readonly previous_secret_expires_at: number | null;
   readonly created_at: number;
   readonly revoked_at: number | null;
-  /** Null is RS256. */
+  /** Null means RS256. */
   readonly id_token_alg: SigningAlgorithm | null;
-  /** Null is `web`. */
+  /** Null means `web`. */
   readonly application_type: ApplicationType | null;
-  /** Null is `operator`. */
+  /** Null means `operator`. */
   readonly registered_by: RegisteredBy | null;
   readonly used_at: number | null;
   readonly profile: string | null;
-  /** `private_key_jwt`; null for a client of another method. */
+  /** `private_key_jwt`, or null for a client with another method. */
   readonly token_endpoint_auth_method: string | null;
   readonly token_endpoint_auth_signing_alg: string | null;
   readonly jwks: string | null;
@@ -111,7 +111,7 @@ export function toClient(row: ClientRow): Client {
   };
 }
 
-/** How the client looks, as a row says. */
+/** The client's site and logo, from a row. */
 export function lookOf({
   client_uri: siteUri,
   logo_hash: logoHash,
@@ -119,7 +119,7 @@ export function lookOf({
   return { ...(siteUri === null ? {} : { siteUri }), ...(logoHash === null ? {} : { logoHash }) };
 }
 
-/** With a method that this release does not know a client has no key that it could be known by. */
+/** If this release does not know the method, the client has no key that could authenticate it. */
 function keysOf(row: ClientRow): ClientKeys {
   return row.token_endpoint_auth_method === 'private_key_jwt'
     ? { jwks: row.jwks, jwksUri: row.jwks_uri, algorithm: row.token_endpoint_auth_signing_alg }

@@ -12,8 +12,9 @@ import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, HAS_OPENID, insertInto } from './statements.ts';
 
 /**
- * Whether a client of this id may do anything now. One that may not counts as revoked when it is looked up by its id or by one of
- * its tokens; only the list of all clients, and a person's list of what they have allowed, shows it as it is kept.
+ * Whether a client with this id may do anything now. If not, it counts as revoked when it is looked
+ * up by its id or one of its tokens. Only the list of all clients, and a person's list of what they
+ * have allowed, show it as it is stored.
  */
 export type Admits = (clientId: string) => boolean;
 
@@ -27,7 +28,7 @@ export class ClientRecords {
     this.#admits = admits;
   }
 
-  /** With its logo, in one step, where it has one. */
+  /** Also inserts its logo, if it has one, in the same step. */
   insertClient(client: Client, logo?: ClientLogo): Promise<void> {
     return logo === undefined
       ? insertClient(this.#database, client)
@@ -35,8 +36,9 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts the client unless one is there already: returns that one, the oldest, or null when it was inserted. Calls at the same
-   * time, also of other processes, run one after the other: each sees what the one before has inserted.
+   * Inserts the client unless a matching one exists. Returns the oldest existing one, or null if it
+   * was inserted. Concurrent calls, even in other processes, run one after the other, and each sees
+   * what the earlier ones inserted.
    */
   insertClientUnless(
     client: Client,
@@ -50,7 +52,7 @@ export class ClientRecords {
           if (existing === undefined) await insertWithLogo(connection, client, logo);
           return existing ?? null;
         }),
-      // In a turn of its own, which comes when what was lost has ended.
+      // In a separate turn, which starts after the lost one has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -60,15 +62,15 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts all of these clients, or, when one of their ids is there already, none, and returns that id. Calls at the same time, also of
-   * other processes, run one after the other.
+   * Inserts all of these clients, or none if one of their ids exists; then returns that id.
+   * Concurrent calls, even in other processes, run one after the other.
    */
   async insertClients(clients: readonly Client[]): Promise<string | null> {
     const [first] = clients;
     if (first === undefined) return null;
     return this.#database.transaction(
       (connection) => inTurn(connection, first, () => insertAll(connection, clients)),
-      // In a turn of its own, which comes when what was lost has ended.
+      // In a separate turn, which starts after the lost one has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -77,7 +79,7 @@ export class ClientRecords {
     );
   }
 
-  /** Also a revoked client; null when the id, compared byte by byte, is unknown. */
+  /** Returns revoked clients too. Null when the id, compared byte by byte, is unknown. */
   async findClient(id: string): Promise<Client | null> {
     const client = await findClient(this.#database, id);
     if (client === null || client.revokedAt !== null || this.#admits(id)) return client;
@@ -85,9 +87,10 @@ export class ClientRecords {
   }
 
   /**
-   * Makes this the current secret, and the current one the previous one, which is accepted until `previousExpiresAt` (null:
-   * not at all). An earlier previous secret is dropped. False for an unknown, public or revoked client, and
-   * when `replaced` is given and the current secret's hash is another one.
+   * Makes this the current secret. The old one becomes the previous secret, accepted until
+   * `previousExpiresAt` (null: not at all), and an earlier previous secret is dropped. False for an
+   * unknown, public or revoked client. False also when `replaced` is given and is not the hash of
+   * the current secret.
    */
   async rotateSecret(
     clientId: string,
@@ -97,7 +100,7 @@ export class ClientRecords {
   ): Promise<boolean> {
     const [isReplaced, replacing] = replaced === null ? ['', []] : [' AND secret_hash = ?', [replaced]];
     const previous = previousExpiresAt === null ? 'NULL' : 'secret_hash';
-    // MySQL assigns from left to right, so the previous secret is kept before the current one is replaced.
+    // MySQL assigns from left to right, so copy the current secret before it is replaced.
     const rotate = (committed?: () => Promise<boolean>) =>
       this.#database.execute(
         `UPDATE oauth_clients SET previous_secret_hash = ${previous}, previous_secret_expires_at = ?, secret_hash = ?
@@ -105,7 +108,8 @@ export class ClientRecords {
         [previousExpiresAt, secretHash, clientId, secretHash, ...replacing],
         committed,
       );
-    // Nobody has a secret whose rotation was lost: another rotation would end the one that the application has.
+    // If the rotation was lost, no one has its secret. Another rotation would end the secret that
+    // the application has.
     const { affected } = await rotate(async () => {
       await rotate();
       return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
@@ -114,9 +118,10 @@ export class ClientRecords {
   }
 
   /**
-   * Makes the client, which an operator registered and which is as it was read, what it is changed to: its name, redirect URIs, scopes,
-   * grants, keys, site, logo, and what its ID tokens are signed with. False when one of these is another one by now, and when it is revoked.
-   * With a logo, or null for none, that is kept in the place of the one before.
+   * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
+   * site, logo, and the signing algorithm of its ID tokens. False when one of these has changed
+   * since it was read, or when the client is revoked. A given logo (or null for none) replaces the
+   * old one.
    */
   updateClient(read: Client, changed: Client, logo?: ClientLogo | null): Promise<boolean> {
     return this.#database.transaction(
@@ -127,7 +132,7 @@ export class ClientRecords {
         if (logo !== undefined) await replaceLogo(connection, read.id, logo);
         return true;
       },
-      // In a transaction of its own, which waits until what was lost has ended.
+      // In a separate transaction, which waits until the lost one has ended.
       async (_, isUpdated) =>
         !isUpdated ||
         this.#database.transaction(async (connection) => {
@@ -137,7 +142,10 @@ export class ClientRecords {
     );
   }
 
-  /** Ends the client, and with it every token that it holds. False when it is unknown or was revoked before, for good. */
+  /**
+   * Ends the client and all of its tokens. False when it is unknown or was already revoked; the
+   * earlier revocation is then durable.
+   */
   async revokeClient(clientId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
       'UPDATE oauth_clients SET revoked_at = ? WHERE client_id = ? AND revoked_at IS NULL',
@@ -148,7 +156,7 @@ export class ClientRecords {
     return false;
   }
 
-  /** Keeps a client that is revoked from the beginning, for good, unless one of its id is there. */
+  /** Stores a client that is revoked from the start, permanently, unless its id exists. */
   async insertRevokedClient(client: Client): Promise<void> {
     const row = INSERT_CLIENT.slice('INSERT INTO '.length);
     await insertIfNone(this.#database, row, '(client_id)', clientValues(client));
@@ -159,7 +167,7 @@ export class ClientRecords {
     return listClients(this.#database);
   }
 
-  /** The first `limit` clients after this id, in the order of their ids, byte by byte. */
+  /** The first `limit` clients after this id, ordered by id, byte by byte. */
   async listClientsAfter(id: string, limit: number): Promise<readonly Client[]> {
     const { rows } = await this.#database.execute<ClientRow>(
       `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id > ? ORDER BY client_id LIMIT ${limit}`,
@@ -168,7 +176,7 @@ export class ClientRecords {
     return rows.map(toClient);
   }
 
-  /** Whether a client that is not revoked may ask for ID tokens. */
+  /** Whether any client that is not revoked may ask for ID tokens. */
   async hasOpenidClient(): Promise<boolean> {
     const { rows } = await this.#database.execute(
       `SELECT 1 FROM oauth_clients WHERE revoked_at IS NULL AND grants LIKE '%authorization_code%'
@@ -177,7 +185,7 @@ export class ClientRecords {
     return rows.length > 0;
   }
 
-  /** Keeps when a client was last used. */
+  /** Records when a client was last used. */
   async noteClientUse(clientId: string, now: number): Promise<void> {
     await this.#database.execute('UPDATE oauth_clients SET used_at = ? WHERE client_id = ?', [now, clientId]);
   }
@@ -189,7 +197,7 @@ const FIND_CLIENT = `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id
 
 async function findClient(connection: SqlConnection, id: string): Promise<Client | null> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [id]);
-  // Some collations ignore trailing spaces; a client id is compared byte by byte.
+  // Some collations ignore trailing spaces. Compare the client id byte by byte.
   const row = rows.find((found) => found.client_id === id);
   return row === undefined ? null : toClient(row);
 }
@@ -207,14 +215,14 @@ async function insertWithLogo(
   if (logo !== undefined) await replaceLogo(connection, client.id, logo);
 }
 
-/** Inserts all of these, or none: then the id that is there already. */
+/** Inserts all of these or none. If one id already exists, returns it. */
 async function insertAll(connection: SqlConnection, clients: readonly Client[]): Promise<string | null> {
   for (const { id } of clients) if (await exists(connection, 'oauth_clients', 'client_id', id)) return id;
   for (const client of clients) await insertClient(connection, client);
   return null;
 }
 
-/** Whether this client is there, and not one of its id that was inserted since. */
+/** Whether this very client exists, and not a later one with the same id. */
 async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);
   const values = JSON.stringify(clientValues(client));
@@ -240,12 +248,15 @@ function updateValues(client: Client): readonly SqlParameter[] {
   ];
 }
 
-/** Whether both are the same in all that `UPDATE_CLIENT` sets. */
+/** Whether both agree in everything that `UPDATE_CLIENT` sets. */
 function saysTheSame(one: Client, other: Client): boolean {
   return JSON.stringify(updateValues(one)) === JSON.stringify(updateValues(other));
 }
 
-/** The client that an operator registered, once every other writer of its row has ended; nobody writes it from then on. */
+/**
+ * Returns the client that an operator registered, after every other writer of its row has ended.
+ * From then on no one else can write the row.
+ */
 async function claimClient(connection: SqlConnection, id: string): Promise<Client | null> {
   await connection.execute(CLAIM_CLIENT, [id]);
   const client = await findClient(connection, id);
@@ -253,12 +264,13 @@ async function claimClient(connection: SqlConnection, id: string): Promise<Clien
 }
 
 /**
- * The id of a row that is inserted first and deleted last in a transaction, and so seen by nobody: a second row of this key waits for
- * the end of that transaction, on every engine. It is the claim of a step that decides on all clients, where there is no row to claim.
+ * The id of a row that a transaction inserts first and deletes last, so that no one sees it. On
+ * every engine, a second row with this key waits for the end of that transaction. It is the claim
+ * for a step that decides about all clients, where there is no row to claim.
  */
 const TURN = 'one at a time';
 
-/** The row of the turn is like that of this client. */
+/** The row of the turn copies this client's values. */
 async function inTurn<T>(connection: SqlConnection, client: Client, work: () => Promise<T>): Promise<T> {
   await insertClient(connection, { ...client, id: TURN });
   const result = await work();

@@ -16,7 +16,10 @@ import { findGrantRow, refreshState, SET_REFRESH_STATE, toCode } from './family-
 import { issueTokens, usingGrant } from './issue-tokens.ts';
 import { confirmRevocation } from './statements.ts';
 
-/** Authorization codes: columns of `oauth_families`. A new one is inserted with its authorization (`answerConsent`). */
+/**
+ * Authorization codes: columns of `oauth_families`. `answerConsent` inserts a new one with its
+ * authorization.
+ */
 export class CodeRecords {
   readonly #database: Database;
   readonly #spend: ClaimAndInsert;
@@ -26,14 +29,17 @@ export class CodeRecords {
     this.#spend = usingGrant(database, SPEND_CODE);
   }
 
-  /** The code, spent or not; null when it is unknown. */
+  /** The code, used or not. Null when it is unknown. */
   async findCode(offered: OfferedToken): Promise<AuthorizationCode | null> {
     const row = await findGrantRow(this.#database, offered);
     if (row === undefined || !equalInConstantTime(row.code_hash ?? '', offered.hash)) return null;
     return toCode(row, offered);
   }
 
-  /** Spends the code and issues the tokens, both or neither. A code that was spent before revokes the family. */
+  /**
+   * Spends the code and issues the tokens, both or neither. Revokes the family if the code was
+   * already spent.
+   */
   spendCode(code: StoredGrant, tokens: NewTokens, now: number): Promise<GrantOutcome> {
     const use = {
       statements: this.#spend,
@@ -44,8 +50,9 @@ export class CodeRecords {
   }
 
   /**
-   * Spends the code and issues nothing: it was offered with something that does not match. When it was spent already, also
-   * at this moment, and the client that offers it is its own, the family is revoked. True when this revoked it.
+   * Spends the code and issues nothing, because the request did not match it. If it was already
+   * spent (even right now) and its own client presents it, revokes the family. True when this call
+   * revoked it.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
     const { hash, family } = code;
@@ -55,8 +62,8 @@ export class CodeRecords {
   }
 
   /**
-   * Gives the authorization another code in place of the one that nobody has used: of the two this one alone is good. What it
-   * says about the authorization has to be what the store has.
+   * Replaces the unused code of an authorization by another one; only the new one stays valid. The
+   * description of the authorization must match the store.
    */
   async replaceCode(
     { id, clientId, person, scopes }: ReplacedFamily,
@@ -67,14 +74,15 @@ export class CodeRecords {
       const which = [id, clientId, person.provider, person.id, scopes.join(' ')];
       return (await this.#database.execute(REPLACE_CODE, [...set, ...which], again)).affected === 1;
     };
-    // A statement that was lost is simply run again: nobody has its code yet.
+    // If the answer was lost, simply run the statement again. The client does not have the code
+    // yet.
     if (await replace(replace)) return 'replaced';
     const row = await this.#findState(id);
-    // A code that is spent stays so.
+    // A spent code stays spent.
     return row?.revoked_at === null && row.code_spent_at !== null ? 'used' : 'ended';
   }
 
-  /** The code was used, or replaced by another, or the family was revoked. */
+  /** The code was used or replaced, or the family was revoked. */
   async #revokeUnlessReplaced({ family, hash }: StoredGrant, now: number): Promise<GrantRefusal> {
     const { affected } = await this.#database.execute(REVOKE_BY_CODE, [now, family.id, hash]);
     if (affected === 1) return 'used';
@@ -99,7 +107,7 @@ const SPEND_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters
 const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL
   WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;
 
-/** The code that this row has is good, and no other: of two answers at once the later one's. */
+/** Only the code in this row is valid. Of two concurrent replacements, the later one wins. */
 const REPLACE_CODE = `UPDATE oauth_families SET code_hash = ?, code_expires_at = ?, expires_at = ?, prune_after = ?
   WHERE id = ? AND client_id = ? AND user_provider = ? AND user_id = ? AND scope = ?
     AND code_spent_at IS NULL AND revoked_at IS NULL`;

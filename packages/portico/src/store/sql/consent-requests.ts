@@ -17,7 +17,7 @@ export class ConsentRequestRecords {
     this.#allow = claimAndInsert(database, ANSWER, 'oauth_families', NEW_FAMILY_COLUMNS);
   }
 
-  /** False when there is a request of this id already. */
+  /** False when a request with this id exists. */
   async insertConsentRequest(request: ConsentRequest): Promise<boolean> {
     const insert = this.#database.execute(INSERT, [
       request.idHash,
@@ -40,15 +40,15 @@ export class ConsentRequestRecords {
     }
   }
 
-  /** The request, also when it was answered, voided or has expired; null when it is unknown. */
+  /** The request, even if it was answered, voided or has expired. Null when it is unknown. */
   async findConsentRequest(idHash: string): Promise<ConsentRequest | null> {
     const { rows } = await this.#database.execute<ConsentRequestRow>(FIND, [idHash]);
     return rows[0] === undefined ? null : toConsentRequest(rows[0]);
   }
 
   /**
-   * Notes that the same person is shown the request again, with these scopes. False when it was answered, voided, or shown
-   * with other scopes since it was read.
+   * Records that the same person is shown the request again, with these scopes. False when it was
+   * answered, voided, or shown with other scopes since it was read.
    */
   async presentConsentRequest(
     { idHash, asked }: ConsentRequest,
@@ -72,8 +72,8 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Records the answer of the person who was asked, once. Allowing starts the family and issues the code; null denies.
-   * False when the request was answered, voided or expired meanwhile.
+   * Records the answer of the person who was asked, once. Allowing starts the family and issues the
+   * code; null denies. False when the request was answered, voided or expired meanwhile.
    */
   async answerConsent(
     read: ConsentRequest,
@@ -101,8 +101,9 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Ends the requests of the person that wait for an answer, among the first `limit` of all after this id; with `forget` it removes
-   * theirs, answered or not. How many, and the last id that it looked at; null when none follow.
+   * Reads the first `limit` requests after this id, and ends those of the person that wait for an
+   * answer. With `forget`, removes all of the person's, answered or not. Returns how many, and the
+   * last id that it read, or null if none follow.
    */
   async endRequestsOfPerson(
     person: PersonReference,
@@ -128,7 +129,7 @@ export class ConsentRequestRecords {
     return { ended: affected, last };
   }
 
-  /** Ends, among the first `limit` requests after this id, those that wait for a person's answer. */
+  /** Reads the first `limit` requests after this id, and ends those that wait for an answer. */
   async endRequests(
     after: string,
     limit: number,
@@ -169,11 +170,14 @@ const ANSWERABLE = 'id_hash = ? AND user_provider = ? AND user_id = ? AND expire
 const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
-/** For the values of `ANSWER`: denies what is not answered yet, or was denied by a statement that was lost. */
+/**
+ * Takes the values of `ANSWER`. Denies a request that is not answered yet, or was denied by a lost
+ * statement.
+ */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;
 
-/** Kept as JSON: what a client sent may hold characters that a text column refuses, such as NUL. */
+/** Stored as JSON, because a client may send characters that a text column refuses, such as NUL. */
 function consentParameters(request: ConsentParameters): string {
   const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
   const { shownName, uiLocales, direct: pushed, answer } = request;
@@ -191,7 +195,7 @@ function consentParameters(request: ConsentParameters): string {
   } satisfies StoredParameters);
 }
 
-/** As they are kept. */
+/** The parameters as they are stored. */
 type StoredParameters = Omit<ConsentParameters, 'thumbprint' | 'direct'> & {
   readonly dpopJkt: ConsentRequest['thumbprint'];
   readonly pushed?: ConsentRequest['direct'];

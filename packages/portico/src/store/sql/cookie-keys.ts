@@ -8,7 +8,10 @@ export class CookieKeyRecords {
     this.#database = database;
   }
 
-  /** The key of this period: `candidate` if there was none, else the one kept before. Removes keys of periods before `oldest`. */
+  /**
+   * The key of this period: the stored one, or `candidate` if there was none. Removes keys of
+   * periods before `oldest`.
+   */
   async cookieKey(period: number, candidate: string, oldest: number): Promise<string> {
     const known = await this.findCookieKey(period);
     if (known !== null) return known;

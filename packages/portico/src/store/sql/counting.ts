@@ -2,8 +2,9 @@ import type { Database, SqlParameter } from '@portico/sql';
 import type { CountedRows } from '../../contracts/telemetry.ts';
 
 /**
- * Looks through the first `limit` rows after this key, by the primary key and in one statement: how many of them the condition applies to,
- * and where to go on. What that costs depends on the limit alone, however many rows there are and whatever became of them.
+ * Reads the first `limit` rows after this key, by the primary key and in one statement. Returns how
+ * many meet the condition, and where to continue. The cost depends only on the limit, not on the
+ * size of the table.
  */
 export async function countRows(
   database: Pick<Database, 'execute'>,
@@ -12,7 +13,7 @@ export async function countRows(
   after: string,
   limit: number,
 ): Promise<CountedRows> {
-  // MySQL tells a sum as text.
+  // MySQL returns a sum as text.
   const { rows } = await database.execute<{
     seen: number;
     living: number | string | null;

@@ -10,7 +10,10 @@ import {
 } from './client-rows.ts';
 import { insertInto, placeholders } from './statements.ts';
 
-/** Rows of `oauth_clients` whose id is the URL of a document, each as the document was when a person was last shown it anew. */
+/**
+ * Rows of `oauth_clients` whose id is a document's URL. Each has the document's contents from when
+ * it was last fetched to be shown to a person.
+ */
 export class DocumentClientRecords {
   readonly #database: Database;
 
@@ -18,7 +21,10 @@ export class DocumentClientRecords {
     this.#database = database;
   }
 
-  /** The client whose id is the URL of a document, also a revoked one, and until when the document need not be fetched again. */
+  /**
+   * The client whose id is this URL, even if revoked, and until when its document need not be
+   * fetched again.
+   */
   async findDocumentClient(url: string): Promise<DocumentClient | null> {
     const { rows } = await this.#database.execute<ClientRow & { document_fresh_until: number | null }>(FIND, [
       url,
@@ -28,20 +34,21 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Keeps what the document says of the client now, and whether it was there before. When it was revoked nothing is changed, nor when it
-   * was unblocked after this was read.
+   * Stores what the document says now. Returns whether the client existed. Changes nothing if it
+   * was revoked, or if it was unblocked after the document was read.
    */
   async keepDocumentClient(client: Client, freshUntil: number): Promise<'new' | 'known' | 'revoked'> {
     if (await this.#update(client, freshUntil)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
-    // Another process was quicker, or an operator, who blocked it.
+    // Another process was faster, or an operator blocked it.
     return (await this.#update(client, freshUntil)) ? 'known' : 'revoked';
   }
 
   /**
-   * Lets a document's client that was revoked be one again, as one begun now, without redirect URIs and grants until its document is
-   * kept. Everything that it was given before has ended by then, also what is being issued at this moment. False when it is not revoked.
+   * Unblocks a revoked document client. It starts again as a new client, without redirect URIs and
+   * grants until its document is stored. Everything that it was given before ends, including what
+   * is being issued right now. False when it is not revoked.
    */
   unblockDocumentClient(url: string, now: number): Promise<boolean> {
     return this.#database.transaction(
@@ -70,8 +77,9 @@ export class DocumentClientRecords {
 }
 
 /**
- * The row is claimed first, and lives for others only when all of before has ended with it. Questions end before authorizations: whoever
- * answers one at this moment is waited for, or finds it ended, and so none begins an authorization that is not seen here.
+ * Claims the row first. Others see it unblocked only when everything before has ended. Ends
+ * requests before authorizations: an answer that is being written now is waited for, or finds its
+ * request ended. So it cannot start an authorization that is missed here.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
@@ -115,7 +123,7 @@ async function unblock(connection: SqlConnection, url: string, now: number): Pro
   return true;
 }
 
-/** Whether it is not blocked, once whoever writes its row has ended. */
+/** Whether it is not blocked, after every other writer of its row has ended. */
 async function isUnblocked(connection: SqlConnection, url: string): Promise<boolean> {
   await connection.execute('UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?', [url]);
   const { rows } = await connection.execute(
@@ -125,13 +133,19 @@ async function isUnblocked(connection: SqlConnection, url: string): Promise<bool
   return rows.length > 0;
 }
 
-/** Read without a lock and written by name: no index has the client, and nobody else's rows are to be waited for. */
+/**
+ * Reads without a lock and writes by key: no index has the client, and other clients' rows must not
+ * be waited for.
+ */
 async function keysOf(connection: SqlConnection, select: string, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string }>(select, [url]);
   return rows.map(({ found }) => found);
 }
 
-/** What waits for somebody to sign in, or was pushed, is kept as it was sent: the pattern finds too much where the URL has a `_` or `%`. */
+/**
+ * Requests that wait for a sign-in, or were pushed, are stored as they were sent. The pattern finds
+ * too many if the URL contains `_` or `%`.
+ */
 async function waitingOf(connection: SqlConnection, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string; parameters: string }>(
     'SELECT secret_hash AS found, parameters FROM oauth_waiting_requests WHERE parameters LIKE ?',
@@ -146,7 +160,7 @@ async function waitingOf(connection: SqlConnection, url: string): Promise<readon
 
 const AT_ONCE = 500;
 
-/** In the order of their keys, as whoever else writes several of them. */
+/** Writes in the order of the keys, as every writer of several of these rows does. */
 async function each(
   keys: readonly string[],
   end: (some: readonly string[]) => Promise<unknown>,
@@ -167,6 +181,9 @@ const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?,
   id_token_alg = ?, is_public = ?, ${SET_KEYS}, document_fresh_until = ? WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NULL
   AND (grants <> '' OR created_at <= ?)`;
 
-/** Nothing of what it was allowed to be is left until its document has been read again, and not by somebody who read it before this. */
+/**
+ * Removes everything that the client was allowed until its document is read again, by a process
+ * that reads it after this.
+ */
 const UNBLOCK = `UPDATE oauth_clients SET revoked_at = NULL, redirect_uris = '[]', grants = '', created_at = ?, document_fresh_until = ?
   WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NOT NULL`;

@@ -1,13 +1,13 @@
 import type { Database } from '@portico/sql';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
-/** How many rows a batch has ended, and the last key that it looked at; null when none follow. */
+/** How many rows a batch has ended, and the last key that it read, or null if none follow. */
 interface EndedBatch {
   readonly ended: number;
   readonly last: string | null;
 }
 
-/** Ends everything that was issued, whoever holds it: after a backup was restored. */
+/** Ends everything that was issued to anyone, after a backup was restored. */
 export class EverythingIssued {
   readonly #database: Database;
 
@@ -15,7 +15,7 @@ export class EverythingIssued {
     this.#database = database;
   }
 
-  /** The highest id of an authorization and of an access token that there is; null where there is none. */
+  /** The highest id of an authorization and of an access token. Null where there is none. */
   async newestIds(): Promise<{ readonly family: string | null; readonly accessToken: string | null }> {
     return {
       family: await this.#newestId('oauth_families'),
@@ -24,8 +24,9 @@ export class EverythingIssued {
   }
 
   /**
-   * Ends those that live of the first `limit` authorizations whose id is above the first and not above the second. How many, and the last id
-   * that it looked at; null when none follow, and it is for good that all of them have ended.
+   * Reads the first `limit` authorizations with ids above the first and up to the second, and ends
+   * those that live. Returns how many, and the last id that it read. Null when none follow and the
+   * end of all of them is durable.
    */
   async revokeFamilies(after: string, newestId: string, now: number, limit: number): Promise<EndedBatch> {
     const { rows } = await this.#database.execute<{ id: string; revoked_at: number | null }>(
@@ -41,12 +42,12 @@ export class EverythingIssued {
             `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND revoked_at IS NULL`,
             [now, ...living],
           );
-    // An earlier run may have ended what no standby has yet.
+    // An earlier run may have ended some on a primary without its standbys.
     if (last === null) await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
     return { ended, last };
   }
 
-  /** The same for access tokens that clients have for themselves, which it removes. */
+  /** As `revokeFamilies`, for access tokens that clients have for themselves. Removes them. */
   async removeClientTokens(after: string, newestId: string, limit: number): Promise<EndedBatch> {
     const { rows } = await this.#database.execute<{
       id: string;
@@ -57,7 +58,8 @@ export class EverythingIssued {
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    // A row with an empty hash is nobody's token, and keeps one from being issued late (ACCESS_TOKEN_BLOCKER).
+    // A row with an empty hash is no token. It keeps a token from being issued late
+    // (ACCESS_TOKEN_BLOCKER).
     const own = rows.filter((row) => row.family_id === null && row.secret_hash !== '').map((row) => row.id);
     const table = ['oauth_access_tokens', 'id'] as const;
     const ended = await removeKeys(this.#database, table, own, ['family_id', 'IS NULL', []]);

@@ -10,7 +10,7 @@ export interface RegistrationAges {
   readonly uncountedBefore: number;
 }
 
-/** Removes rows that have expired, of every table. */
+/** Removes expired rows of every table. */
 export class ExpiredRecords {
   readonly #database: Database;
 
@@ -19,7 +19,8 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes expired families, with all that is known of them, and consent requests: at most `limit` of each. `more` says whether there may be others.
+   * Removes expired families with everything that belongs to them, and consent requests: at most
+   * `limit` of each. `more` says whether there may be others.
    */
   async prune(
     expiredBefore: number,
@@ -34,8 +35,8 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes those that have expired among the first `limit` access tokens after this id, in the order in which they were
-   * issued, and returns the last id that it looked at; null when none follow.
+   * Reads the first `limit` access tokens after this id, in the order in which they were issued,
+   * and removes the expired ones. Returns the last id that it read, or null if none follow.
    */
   async pruneAccessTokens(
     after: string,
@@ -53,10 +54,11 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes clients that registered themselves, at most `limit` of each kind: those that nobody used until `neverUsedBefore`, and those
-   * that nobody used since `unusedBefore`. Clients that are documents, and were not fresh since `neverUsedBefore` without ever being used,
-   * unless they are revoked. And initial access tokens that ended before `expiredBefore`. Forgets the network of clients that registered
-   * before `uncountedBefore`.
+   * Removes clients that registered themselves, at most `limit` of each kind: those never used by
+   * `neverUsedBefore`, and those not used since `unusedBefore`. Removes clients that are documents,
+   * were never used and have not been fresh since `neverUsedBefore`, unless they are revoked.
+   * Removes initial access tokens that ended before `expiredBefore`. Forgets the network of clients
+   * that registered before `uncountedBefore`.
    */
   async pruneRegistrations(
     before: RegistrationAges,
@@ -75,7 +77,7 @@ export class ExpiredRecords {
     return { clients, more: clients + tokens + uncounted > 0 };
   }
 
-  /** Removes at most `limit` that have expired; how many. */
+  /** Removes at most `limit` expired rows. Returns how many. */
   pruneSingleUses(expiredBefore: number, limit: number): Promise<number> {
     const expired: Condition = ['expires_at', '< ?', [expiredBefore]];
     return removeWhere(this.#database, ['oauth_single_uses', 'hash'], expired, limit);
@@ -94,12 +96,12 @@ export class ExpiredRecords {
 
 const CLIENTS = ['oauth_clients', 'client_id'] as const;
 
-/** The clients that no operator registered and that nobody uses, as one condition for each index. */
+/** The conditions for unused clients that no operator registered, one for each index. */
 function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonly Condition[] {
   return [
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],
     ['used_at', "< ? AND registered_by = 'registration'", [unusedBefore]],
-    // As long as a document is fresh, a page may show it without a write. A URL that is blocked stays so.
+    // While a document is fresh, a page may show it without a write. A blocked URL stays blocked.
     [
       'document_fresh_until',
       "< ? AND used_at IS NULL AND revoked_at IS NULL AND registered_by = 'document'",

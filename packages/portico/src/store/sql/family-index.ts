@@ -16,15 +16,18 @@ export function conjunction(parts: readonly Where[]): Where {
   };
 }
 
-/** The part of a filter that an index of `oauth_families f` has, and the order of that index: of the person, of the client, or the key. */
+/**
+ * The part of a filter that an index of `oauth_families f` covers, and the order of that index: by
+ * person, by client, or by key.
+ */
 export interface FamilyIndex extends Where {
   readonly order: string;
 }
 
-/** Above every id: those are hexadecimal. */
+/** Sorts after every id, because ids are hexadecimal. */
 const ABOVE_ALL = '~';
 
-/** By the person, else by the client, else by the key. */
+/** By the person, otherwise by the client, otherwise by the key. */
 export function familyIndex(
   { person, clientId }: AuthorizationFilter,
   below: string | null,
@@ -48,7 +51,10 @@ function rangeOf(dialect: Dialect, column: string, value: string, below: string)
   return { sql: range.sql, order: range.order, parameters: range.parameters(value, below) };
 }
 
-/** A planner without values would leave out an order by what is one value, and read the whole table for each batch. */
+/**
+ * A planner without values would drop an order by a column with only one value, and read the whole
+ * table for each batch.
+ */
 export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
   if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];
   return ['user_id', '>= ? AND (user_id, id) < (?, ?) AND user_provider = ?', [id, id, ABOVE_ALL, provider]];

@@ -19,11 +19,11 @@ import { words } from './statements.ts';
 const FAMILY_COLUMNS =
   'f.id, f.client_id, f.user_provider, f.user_id, f.subject, f.scope, f.audience, f.thumbprint';
 
-/** Of a family `f`, for a GrantRow. */
+/** The columns of a family `f` for a GrantRow. */
 export const GRANT_COLUMNS = `${FAMILY_COLUMNS}, f.expires_at, f.code_hash, f.code_parameters, f.code_expires_at, f.code_spent_at,
   f.refresh_mark_hash, f.refresh_hash, f.refresh_generation, f.refresh_expires_at`;
 
-/** Of a family `f` and its client `c`, for an AuthorizationRow. */
+/** The columns of a family `f` and its client `c` for an AuthorizationRow. */
 export const AUTHORIZATION_COLUMNS = `${FAMILY_COLUMNS}, f.created_at, f.used_at, f.refresh_generation,
   c.name AS client_name, c.scope AS client_scope, c.registered_by, c.redirect_uris, c.client_uri, c.logo_hash`;
 
@@ -50,7 +50,10 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
   ];
 }
 
-/** A row that is nobody's authorization: it was revoked from the beginning, and has neither a code nor a mark. */
+/**
+ * A row that is no one's authorization: it was revoked from the start, and has neither a code nor a
+ * mark.
+ */
 export const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
   'id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, revoked_at, prune_after',
@@ -71,18 +74,21 @@ export interface FamilyRow {
 export interface GrantRow extends FamilyRow {
   readonly expires_at: number;
   readonly code_hash: string | null;
-  /** JSON: what a client sent may hold characters that a text column refuses, such as NUL. Null once the code is spent. */
+  /**
+   * JSON, because a client may send characters that a text column refuses, such as NUL. Null once
+   * the code is spent.
+   */
   readonly code_parameters: string | null;
   readonly code_expires_at: number | null;
   readonly code_spent_at: number | null;
   readonly refresh_mark_hash: string | null;
   readonly refresh_hash: string | null;
-  /** How often tokens were issued, for people who look at the row; null until then. */
+  /** How often tokens were issued, for people who look at the row. Null before the first. */
   readonly refresh_generation: number | null;
   readonly refresh_expires_at: number | null;
 }
 
-/** The row that a code or refresh token names; whether it is theirs remains to be seen. */
+/** The row that a code or refresh token names. The caller must still check that it matches. */
 export async function findGrantRow(database: Database, { id }: OfferedToken): Promise<GrantRow | undefined> {
   const { rows } = await database.execute<GrantRow>(FIND_GRANT, [id]);
   return rows[0];
@@ -102,7 +108,7 @@ export interface AuthorizationRow extends FamilyRow {
   readonly logo_hash: string | null;
 }
 
-/** Before the thumbprint of a family that was bound late; none begins with it. */
+/** The prefix for the thumbprint of a family that was bound late. No thumbprint begins with it. */
 const LATE = '+';
 
 function bindingOf(refreshToken: NewTokens['refreshToken']): string | null {
@@ -159,21 +165,25 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
   };
 }
 
-/** Whether the mark is the family's: whoever has it holds, or held, a refresh token of it. */
+/**
+ * Whether the mark is the family's. Only a holder of one of its refresh tokens, current or used,
+ * has the mark.
+ */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;
   return known !== null && markHash !== null && equalInConstantTime(known, markHash);
 }
 
-/** For the values of `refreshState`. */
+/** Takes the values of `refreshState`. */
 export const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_expires_at = ?, thumbprint = ?, used_at = ?,
   refresh_generation = COALESCE(refresh_generation, 0) + 1,
   expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
 
 /**
- * How long a family may stay after its last token has expired, as a part of the time that it had left. `prune_after` is in an index,
- * and would otherwise be written again at every refresh.
+ * How long a family may stay after its last token has expired, as a fraction (one in so many) of
+ * its remaining time. `prune_after` is in an index, and would otherwise be written at every
+ * refresh.
  */
 const PRUNING_SLACK = 60;
 

@@ -2,7 +2,9 @@ import type { Database, SqlConnection } from '@portico/sql';
 import type { InitialAccessToken } from '../client.ts';
 import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
 
-/** The tokens with which clients may register themselves (RFC 7591): `oauth_initial_access_tokens`. */
+/**
+ * The tokens with which clients may register themselves (RFC 7591): `oauth_initial_access_tokens`.
+ */
 export class InitialAccessTokenRecords {
   readonly #database: Database;
 
@@ -19,7 +21,7 @@ export class InitialAccessTokenRecords {
     );
   }
 
-  /** Null for one that is unknown. */
+  /** Null when it is unknown. */
   async findInitialAccessToken(tokenHash: string): Promise<InitialAccessToken | null> {
     const { rows } = await this.#database.execute<TokenRow>(
       `SELECT ${TOKEN_COLUMNS} FROM oauth_initial_access_tokens WHERE token_hash = ?`,
@@ -28,7 +30,7 @@ export class InitialAccessTokenRecords {
     return rows[0] === undefined ? null : toToken(rows[0]);
   }
 
-  /** All that have not gone, oldest first. */
+  /** All that still exist, oldest first. */
   async listInitialAccessTokens(): Promise<readonly InitialAccessToken[]> {
     const { rows } = await this.#database.execute<TokenRow>(
       `SELECT ${TOKEN_COLUMNS} FROM oauth_initial_access_tokens WHERE id <> ? ORDER BY created_at, id`,
@@ -47,7 +49,7 @@ export class InitialAccessTokenRecords {
   }
 }
 
-/** Takes one use of the token; false when it has none left. */
+/** Takes one use of the token. False when it has none left. */
 export async function spendInitialAccessToken(
   connection: SqlConnection,
   tokenHash: string,

@@ -4,21 +4,32 @@ import { ACCESS_TOKEN_BLOCKER, ACCESS_TOKEN_COLUMNS, accessTokenValues } from '.
 import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts';
 import { settleInsert } from './lost-insert.ts';
 
-/** The use of a code or a refresh token: it claims the family's row, so that a second use finds the row changed. */
+/**
+ * The use of a code or a refresh token. It claims the family's row, so a second use finds the row
+ * changed.
+ */
 export interface GrantUse {
   readonly statements: ClaimAndInsert;
   /** The values of the claim. */
   readonly claim: readonly SqlParameter[];
-  /** Why nothing was issued, when the row was not as the grant needs it. It never will be again. */
+  /**
+   * Why nothing was issued, because the row did not have the state that the grant needs. It never
+   * will again.
+   */
   readonly otherwise: () => Promise<GrantRefusal>;
 }
 
-/** The statements that use a code or refresh token, by this UPDATE, and insert its access token. */
+/**
+ * The statements that use a code or refresh token with this UPDATE, and insert its access token.
+ */
 export function usingGrant(database: Database, claim: string): ClaimAndInsert {
   return claimAndInsert(database, claim, 'oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 }
 
-/** The one way from a code or refresh token to tokens: its use and the access token, both or neither. */
+/**
+ * The only way from a code or refresh token to tokens: its use and the access token, both or
+ * neither.
+ */
 export async function issueTokens(
   database: Database,
   { statements, claim, otherwise }: GrantUse,
@@ -29,7 +40,7 @@ export async function issueTokens(
   const owner = { clientId: family.clientId, familyId: family.id, audience: null };
   const insert = accessTokenValues(owner, accessToken, now);
   let isUnsettled = false;
-  // Nothing may be spent without an answer: the token is there, or the use does not happen.
+  // Nothing may be spent without an answer: either the token exists, or the use does not happen.
   const tookEffect = async () => {
     isUnsettled = true;
     const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);
@@ -50,7 +61,10 @@ export async function issueTokens(
   return { issued: false, refusal: await otherwise() };
 }
 
-/** Whether the family lives, and this is its refresh token now: another process may have answered, and its answer been used. */
+/**
+ * Whether the family lives and this is its current refresh token. Another process may have
+ * answered, and its answer may have been used.
+ */
 async function isLastWord(
   database: Database,
   familyId: string,

@@ -1,7 +1,7 @@
 import type { Database, SqlConnection } from '@portico/sql';
 import type { ClientLogo } from '../client.ts';
 
-/** The pictures of clients: `oauth_client_logos`. */
+/** The clients' logos: `oauth_client_logos`. */
 export class LogoRecords {
   readonly #database: Database;
 
@@ -9,7 +9,7 @@ export class LogoRecords {
     this.#database = database;
   }
 
-  /** The logo of this hash, when it is the client's; null for any other. */
+  /** The logo with this hash, if it is the client's. Otherwise null. */
   async findLogo(clientId: string, hash: string): Promise<ClientLogo | null> {
     const { rows } = await this.#database.execute<LogoRow>(
       'SELECT hash, media_type, image FROM oauth_client_logos WHERE client_id = ? AND hash = ?',
@@ -22,7 +22,7 @@ export class LogoRecords {
   }
 }
 
-/** Replaces the client's logo, in the transaction that inserts or changes the client's row. */
+/** Replaces the client's logo. Runs in the transaction that inserts or changes the client's row. */
 export async function replaceLogo(
   connection: SqlConnection,
   clientId: string,

@@ -27,8 +27,8 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * The refresh token, used or not; null when it is unknown. One that has the mark of its family and is not the current one was
-   * used before: the mark leaves the server in refresh tokens alone.
+   * The refresh token, used or not. Null when it is unknown. A token with its family's mark that is
+   * not the current one was used before, because the mark leaves the server only in refresh tokens.
    */
   async findRefreshToken(offered: OfferedRefreshToken): Promise<RefreshToken | null> {
     const row = await findGrantRow(this.#database, offered);
@@ -36,8 +36,9 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * Uses the token and issues its successors, both or neither. One that was used before revokes the family. With an answer to keep,
-   * sealed, it keeps that in place of the one before, and revokes nothing: the refusal is `taken`.
+   * Uses the token and issues its successors, both or neither. Revokes the family if the token was
+   * used before. With an encrypted answer to keep, it replaces the one kept before, and revokes
+   * nothing: the refusal is `taken`.
    */
   rotateRefreshToken(
     token: StoredGrant,
@@ -63,8 +64,8 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * What the family keeps of the last use of its refresh token, once that use is for good; null when it keeps nothing, or is
-   * revoked (decision 37).
+   * What the family keeps of the last use of its refresh token, once that use is durable. Null when
+   * it keeps nothing or is revoked (decision 37).
    */
   async findKeptAnswer(familyId: string): Promise<KeptAnswer | null> {
     const statement = dialectOf(this.#database).readsAreForGood ? READ_ANSWER : READ_ANSWER_BY_WRITING;
@@ -84,7 +85,7 @@ const ANSWER_COLUMNS =
 
 const READ_ANSWER = `SELECT ${ANSWER_COLUMNS} FROM oauth_families WHERE id = ? AND revoked_at IS NULL`;
 
-/** A write waits for the standbys: an answer that none of them has would be lost with the primary. */
+/** A write waits for the standbys. An answer that no standby has would be lost with the primary. */
 const READ_ANSWER_BY_WRITING = `UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL RETURNING ${ANSWER_COLUMNS}`;
 
 interface AnswerRow {

@@ -6,7 +6,7 @@ import { insertClient } from './clients.ts';
 import { spendInitialAccessToken } from './initial-access-tokens.ts';
 import { exists } from './statements.ts';
 
-/** Clients that register themselves (RFC 7591, 7592), among `oauth_clients`. */
+/** Clients that register themselves (RFC 7591, 7592), in `oauth_clients`. */
 export class RegistrationRecords {
   readonly #database: Database;
 
@@ -15,8 +15,8 @@ export class RegistrationRecords {
   }
 
   /**
-   * Registers a client, within the limits; uses the initial access token, both or neither. Calls at the same time, also of other
-   * processes, are counted one after the other.
+   * Registers a client within the limits, and uses the initial access token, both or neither.
+   * Concurrent calls, even in other processes, are counted one after the other.
    */
   async registerClient(
     registration: NewRegistration,
@@ -24,12 +24,12 @@ export class RegistrationRecords {
     now: number,
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
-    // A client that has to wait is refused without a write.
+    // Refuse a client that has to wait without a write.
     const refusal = await refusalOf(this.#database, registration, limits, now);
     if (refusal !== null && !('oldest' in refusal)) return refusal;
     return this.#database.transaction(
       (connection) => inTurn(connection, () => register(connection, registration, limits, now)),
-      // In a turn of its own, which comes when what was lost has ended.
+      // In a separate turn, which starts after the lost one has ended.
       async (_, refused) =>
         refused !== null ||
         this.#database.transaction((connection) =>
@@ -38,7 +38,10 @@ export class RegistrationRecords {
     );
   }
 
-  /** The hash of the registration access token; null for an unknown client, and for one that did not register itself. */
+  /**
+   * The hash of the registration access token. Null for an unknown client, and for one that did not
+   * register itself.
+   */
   async findRegistrationHash(clientId: string): Promise<string | null> {
     const { rows } = await this.#database.execute<{ registration_hash: string | null }>(
       "SELECT registration_hash FROM oauth_clients WHERE client_id = ? AND registered_by = 'registration'",
@@ -48,8 +51,8 @@ export class RegistrationRecords {
   }
 
   /**
-   * Makes the client what it says now. False when it was revoked, or its registration access token is another one, and when it was used
-   * and the redirect URIs are not those that it has.
+   * Updates the client. False when it was revoked or its registration access token has changed.
+   * False also when it was used and the redirect URIs differ from the stored ones.
    */
   async updateRegistration(client: Client, tokenHash: string): Promise<boolean> {
     const redirectUris = JSON.stringify(client.redirectUris);
@@ -80,7 +83,7 @@ async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Pro
   return work();
 }
 
-/** In turn, so that nobody registers between the count and the insert. */
+/** Runs in turn, so that no other client registers between the count and the insert. */
 async function register(
   connection: SqlConnection,
   registration: NewRegistration,
@@ -93,7 +96,7 @@ async function register(
   if (initialTokenHash !== null && !(await spendInitialAccessToken(connection, initialTokenHash, now)))
     return { reason: 'token' };
   if (refusal !== null) {
-    // Used at this moment, it stays: then there is one more.
+    // If it is used right now, it stays, and there is one more.
     await connection.execute('DELETE FROM oauth_clients WHERE client_id = ? AND used_at IS NULL', [
       refusal.oldest,
     ]);
@@ -106,14 +109,14 @@ async function register(
   return null;
 }
 
-/** Why one more may not register now, or which unused one has to go for it. */
+/** Why no other client may register now, or which unused one has to be removed for it. */
 async function refusalOf(
   connection: SqlConnection,
   { network, initialTokenHash }: NewRegistration,
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
-  // An operator has decided how many these are; strangers must not keep them out.
+  // An operator decided how many of these there are. Strangers must not keep them out.
   if (initialTokenHash !== null) return null;
   const { rows: ofNetwork } = await connection.execute<Counted>(
     'SELECT COUNT(*) AS held, MIN(created_at) AS since FROM oauth_clients WHERE registered_from = ? AND created_at > ?',

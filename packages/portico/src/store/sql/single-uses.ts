@@ -1,13 +1,13 @@
 import { type Database, insertIfNone } from '@portico/sql';
 
-/** Something that may be used once, such as an assertion, and was used. */
+/** A use of something that may be used once, such as an assertion. */
 export interface SingleUse {
-  /** SHA-256 of its kind, of whom it is, and of its `jti`. */
+  /** SHA-256 of its kind, its owner and its `jti`. */
   readonly hash: string;
   readonly expiresAt: number;
 }
 
-/** What may be used once, and was used: `oauth_single_uses`. */
+/** Uses of things that may be used once: `oauth_single_uses`. */
 export class SingleUseRecords {
   readonly #database: Database;
 
@@ -16,11 +16,12 @@ export class SingleUseRecords {
   }
 
   /**
-   * Takes this for good, once in all processes: false when it was taken before. It stays taken at least until it expires. When it is
-   * not known whether it was taken, this throws, and nobody has it.
+   * Records a use permanently, once across all processes. False when it was recorded before. The
+   * record stays at least until it expires. Throws when the result is unknown; then no caller may
+   * use the thing.
    */
   claimSingleUse({ hash, expiresAt }: SingleUse): Promise<boolean> {
-    // The row is the claim: of any number at once, on any node, one inserts it.
+    // The row is the claim: of any number of concurrent inserts, on any node, only one succeeds.
     return insertIfNone(this.#database, ROW, '(hash)', [hash, expiresAt]);
   }
 }

@@ -1,6 +1,6 @@
 import { type Database, dialectOf, type SqlConnection, type SqlParameter } from '@portico/sql';
 
-/** What the tables' files share. */
+/** Whether a row with this value exists. */
 
 export async function exists(
   connection: SqlConnection,
@@ -21,18 +21,18 @@ export function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
 }
 
-/** Whether `openid` is among the scopes of a row. */
+/** Whether the scopes of a row include `openid`. */
 export const HAS_OPENID =
   "scope = 'openid' OR scope LIKE 'openid %' OR scope LIKE '% openid' OR scope LIKE '% openid %'";
 
-/** The words of a column that keeps a list of them. */
+/** The words of a column with a space-separated list. */
 export function words(text: string): string[] {
   return text === '' ? [] : text.split(' ');
 }
 
 /**
- * Resolves once it is for good that there is nothing to revoke: where a read may show what is lost later, the revocation is written
- * once more as it is.
+ * Resolves when it is durable that there is nothing to revoke. Where a read may show data that is
+ * lost later, this writes the revocation again unchanged.
  */
 export async function confirmRevocation(
   database: Database,
@@ -44,12 +44,13 @@ export async function confirmRevocation(
   await database.execute(`UPDATE ${table} SET revoked_at = revoked_at WHERE ${where}`, parameters);
 }
 
-/** What applies to a row, such as `['expires_at', '< ?', [now]]`. */
+/** A condition on a row, such as `['expires_at', '< ?', [now]]`. */
 export type Condition = readonly [column: string, test: string, parameters: readonly SqlParameter[]];
 
 /**
- * The keys of at most `limit` rows to which the condition applies. In the order of its column, or PostgreSQL, which prepares a
- * statement without its values, takes a third of the table for expired and the whole of it for quicker to read than its index.
+ * The keys of at most `limit` rows that meet the condition, in the order of its column. Without
+ * that order PostgreSQL, which plans the statement without its values, expects a third of the table
+ * to match, and reads all of it instead of the index.
  */
 export async function keysWhere(
   connection: SqlConnection,
@@ -64,7 +65,10 @@ export async function keysWhere(
   return rows.map(({ found }) => found);
 }
 
-/** Removes at most `limit` of them: read first and removed by name, since not every engine has a DELETE with a limit. */
+/**
+ * Removes at most `limit` matching rows. Reads the keys first and removes by key, because not every
+ * engine has a DELETE with a limit.
+ */
 export async function removeWhere(
   connection: SqlConnection,
   from: readonly [table: string, key: string],
@@ -74,7 +78,7 @@ export async function removeWhere(
   return removeKeys(connection, from, await keysWhere(connection, from, condition, limit), condition);
 }
 
-/** Removes those of these rows to which the condition still applies. */
+/** Removes those of these rows that still meet the condition. */
 export async function removeKeys(
   connection: SqlConnection,
   [table, key]: readonly [table: string, key: string],

@@ -9,18 +9,19 @@ export class SubjectRecords {
     this.#database = database;
   }
 
-  /** The person's subject: `candidate` if the person had none, else the one assigned before. */
+  /** The person's subject: the assigned one, or `candidate` if there was none. */
   async assignSubject(person: PersonReference, candidate: string): Promise<string> {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
-    // Not read again: an erasure at this moment may have removed it, and the consent that it is for.
+    // Do not read it again: a concurrent erasure may have removed it, together with the consent
+    // that needs it.
     if (await this.#insert(person, candidate, '(user_provider, user_id)')) return candidate;
     const subject = await this.findSubject(person);
     if (subject === null) throw new Error('The subject of a person could not be assigned');
     return subject;
   }
 
-  /** Null for a person who has none yet. */
+  /** Null for a person without a subject. */
   async findSubject({ provider, id }: PersonReference): Promise<string | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
       'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? AND user_id = ?',
@@ -30,7 +31,7 @@ export class SubjectRecords {
     return exact?.subject ?? null;
   }
 
-  /** Whose subject this is; null when it is nobody's. */
+  /** The person with this subject, or null. */
   async findPersonOfSubject(subject: string): Promise<PersonReference | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
       'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE subject = ?',
@@ -40,7 +41,10 @@ export class SubjectRecords {
     return exact === undefined ? null : { provider: exact.user_provider, id: exact.user_id };
   }
 
-  /** Gives the person this subject, unless the person has one, or somebody has it; whether it did. */
+  /**
+   * Gives the person this subject, unless the person has one or the subject is taken. Returns
+   * whether it did.
+   */
   insertSubject(person: PersonReference, subject: string): Promise<boolean> {
     return this.#insert(person, subject, '');
   }
@@ -54,7 +58,7 @@ export class SubjectRecords {
     return rows.length > 0;
   }
 
-  /** Removes the person's subject: the next one is another. False when there was none. */
+  /** Removes the person's subject. The next one will be different. False when there was none. */
   async forgetSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { affected } = await this.#database.execute(`DELETE FROM oauth_subjects ${OF_PERSON}`, [
       provider,
@@ -63,7 +67,7 @@ export class SubjectRecords {
     return affected > 0;
   }
 
-  /** Inserts the row unless another has its key; `''` for any key of the table. */
+  /** Inserts the row unless another one has its key. `''` stands for any key of the table. */
   #insert({ provider, id }: PersonReference, subject: string, key: string): Promise<boolean> {
     const row = 'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)';
     return insertIfNone(this.#database, row, key, [provider, id, subject]);

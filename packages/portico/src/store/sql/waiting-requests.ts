@@ -5,8 +5,9 @@ import type { WaitingBudget, WaitingRequest } from '../requests.ts';
 import { exists, insertInto, placeholders, removeWhere } from './statements.ts';
 
 /**
- * Requests that wait for a sign-in and are too long for a cookie, and those that were pushed: `oauth_waiting_requests`. The
- * budget's own row is no request. One of no bytes is not counted.
+ * Requests that wait for a sign-in and are too long for a cookie, and requests that were pushed:
+ * `oauth_waiting_requests`. The budget's row is not a request. A request of zero bytes is not
+ * counted.
  */
 export class WaitingRequestRecords {
   readonly #database: Database;
@@ -16,8 +17,9 @@ export class WaitingRequestRecords {
   }
 
   /**
-   * Keeps the request, within the budget. Where there is no room, the oldest requests of the network that holds most go, if
-   * it holds more than this one's would. False when there is still no room. Without a budget it is not counted.
+   * Stores the request within the budget. If there is no room, removes the oldest requests of the
+   * network that uses most, provided that it uses more than this request's network would. False
+   * when there is still no room. Without a budget, the request is not counted.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -28,7 +30,7 @@ export class WaitingRequestRecords {
       await insertWaiting(this.#database, request, 0);
       return true;
     }
-    // A network that has no room left is refused without a write.
+    // Refuse a network that has no room left without a write.
     const { rows } = await this.#database.execute<{ held: number | string | null }>(
       'SELECT SUM(byte_count) AS held FROM oauth_waiting_requests WHERE network = ? AND expires_at > ?',
       [request.network, now],
@@ -41,7 +43,7 @@ export class WaitingRequestRecords {
     );
   }
 
-  /** The parameters of a request that waits; null when it is unknown or has expired. */
+  /** The parameters of a waiting request. Null when it is unknown or has expired. */
   async findWaitingRequest(secretHash: string, now: number): Promise<string | null> {
     const { rows } = await this.#database.execute<{ parameters: string }>(
       'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ? AND secret_hash <> ?',
@@ -59,9 +61,9 @@ export class WaitingRequestRecords {
 }
 
 const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
-/** Expired rows that go with each new one: more than are added, so that none stay. */
+/** How many expired rows each new one removes: more than are added, so that none stay. */
 const REMOVED_AT_ONCE = 200;
-/** The most that have to go for one: the longest there is, in place of the shortest. */
+/** The most requests that one may replace: the longest possible one instead of the shortest. */
 const MOST_LEAVING = 300;
 
 async function keepWaiting(
@@ -70,7 +72,8 @@ async function keepWaiting(
   budget: WaitingBudget,
   now: number,
 ): Promise<boolean> {
-  // Claims the one row that every caller writes first, so that nobody adds between the count and the insert.
+  // Claims the one row that every caller writes first, so that no other request is added between
+  // the count and the insert.
   await connection.execute('UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?', [
     BUDGET_ROW,
   ]);
@@ -99,7 +102,7 @@ async function keepWaiting(
   return true;
 }
 
-/** Those that live and count, as of a moment. */
+/** Requests that live and count at a given moment. */
 const COUNTED = 'expires_at > ? AND byte_count > 0';
 
 async function insertWaiting(
