@@ -10,71 +10,84 @@ import type { AccessTokenRecords } from '../store/sql/access-tokens.ts';
 import { quotedAudience } from './resource-indicators.ts';
 import { parseToken } from './token-formats.ts';
 
-/** Looks up access tokens. Never throws for a token that is missing or not usable: the caller decides whether to refuse. */
+/**
+ * Looks up access tokens. Never throws for a token that is missing or not usable: the caller
+ * decides whether to refuse.
+ */
 export interface BearerTokens {
   /**
-   * The token of an `Authorization` header (RFC 6750 section 2.1). `asked` gives the request that it came with, for
-   * the proof of a token's key.
+   * The token of an `Authorization` header (RFC 6750 section 2.1). `asked` returns the request that
+   * it came with, to check the proof of the token's key.
    */
   fromHeader(
     authorization: string | null,
     asked: (() => Request) | undefined,
   ): Promise<UsableToken | NoToken>;
-  /** The token of this value. */
+  /** The token with this value. */
   lookUp(value: string, offered: Offered): Promise<UsableToken | NoToken>;
-  /** The token's scopes that are honoured now: where it stands for a person, those whose permission the person holds. */
+  /**
+   * The token's scopes that are valid now. For a person's token, only those whose permission the
+   * person has.
+   */
   honouredScopes(token: UsableToken): Promise<readonly string[]>;
 }
 
 /**
- * How a token was offered, which decides whether it is one: bound to a key it is none as Bearer, unbound it is none in the scheme of bound
- * tokens (RFC 9449 section 7.2). Introspection tells what it is bound to; nobody presents it there.
+ * How a token was presented. A bound token is invalid as Bearer, and an unbound one is invalid in
+ * the scheme of bound tokens (RFC 9449 section 7.2). Introspection reports the key and needs no
+ * proof, because its caller does not use the token.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 
-/** An access token that is usable here and now. */
+/** An access token that can be used here and now. */
 export interface UsableToken {
   readonly clientId: string;
-  /** The authorization that it is of; null for a client-credentials token. */
+  /** Its authorization. Null for a client-credentials token. */
   readonly authorization: string | null;
-  /** The profile that the client is held to by itself; null for none. */
+  /** The client's own profile, or null. */
   readonly clientProfile: string | null;
   /**
-   * The token's scopes that the client and the server still know, whether or not the person may still use them; those that need a bound token
-   * are not among them without one.
+   * The token's scopes that the client and the server still have, whether or not the person may
+   * still use them. Without a bound token, scopes that require one are left out.
    */
   readonly scopes: readonly string[];
   /** Null for a client-credentials token. */
   readonly user: UserInterface | null;
-  /** The person as the outside world knows them; null for a client-credentials token. */
+  /** The person's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
-  /** The target it was granted for; null when no audience is configured. */
+  /** The audience it was granted for. Null when none is configured. */
   readonly audience: string | null;
   /** Milliseconds since 1970. */
   readonly issuedAt: number;
   readonly expiresAt: number;
-  /** The key that it is bound to, which whoever presents it has proved; null for none. */
+  /** The key that it is bound to and that the caller has proved, or null. */
   readonly thumbprint: string | null;
 }
 
-/** Whose token it is, or was. */
+/** Whose token it is or was. */
 export interface TokenOwner {
   readonly clientId: string | null;
-  /** The authorization that it is of; null for none, and where that is not known. */
+  /** Its authorization. Null for none, and if unknown. */
   readonly authorization: string | null;
 }
 
 /** Why there is no usable token. */
 export interface NoToken {
-  /** `invalid_token` when one was presented: unknown, expired, revoked, for another target, or of a person who may not sign in. */
+  /**
+   * `invalid_token` when one was presented: unknown, expired, revoked, for another audience, or of
+   * a person who may not sign in.
+   */
   readonly code: BearerErrorCode;
-  /** For the log alone. */
+  /** Only for the log. */
   readonly detail: string;
-  /** What the answer says; what it says of every error of this code unless given. */
+  /** The message of the answer; the default of this code unless given. */
   readonly message?: string;
-  /** Whose token was presented, where that is known. For the log alone. */
+  /** Whose token was presented, if known. Only for the log. */
   readonly of?: TokenOwner;
-  /** Of what came in the scheme of bound tokens: what the answer says of the next proof. Absent for another scheme. */
+  /**
+   * What the answer says about the next proof, for a token in the scheme of bound tokens. Absent
+   * for other schemes.
+   */
   readonly proof?: { readonly answer: string | null };
 }
 
@@ -83,9 +96,9 @@ export interface BearerTokensOptions {
   readonly accounts: Pick<Accounts, 'active'>;
   readonly host: Pick<CompleteHost, 'holdsPermission'>;
   readonly scopes: ScopeCatalog;
-  /** The target that tokens must have been granted for; null when none is configured. */
+  /** The audience that tokens must have been granted for. Null when none is configured. */
   readonly audience: string | null;
-  /** Null where tokens are bound to nothing. */
+  /** Null when tokens are not bound to keys. */
   readonly binding: KeyBinding | null;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -141,7 +154,10 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
     };
   }
 
-  /** The key is asked about last: whoever has no usable token costs no look at a signature, and uses up no proof. */
+  /**
+   * Checks the key last, so that a caller without a usable token costs no signature check and uses
+   * up no proof.
+   */
   async function proved(
     checks: KeyBinding,
     authorization: string,

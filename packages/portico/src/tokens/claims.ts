@@ -2,7 +2,10 @@ import type { Log } from '@portico/sql';
 import type { UserInterface } from '../contracts/person.ts';
 import type { ScopeCatalog } from './scopes.ts';
 
-/** Which scope releases which claims (OpenID Connect Core section 5.4). Every other claim is dropped, unless a configured scope names it. */
+/**
+ * The claims that each scope releases (OpenID Connect Core section 5.4). Every other claim is
+ * dropped, unless a configured scope names it.
+ */
 const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
   profile: [
     'name',
@@ -26,8 +29,8 @@ const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What a token or an answer says by itself (RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its sessions): whoever reads one
- * relies on it that the server says so.
+ * Claims that only the server may set in a token or an answer (RFC 7519, RFC 7662, RFC 7800, RFC
+ * 8693, RFC 9068, OpenID Connect Core and its sessions), because readers rely on that.
  */
 const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
   (
@@ -39,18 +42,21 @@ const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
 
 const CLAIM_NAME = /^[\x21-\x7E]{1,255}$/;
 
-/** Why no scope may release a claim of this name; null when one may. */
+/** Why no scope may release a claim with this name, or null if one may. */
 export function claimNameProblem(name: string): string | null {
   if (!CLAIM_NAME.test(name))
     return 'is no name of a claim: 1 to 255 printable ASCII characters without a space';
   if (name in Object.prototype) return 'is no name of a claim';
-  // Some readers of JSON take the names of members in any case.
+  // Some JSON readers ignore the case of member names.
   return PROTOCOL_CLAIMS.has(name.toLowerCase())
     ? 'is a claim of the protocol, which the server alone says'
     : null;
 }
 
-/** The claims that the scopes release, in the scopes' order: those of OpenID Connect, and then those of the configuration. */
+/**
+ * The claims that the scopes release, in the scopes' order: first those of OpenID Connect, then
+ * those of the configuration.
+ */
 export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): readonly string[] {
   const names: string[] = [];
   for (const scope of scopes) {
@@ -62,15 +68,18 @@ export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): re
 }
 
 /**
- * Adds claims about a person to those of `getProfile()`; it never replaces one of them. A claim that no scope of the server
- * releases (OpenID Connect Core section 5.4, and `claims` of a scope of `oauth_server:scopes`) is dropped, and the log says so once for
- * each name.
+ * Adds claims about a person to those of `getProfile()`. It never replaces one of them. A claim
+ * that no scope of the server releases (OpenID Connect Core section 5.4, and `claims` of a scope of
+ * `oauth_server:scopes`) is dropped, and the log says so once per name.
  */
 export type ClaimsMapper = (
   user: UserInterface,
 ) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
 
-/** What is released about a person under the granted scopes: the profile first, then what the host's mapper adds. */
+/**
+ * What the granted scopes release about a person: first the profile, then what the host's mapper
+ * adds.
+ */
 export type Claims = (
   user: UserInterface,
   scopes: readonly string[],
@@ -86,7 +95,7 @@ export function createClaims({ mapper, catalog, log }: ClaimsOptions): Claims {
   const released = new Set(claimNames([...catalog.keys()], catalog));
   const warned = new Set<string>();
 
-  /** Once for each name, up to a number that somebody would still read. */
+  /** Warns once per name, up to a readable number of names. */
   function warnOfDropped(claims: Readonly<Record<string, unknown>>): void {
     for (const claim of Object.keys(claims)) {
       if (!released.has(claim)) warnOf(claim, whyDropped(claim));
@@ -119,7 +128,10 @@ export function createClaims({ mapper, catalog, log }: ClaimsOptions): Claims {
 
 const MOST_WARNINGS = 100;
 
-/** Half a character is none to readers of JSON: some refuse the whole of it, others make two people's values the same. */
+/**
+ * JSON readers differ on half a surrogate pair: some refuse the whole text, others make two
+ * people's values equal.
+ */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object') return true;

@@ -11,15 +11,15 @@ export interface IdTokenContents {
   readonly issuedAt: number;
   /** Lifetime in seconds. */
   readonly lifetime: number;
-  /** Of the authorization request; null after a refresh. */
+  /** The nonce of the authorization request. Null after a refresh. */
   readonly nonce: string | null;
-  /** The access token that is issued beside it. */
+  /** The access token that is issued with it. */
   readonly accessToken: string;
-  /** About the person, and only what the granted scopes release. */
+  /** Claims about the person; only those that the granted scopes release. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Signs an ID token (OpenID Connect Core section 2), addressed to one application. */
+/** Signs an ID token (OpenID Connect Core section 2) for one application. */
 export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise<string> {
   const { issuer, subject, clientId, lifetime, nonce, accessToken, claims } = contents;
   const issuedAt = Math.floor(contents.issuedAt / 1000);
@@ -35,7 +35,7 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
   });
 }
 
-/** The compact serialisation of RFC 7515 section 7.1. */
+/** The compact serialization of RFC 7515 section 7.1. */
 async function signJwt(key: SigningKey, payload: object): Promise<string> {
   const header = { alg: key.algorithm, kid: key.kid, typ: 'JWT' };
   const text = `${base64url(jsonText(header))}.${base64url(jsonText(payload))}`;
@@ -48,8 +48,8 @@ function base64url(text: string): string {
 }
 
 /**
- * `at_hash`: the left half of the access token's hash, by the function that the algorithm uses (OpenID Connect Core section
- * 3.1.3.6). Ed25519 uses SHA-512 (RFC 8032 section 5.1).
+ * `at_hash`: the left half of the access token's hash, with the algorithm's hash function (OpenID
+ * Connect Core section 3.1.3.6). Ed25519 uses SHA-512 (RFC 8032 section 5.1).
  */
 function accessTokenHash(algorithm: SigningAlgorithm, accessToken: string): string {
   const whole = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', accessToken, 'buffer');

@@ -3,63 +3,69 @@ import type { BearerErrorCode } from '../errors.ts';
 import type { ProfiledClient } from '../profiles/fapi2.ts';
 
 /**
- * How access tokens are bound to a key of their client (RFC 7800), so that nobody uses them without it. A feature of the server gives it;
- * null stands for it where tokens are bound to nothing.
+ * Binds access tokens to a key of their client (RFC 7800), so that they cannot be used without it.
+ * A feature of the server provides it. Null where tokens are not bound.
  */
 export interface KeyBinding {
-  /** What resources say of it. */
+  /** What resources say about it. */
   readonly offer: BindingOffer;
-  /** The parameter of an authorization request that names the key which its code is for. */
+  /** The parameter of an authorization request that names the key for its code. */
   readonly parameter: string;
-  /** The scopes that only a bound token has. */
+  /** The scopes that require a bound token. */
   readonly scopes: ReadonlySet<string>;
   /**
-   * The key that a request for one of the server's own URLs proves, before anything is known of its client; null for a request without a
-   * proof. Writes nothing. Throws a KeyProofError.
+   * The key that a request for one of the server's URLs proves, before its client is known. Null
+   * for a request without a proof. Writes nothing. Throws a KeyProofError.
    */
   prove(request: Request, url: string): Promise<ProvedKey | null>;
   /**
-   * Why a bound token is refused at a resource, although it is a good one; null when its request proves the key. `asked` gives the request.
+   * Why a resource refuses a valid bound token. Null when its request proves the key. `asked`
+   * returns the request.
    */
   refusal(asked: (() => Request) | undefined, token: string, found: BoundToken): Promise<ProofRefusal | null>;
-  /** What introspection says of the key, as the member `cnf` (RFC 7800 section 3). */
+  /** The member `cnf` of an introspection answer for the key (RFC 7800 section 3). */
   confirmation(thumbprint: string): Readonly<Record<string, unknown>>;
 }
 
 /** The key that a request proves. */
 export interface ProvedKey {
-  /** Of RFC 7638, by SHA-256. */
+  /** The JWK thumbprint of RFC 7638, with SHA-256. */
   readonly thumbprint: string;
-  /** Throws a KeyProofError when this client may not prove it so. */
+  /** Throws a KeyProofError if this client may not prove the key this way. */
   requireFor(client: ProfiledClient): void;
   /**
-   * Takes the proof for good, once however often it is called; throws a KeyProofError when it was used before. It writes, so nobody calls it
-   * for whoever offers nothing: anybody may send the id of a public client. Nothing may be issued, spent or ended before.
+   * Records the use of the proof permanently, once however often this is called. Throws a
+   * KeyProofError if it was used before. It writes to the store, so call it only for a request that
+   * presents a credential: anyone can send the id of a public client. Call it before anything is
+   * issued, spent or ended.
    */
   claim(): Promise<void>;
-  /** The header fields that the answer gets. Asked before anything is issued: nothing that may fail is left to do after that. */
+  /**
+   * The header fields for the answer. Call it before anything is issued, so that nothing can fail
+   * afterwards.
+   */
   answerFields(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** What is known of a token that was presented. */
+/** What is known about a presented token. */
 export interface BoundToken {
   readonly thumbprint: string | null;
-  /** The profile that its client is held to by itself, whatever the server's; null for none. */
+  /** The client's own profile, apart from the server's, or null. */
   readonly clientProfile: string | null;
 }
 
-/** Why a bound token is refused, although it is a good one. */
+/** Why a valid bound token is refused. */
 export interface ProofRefusal {
   readonly code: BearerErrorCode;
-  /** What the answer says; what it says of every error of this code unless given. */
+  /** The message of the answer; the default of this code unless given. */
   readonly message?: string;
-  /** For the log alone. */
+  /** Only for the log. */
   readonly detail: string;
-  /** What the answer says of the next proof; null where it says nothing. */
+  /** What the answer says about the next proof. Null for nothing. */
   readonly answer: string | null;
 }
 
-/** The `token_type` of a token: the scheme that it is presented in (RFC 6749 section 7.1). */
+/** The `token_type` of a token: the scheme for presenting it (RFC 6749 section 7.1). */
 export function tokenTypeOf(binding: KeyBinding | null, thumbprint: string | null): string {
   return binding === null || thumbprint === null ? 'Bearer' : binding.offer.scheme;
 }

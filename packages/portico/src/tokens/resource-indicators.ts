@@ -2,16 +2,19 @@ import { OAuthError } from '../errors.ts';
 import { quotedUri } from '../quoting.ts';
 
 /**
- * Resource indicators (RFC 8707). Tokens are issued for one target API, `oauth_server:audience`, or for none (null) when it is
- * empty; the parameter `resource` can only name it.
+ * Resource indicators (RFC 8707). Tokens are issued for one target API, `oauth_server:audience`, or
+ * for none (null) if that is empty. The parameter `resource` can only name this one.
  */
 
-/** The resource that a request names and that is not this audience, as the log shows it; null when there is none. */
+/** The requested resource for the log, if it differs from this audience. Otherwise null. */
 export function otherResource(resource: string | undefined, audience: string | null): string | null {
   return resource === undefined || resource === audience ? null : quotedUri(resource);
 }
 
-/** The audience of a new grant: the configured one. A request that names another resource is `invalid_target`. */
+/**
+ * The audience of a new grant: the configured one. A request for another resource is
+ * `invalid_target`.
+ */
 export function requireAudience(resource: string | undefined, configured: string | null): string | null {
   const other = otherResource(resource, configured);
   if (other === null) return configured;
@@ -22,7 +25,7 @@ export function requireAudience(resource: string | undefined, configured: string
   );
 }
 
-/** An audience as the log shows it. */
+/** An audience for the log. */
 export function quotedAudience(audience: string | null): string {
   return audience === null ? 'none' : quotedUri(audience);
 }

@@ -1,12 +1,15 @@
-/** What a scope is about, as people are shown it: who they are, what is looked at, and what is changed in their name. */
+/**
+ * What a scope is about, as people are shown it: who they are, what is read, and what is changed in
+ * their name.
+ */
 export type ScopeGroup = 'identity' | 'read' | 'change';
 
-/** All groups, in the order in which pages show them. */
+/** All groups, in display order. */
 export const SCOPE_GROUPS: readonly ScopeGroup[] = ['identity', 'read', 'change'];
 
-/** The scopes of OpenID Connect Core section 5.4, and `openid` itself. */
+/** The scopes of OpenID Connect Core section 5.4, and `openid`. */
 const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone']);
-/** Words in the names of scopes that look at something. */
+/** Words in the names of scopes that read something. */
 const READING: ReadonlySet<string> = new Set([
   'read',
   'readonly',
@@ -20,7 +23,7 @@ const READING: ReadonlySet<string> = new Set([
   'download',
   'export',
 ]);
-/** Words that say more: one that stands beside a word of the list above decides. */
+/** Words that mean more than reading. Beside a word of the list above, these decide. */
 const CHANGING: ReadonlySet<string> = new Set([
   'write',
   'readwrite',
@@ -37,8 +40,9 @@ const CHANGING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The group of a scope whose configuration names none, from the words of its name: `notes:read` and `drive.readonly` look at something.
- * What says nothing counts as a change: nobody is told less than what they allow.
+ * The group of a scope whose configuration names none, from the words of its name: `notes:read` and
+ * `drive.readonly` read something. An unclear name counts as a change, so that people are never
+ * told less than what they allow.
  */
 export function guessedGroup(name: string): ScopeGroup {
   if (IDENTITY.has(name)) return 'identity';

@@ -8,7 +8,7 @@ import { quotedList } from '../quoting.ts';
 import type { Client } from '../store/client.ts';
 import { guessedGroup, type ScopeGroup } from './scope-groups.ts';
 
-/** Scopes that need no configuring and require no permission, with their labels in English. */
+/** Scopes that need no configuration and no permission, with their English labels. */
 export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
   openid: ENGLISH_WORDS.t('scope.openid.label'),
   profile: ENGLISH_WORDS.t('scope.profile.label'),
@@ -16,12 +16,15 @@ export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The scope that clients send to ask for a refresh token (OpenID Connect Core section 11). Here the client's registered
- * grants decide that, so it is accepted in every `scope`, and asks for nothing.
+ * The scope with which clients ask for a refresh token (OpenID Connect Core section 11). Here the
+ * client's registered grants decide that, so the scope is accepted everywhere and has no effect.
  */
 export const OFFLINE_ACCESS = 'offline_access';
 
-/** The scopes of services: what one does by itself, and no person allows it. A client that anybody may be has none of them. */
+/**
+ * The scopes of services, which act by themselves without a person's consent. A client that no
+ * operator registered has none of them.
+ */
 export const SERVICE_SCOPES: ReadonlySet<string> = new Set(['mcp:service']);
 
 const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
@@ -34,25 +37,25 @@ export function isScopeToken(value: string): boolean {
 /** A scope that this server offers. */
 export interface Scope {
   readonly name: string;
-  /** What it allows, in words for the person who is asked. */
+  /** What the scope allows, in words for the person who is asked. */
   readonly label: string;
-  /** What it means, at more length, in words for the person who is asked; null for nothing more than the label. */
+  /** A longer explanation for the person who is asked. Null if the label says everything. */
   readonly description: string | null;
-  /** Beside which others it is shown. */
+  /** The group in which it is shown. */
   readonly group: ScopeGroup;
-  /** What the person must hold for it; null for the identity scopes. */
+  /** The permission that the person must have. Null for the identity scopes. */
   readonly permission: string | null;
-  /** What it releases of the person beside what OpenID Connect says; absent for nothing. */
+  /** Claims that it releases beyond those of OpenID Connect. Absent for none. */
   readonly claims?: readonly string[];
 }
 
-/** The key of a scope's label among the messages of pages: an application's own files translate it by that. */
+/** The message key of a scope's label. An application's language files translate it by this key. */
 export const scopeLabel = (name: string): string => `scope.${name}.label`;
 
-/** The same of its explanation. */
+/** The message key of a scope's explanation. */
 export const scopeDescription = (name: string): string => `scope.${name}.description`;
 
-/** What the configuration says of the words of pages, and in words of its own. */
+/** What the configuration says about the languages and texts of pages. */
 export function speakingOf({
   languages = false,
   scopes,
@@ -70,10 +73,13 @@ export function speakingOf({
   return { languages, own };
 }
 
-/** Every scope that this server offers, by name: the identity scopes and the configured ones. */
+/** Every scope of this server by name: the identity scopes and the configured ones. */
 export type ScopeCatalog = ReadonlyMap<string, Scope>;
 
-/** `oauth_server:scopes`, by name: a label, for a permission of the scope's own name, or label and permission. */
+/**
+ * `oauth_server:scopes`, by name. A value is a label, for a permission with the scope's name, or a
+ * label and a permission.
+ */
 export type ConfiguredScopes = Readonly<
   Record<
     string,
@@ -120,7 +126,10 @@ export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
   return catalog;
 }
 
-/** Splits a `scope` value; order kept, repetitions dropped. An ill-formed one is `invalid_scope`. */
+/**
+ * Splits a `scope` value. Keeps the order and drops repetitions. A malformed value is
+ * `invalid_scope`.
+ */
 function parseScope(value: string): readonly string[] {
   const names = value.split(' ').filter((name) => name !== '');
   const illFormed = names.filter((name) => !isScopeToken(name));
@@ -131,7 +140,10 @@ function parseScope(value: string): readonly string[] {
   return [...new Set(names)];
 }
 
-/** The scopes that a request asks for, without `offline_access`; undefined when that leaves none, or `scope` was omitted. */
+/**
+ * The requested scopes without `offline_access`. Undefined when none is left, or when `scope` was
+ * omitted.
+ */
 function requestedScopes(value: string | undefined): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const named = parseScope(value);
@@ -140,21 +152,27 @@ function requestedScopes(value: string | undefined): readonly string[] | undefin
 }
 
 export interface ScopeChoice {
-  /** What may be asked for. */
+  /** The scopes that may be requested. */
   readonly available: readonly string[];
-  /** What a request without `scope` asks for; all that is available unless given. */
+  /** What a request without `scope` gets; everything that is available unless given. */
   readonly omitted?: readonly string[];
-  /** What is given in place of scopes that are offered and not available; they are refused unless given. */
+  /**
+   * Granted instead of scopes that are offered but not available. Without it such scopes are
+   * refused.
+   */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
-  /** What is left out of a request for it, in place of refusing that; nothing unless given. */
+  /** Scopes that are dropped from a request instead of refusing it; none unless given. */
   readonly leftOut?: readonly string[];
-  /** The `error_description` when it asks for more, or for nothing. */
+  /** The `error_description` for a request for too much or nothing. */
   readonly refusal: string;
-  /** Why the scopes beyond are not available, for the log. */
+  /** Why other scopes are not available, for the log. */
   readonly detail: string;
 }
 
-/** The scopes that the parameter `scope` asks for; `invalid_scope` unless all of them are available or left out, and there are some. */
+/**
+ * The scopes that the parameter `scope` requests. `invalid_scope` unless there are some, and each
+ * is available or dropped.
+ */
 export function requireScopes(scope: string | undefined, choice: ScopeChoice): readonly string[] {
   const { available, omitted = available, inPlace, leftOut = [], refusal, detail } = choice;
   const scopes = requestedScopes(scope) ?? omitted;
@@ -170,8 +188,10 @@ export function requireScopes(scope: string | undefined, choice: ScopeChoice): r
 }
 
 /**
- * What is left out of a request of this client, where clients may come that no operator registered: offered scopes that it cannot have. Such
- * clients ask for all that metadata names, or named a minute ago. `openid` is among them, which was left out where there was no key.
+ * The scopes that are dropped from this client's request, on a server that accepts clients no
+ * operator registered: offered scopes that the client cannot have. Such clients request everything
+ * that metadata names, or named a minute ago. This includes `openid`, which was not named while
+ * there was no key.
  */
 export function scopesLeftOut(
   { registeredBy, scopes }: Pick<Client, 'registeredBy' | 'scopes'>,
@@ -181,7 +201,10 @@ export function scopesLeftOut(
   return [...catalog.keys()].filter((name) => name === 'openid' || !scopes.includes(name));
 }
 
-/** Those of the scopes that metadata name: where clients may come that no operator registered, none that only services have. */
+/**
+ * The scopes that metadata names. Leaves out service scopes on a server that accepts clients no
+ * operator registered.
+ */
 export function listedScopes(names: readonly string[], admitsUnverified: boolean): readonly string[] {
   return admitsUnverified ? names.filter((name) => !SERVICE_SCOPES.has(name)) : names;
 }
@@ -190,12 +213,12 @@ export function formatScope(names: readonly string[]): string {
   return names.join(' ');
 }
 
-/** The names that stand in both lists, in the order of the first. */
+/** The names that are in both lists, in the order of the first. */
 export function intersectScopes(names: readonly string[], allowed: readonly string[]): readonly string[] {
   return names.filter((name) => allowed.includes(name));
 }
 
-/** Those of the granted scopes that the client is still registered for and the server still offers. */
+/** The granted scopes that the client is still registered for and the server still offers. */
 export function scopesInForce(
   granted: readonly string[],
   registered: readonly string[],
@@ -204,7 +227,7 @@ export function scopesInForce(
   return granted.filter((name) => registered.includes(name) && catalog.has(name));
 }
 
-/** The scopes of `names` that are offered, and whose permission (where there is one) the person holds now. */
+/** The offered scopes among `names` whose permission, if any, the person has now. */
 export async function scopesHeldBy(
   host: Pick<CompleteHost, 'holdsPermission'>,
   catalog: ScopeCatalog,

@@ -5,28 +5,36 @@ import type { BearerErrorCode } from '../errors.ts';
 import type { ScopeCatalog } from './scopes.ts';
 
 /**
- * The access token of the request being answered. All of it was looked up before the handler ran: nothing here is awaited,
- * and it shows what held when the request began. No call ever looks at a session or a cookie.
+ * The access token of the current request. Everything was looked up before the handler ran: no call
+ * is asynchronous, and the values are those at the start of the request. It never uses a session or
+ * a cookie.
  */
 export interface TokenAccessor {
-  /** Lets the request through only with a usable token, whatever its scope; otherwise throws, answered 401. */
+  /** Requires a usable token, with any scope. Otherwise throws an error that is answered 401. */
   requireUsable(): void;
   /**
-   * Lets the request through only when the token carries the scope and its person still holds the permission behind it.
-   * Throws otherwise: answered 401 without a usable token, 403 with one that does not reach.
+   * Requires a token with this scope, whose person still has the scope's permission. Otherwise
+   * throws an error that is answered 401 without a usable token, and 403 with one that does not
+   * reach.
    */
   requireScope(scope: string): void;
-  /** Whether `requireScope` would let the request through. */
+  /** Whether `requireScope` would succeed. */
   can(scope: string): boolean;
-  /** The account the token was issued for; null for a client-credentials token, and without a usable token. */
+  /**
+   * The account that the token was issued for. Null for a client-credentials token, and without a
+   * usable token.
+   */
   user(): UserInterface | null;
-  /** The application that holds the token; null without a usable token. */
+  /** The client id of the token's application. Null without a usable token. */
   clientId(): string | null;
 }
 
 const requests = new AsyncLocalStorage<TokenAccessor>();
 
-/** The access token of this request. Throws outside of a request that the server's middleware wraps. */
+/**
+ * The access token of the current request. Throws outside a request that the server's middleware
+ * wraps.
+ */
 export function token(): TokenAccessor {
   const accessor = requests.getStore();
   if (accessor === undefined) {
@@ -38,7 +46,7 @@ export function token(): TokenAccessor {
   return accessor;
 }
 
-/** Runs work that can call `token()`, in everything it awaits too. */
+/** Runs work in which `token()` works, including everything it awaits. */
 export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
   return requests.run(accessor, work);
 }
@@ -46,23 +54,29 @@ export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
 /** Why `token()` refuses. */
 export interface TokenRefusal {
   readonly code: BearerErrorCode;
-  /** The scope that would have been needed; null when any usable token would have done. */
+  /** The scope that is needed. Null if any usable token would do. */
   readonly scope: string | null;
-  /** For the log alone. */
+  /** Only for the log. */
   readonly detail: string;
-  /** Whose token came; absent where none is known. */
+  /** Whose token was presented. Absent if unknown. */
   readonly of?: TokenOwner;
-  /** The token has the scope, and its person no longer the permission: no other token would reach either. */
+  /**
+   * The token has the scope, but its person no longer has the permission. No other token would
+   * help.
+   */
   readonly isUnheld?: boolean;
-  /** As those of `NoToken`. */
+  /** As in `NoToken`. */
   readonly message?: string;
   readonly proof?: NonNullable<NoToken['proof']>;
 }
 
-/** Throws the refusal of the request being answered. */
+/** Throws the refusal of the current request. */
 export type Refuse = (refusal: TokenRefusal) => never;
 
-/** Looks up the token of an `Authorization` header, its account and the permissions behind its scopes. `asked` gives the request. */
+/**
+ * Looks up the token of an `Authorization` header, its account and the permissions of its scopes.
+ * `asked` returns the request.
+ */
 export type TokenLookUp = (
   authorization: string | null,
   asked: (() => Request) | undefined,
@@ -128,7 +142,7 @@ function accessorWithout(offered: ScopeCatalog, refuse: (scope: string | null) =
   };
 }
 
-/** A scope that nobody can hold is a mistake of the handler's author, not of the caller. */
+/** A scope that no token can have is a mistake of the handler's author, not of the caller. */
 function requireOffered(offered: ScopeCatalog, scope: string): void {
   if (!offered.has(scope)) {
     throw new Error(`The scope '${scope}' is asked of token(), but is not in oauth_server:scopes`);

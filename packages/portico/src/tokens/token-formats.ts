@@ -9,7 +9,10 @@ import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
  * | refresh token | `<family id>.<mark>.<secret>`   |
  */
 
-/** A new access token: its id tells those who hold it when it was issued, which `expires_in` told them before. */
+/**
+ * A new access token. Its id shows its holder when it was issued, which `expires_in` already told
+ * them.
+ */
 export function newAccessToken(now: number): { readonly id: string; readonly value: string } {
   const id = orderedIdentifier(now);
   return { id, value: `${id}.${randomToken()}` };
@@ -19,22 +22,28 @@ export function newCode(familyId: string): string {
   return `${familyId}.${randomToken()}`;
 }
 
-/** The mark is a secret that all refresh tokens of the family share, and nothing else has: so a used one is known (decision 8). */
+/**
+ * The mark is a secret that all refresh tokens of the family share and nothing else contains. It
+ * identifies a used token (decision 8).
+ */
 export function newRefreshToken(familyId: string, mark: string): string {
   return [familyId, mark, randomToken()].join('.');
 }
 
-/** No other text reaches the store: not every engine takes any. */
+/** No other text reaches the store, because not every engine accepts any text. */
 const ID_AND_SECRET = /^([0-9a-f]{32})\.[\w-]{43}$/;
-/** What follows the mark does not matter, since the whole is hashed. */
+/** The text after the mark does not matter, because the whole token is hashed. */
 const FAMILY_AND_MARK = /^([0-9a-f]{32})\.([\w-]{43})\./;
 
-/** What the store knows an access token or a code by. */
+/** The values by which the store identifies an access token or a code. */
 export function parseToken(token: string): OfferedToken {
   return { id: ID_AND_SECRET.exec(token)?.[1] ?? '', hash: tokenHash(token) };
 }
 
-/** What the store knows a refresh token by, and the mark in it; null when it has none. */
+/**
+ * The values by which the store identifies a refresh token, and the mark in it. The mark is null if
+ * there is none.
+ */
 export function parseRefreshToken(token: string): {
   readonly offered: OfferedRefreshToken;
   readonly mark: string | null;
