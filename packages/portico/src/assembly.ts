@@ -2,7 +2,6 @@ import { ConfigurationError, type MigrationState, migrationStatus, pendingSteps 
 import { createAccess } from './access/access.ts';
 import { createAccounts } from './accounts.ts';
 import { createAdmitting } from './admitting.ts';
-import { lazyAdministration } from './administration/lazy.ts';
 import { createServerAudit } from './auditing/server-audit.ts';
 import { createBrowsers, type Browsers } from './authorization/browsers.ts';
 import { createCookieSealer, createSealing } from './authorization/cookie-keys.ts';
@@ -28,7 +27,7 @@ import { createFailures } from './replies/failures.ts';
 import { createHealthEndpoints } from './endpoints/health.ts';
 import { createLogoEndpoint } from './endpoints/logo.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
-import { browserPaths, TOKEN_PATH } from './endpoints/paths.ts';
+import { browserPaths, TOKEN_PATH } from './paths.ts';
 import { createProtectedRoutes } from './endpoints/protected-routes.ts';
 import { createRevokeEndpoint } from './endpoints/revoke.ts';
 import { csrfExemptRoutes } from './endpoints/table.ts';
@@ -64,7 +63,8 @@ import { Speaking } from './words/speaking.ts';
 import { createScopeCatalog, scopesHeldBy, speakingOf } from './tokens/scopes.ts';
 import { Store } from './store/store.ts';
 import { createTokenLookUp } from './tokens/token-accessor.ts';
-import type { AuthorizationServer, AuthorizationServerOptions } from './authorization-server.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
+import type { AuthorizationServerOptions } from './authorization-server-options.ts';
 import type { ExaminedApplication } from './console/subject.ts';
 
 /**
@@ -139,7 +139,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     store: store.expired,
     removeOldEvents: removeOld,
     registrations: registers || documentsConfig !== false,
-    singleUses: () => takesKeys || contributions.usesOnce || config.admin_permission !== undefined,
+    singleUses: () => takesKeys || contributions.usesOnce,
     clock,
     log,
   });
@@ -188,6 +188,8 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     singleUses,
     sealer,
     fetching,
+    paths,
+    branding,
     speaking,
     measuring,
   };
@@ -360,21 +362,6 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     log,
   });
   measuring?.observe(observedServer({ database, keys, clock }));
-  const administration =
-    config.admin_permission === undefined
-      ? null
-      : lazyAdministration(() => ({
-          server,
-          permission: config.admin_permission ?? '',
-          accounts,
-          singleUses,
-          scopes,
-          examined: options.examined ?? null,
-          store: store.authorizationSearch,
-          database,
-          branding: branding?.view ?? null,
-          home: paths.home,
-        }));
   const server: AuthorizationServer = {
     issuer,
     origin,
@@ -392,6 +379,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     audit,
     binding: offer,
     measuring,
+    examinations: contributions.examinations,
     sealing: createSealing({ sealer, clock, lifetime: config.consent_ttl * 1000 }),
     clock,
     waitingFor: authorizing.waitingFor,
@@ -410,13 +398,14 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
           binding,
           authenticating,
           keptOf: authorizing.keptOf,
+          server: () => server,
+          examined: options.examined ?? null,
         }),
         mounting,
         failures,
         host,
         database,
         binding: offer,
-        administration,
         runFrom,
         measuring,
         resourceMetadata:

@@ -1,24 +1,20 @@
-import type { Database } from '@portico/sql';
 import type { Access } from './access/access.ts';
 import type { PersonReference } from './contracts/person.ts';
-import type { Telemetry } from './contracts/telemetry.ts';
 import type { WaitingFor, WithHeaders } from './contracts/waiting.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { Sealing } from './authorization/cookie-keys.ts';
 import type { ClientDemand } from './clients/demands.ts';
 import type { Clients } from './clients/clients.ts';
 import type { OAuthServerConfig } from './config.ts';
+import type { Examination } from './examination.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
-import type { Feature } from './feature.ts';
 import type { ProtectedRoutes } from './endpoints/protected-routes.ts';
 import type { BindingOffer } from './http/challenges.ts';
 import type { Health } from './health/health.ts';
-import type { CompleteHost, Host } from './host.ts';
+import type { CompleteHost } from './host.ts';
 import type { Importing } from './importing/contract.ts';
 import type { Measuring } from './measuring/measuring.ts';
 import type { KeyRing } from './keys/key-ring.ts';
-import type { KeySigner } from './keys/signers.ts';
-import type { OutboundOptions } from './outbound/fetch-json.ts';
 import type { ResourceNeeds } from './protected-resource.ts';
 import type { InitialAccessTokens } from './registering/initial-access-tokens.ts';
 import type { Client } from './store/client.ts';
@@ -84,54 +80,10 @@ export interface AuthorizationServer extends ProtectedRoutes {
   readonly binding: BindingOffer | null;
   /** Takes what is measured, also of what is mounted beside the server; null unless `telemetry` was given. */
   readonly measuring: Measuring | null;
+  /** What the doctor examines of its features. */
+  readonly examinations: readonly Examination[];
   /** For what is kept outside of the server, and comes back. */
   readonly sealing: Sealing;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-}
-
-/** What a server is made of. */
-export interface AuthorizationServerOptions<Context = unknown> {
-  /** The public origin of the application, `public_url`; with `basePath` it is the issuer. */
-  readonly publicUrl: string;
-  /** What stands before the path of every endpoint, such as `/auth`; empty unless given. It is part of the issuer. */
-  readonly basePath?: string;
-  /** Whether a proxy takes `basePath` away before a request arrives; false unless given. */
-  readonly basePathStripped?: boolean;
-  /** The section `oauth_server`, as `oauthServerConfiguration` validates it. */
-  readonly config: OAuthServerConfig;
-  /** The application that the server asks about people and browsers. */
-  readonly host: Host<Context>;
-  /**
-   * Features of the application's own, beside those of Portico (docs/extending.md). `config` is validated by `configurationWith(features)`.
-   *
-   * @example
-   * createAuthorizationServer({ publicUrl, config, host, database, features: [maintenance] });
-   */
-  readonly features?: readonly Feature[];
-  /** Where the server keeps what it issues; its schema is `oauthServerMigrations`. */
-  readonly database: Database;
-  /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
-  readonly clock?: () => number;
-  /**
-   * Whether this is development: the error page shows details that are meant for the log, and where `publicUrl` is on loopback, the
-   * documents of clients may be, too. False unless given.
-   */
-  readonly showsDetails?: boolean;
-  /** How documents of clients are fetched; as the system does unless given. */
-  readonly outbound?: OutboundOptions;
-  /** Measures what the server does: `opentelemetry()` of `portico/telemetry`. Nothing is measured unless given. */
-  readonly telemetry?: Telemetry;
-  /**
-   * The folder of messages of the application's own, `<tag>.json`, which change the words of the pages or add a language (docs/pages.md); absolute,
-   * none unless given.
-   */
-  readonly messages?: string;
-  /** Signing keys that are no files; none unless given. Those of a server's processes are the same. */
-  readonly keySigners?: readonly KeySigner[];
-  /**
-   * Returns a number from 0 up to, and not including, 1. It decides which attempts go ahead while somebody guesses client
-   * secrets; the system's random source unless a test says otherwise.
-   */
-  readonly random?: () => number;
 }

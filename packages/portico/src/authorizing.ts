@@ -20,7 +20,7 @@ import { AuthorizeEndpoint } from './endpoints/authorize.ts';
 import type { ClientDemand } from './clients/demands.ts';
 import type { Handler } from './endpoints/endpoint.ts';
 import type { Parameters } from './parameters.ts';
-import type { BrowserPaths } from './endpoints/paths.ts';
+import type { BrowserPaths } from './paths.ts';
 import type { CompleteHost } from './host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { FetchJson } from './outbound/fetch-json.ts';

@@ -30,7 +30,8 @@ const MOST_REGISTRATIONS = 10_000;
 /** In seconds. A thief who is as quick as this goes unnoticed (decision 37). */
 const LONGEST_RETRY = 300;
 
-const nonEmptyText = (what: string, hint: string) =>
+/** A text that says something. */
+export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
 /** What a scope releases of the person. Each problem is one of the list or a name, and none of the scope as a whole. */
@@ -228,10 +229,6 @@ export const coreShape = {
     .min(0, 'must be at least 0, which takes no such hash')
     .max(MOST_ITERATIONS, `must be at most ${MOST_ITERATIONS}`)
     .optional(),
-  admin_permission: nonEmptyText(
-    'a permission',
-    'name the permission that an administrator must hold',
-  ).optional(),
   audit: audit.optional(),
   languages: languages.optional(),
   client_logos: z.boolean({ error: 'must be true or false' }).optional(),
@@ -317,10 +314,6 @@ export interface OAuthServerConfigInput {
    * process has not seen yet costs as many, whoever sends it, so that the time tells nothing; 0, and none has any.
    */
   readonly imported_pbkdf2_iterations?: number | undefined;
-  /**
-   * The permission that a person must hold to use the administrator's pages, below `/oauth/admin`; none, and there are no such pages.
-   */
-  readonly admin_permission?: string | undefined;
   /**
    * The languages of the pages for people: true for all that there are, or their tags (BCP 47), the first for whoever asks for none of them. An
    * application adds languages by files (docs/pages.md). Without it, English alone; false.

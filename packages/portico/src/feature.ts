@@ -4,6 +4,9 @@ import type { DirectRequests, IndirectRefusal } from './authorization/direct-req
 import type { RequestChecks } from './authorization/request.ts';
 import type { SentParameters } from './authorization/waiting-requests.ts';
 import type { ClientDocuments } from './client-documents/client-documents.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
+import type { Examination } from './examination.ts';
+import type { ExaminedApplication } from './console/subject.ts';
 import type { AuthenticateClient } from './clients/authentication.ts';
 import type { Clients, FindClient } from './clients/clients.ts';
 import type { Handler } from './endpoints/endpoint.ts';
@@ -70,6 +73,8 @@ export interface Contribution {
   readonly issuanceCheck?: IssuanceCheck;
   /** Whether it takes anything that is good once, such as what somebody signed. */
   readonly usesOnce?: boolean;
+  /** What the doctor examines of it. */
+  readonly examination?: Examination;
 }
 
 /** What endpoints of features are made of: the parts of a server that are made once every feature has started. */
@@ -86,6 +91,10 @@ export interface Parts {
   authenticating(findClient: FindClient, ...paths: readonly string[]): AuthenticateClient;
   /** What is kept of an authorization request until somebody is asked. */
   readonly keptOf: (parameters: Parameters) => SentParameters;
+  /** The whole server: for the time when requests are answered. */
+  readonly server: () => AuthorizationServer;
+  /** What the doctor looks at; null when nothing but the store is known of the application. */
+  readonly examined: ExaminedApplication | null;
 }
 
 /** A feature, each function of which is given the section `oauth_server` with the keys of its `config`. */

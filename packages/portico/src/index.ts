@@ -1,6 +1,7 @@
 /** The authorization server and OpenID Connect provider inside your application; the application as its console and its plugins see it. */
 export { createAuthorizationServer } from './assembly.ts';
-export type { AuthorizationServer, AuthorizationServerOptions } from './authorization-server.ts';
+export type { AuthorizationServer } from './authorization-server.ts';
+export type { AuthorizationServerOptions } from './authorization-server-options.ts';
 export type { ResourceNeeds } from './protected-resource.ts';
 export { authorizationServerOf } from './console/open-server.ts';
 export { oauthServer, type OAuthServerPluginOptions } from './plugin.ts';

@@ -85,7 +85,7 @@ export function oauthServer<Context = unknown>({
     },
     async commands(program, context) {
       const { addServerCommands } = await import('./console/commands/index.ts');
-      addServerCommands(features)(program, context);
+      addServerCommands(features.flatMap(({ clientDemands = [] }) => clientDemands))(program, context);
     },
     warnings(application) {
       const found = examineLoginRoute({ application, server: authorizationServerOf(application) });

@@ -1,6 +1,8 @@
 import type { Database } from '@portico/sql';
 import type { Speaking } from './words/speaking.ts';
 import type { Accounts } from './accounts.ts';
+import type { Branding } from './defaults/branding/branding.ts';
+import type { BrowserPaths } from './paths.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { ClientDemand } from './clients/demands.ts';
 import type { OAuthServerConfig } from './config.ts';
@@ -58,6 +60,10 @@ export interface Server {
   readonly sealer: Sealer;
   /** How documents of clients are fetched. */
   readonly fetching: FetchJsonOptions;
+  /** Where its pages are. */
+  readonly paths: BrowserPaths;
+  /** How its pages look; null for nothing of its own. */
+  readonly branding: Branding | null;
   /** The languages of the pages. */
   readonly speaking: Speaking;
   /** Takes what is measured; null where nothing is. */

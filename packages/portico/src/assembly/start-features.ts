@@ -3,6 +3,7 @@ import type { DirectRequests, IndirectRefusal } from '../authorization/direct-re
 import type { OwnEndpoint } from '../endpoints/endpoint.ts';
 import type { ClientDemand } from '../clients/demands.ts';
 import type { OAuthServerConfig } from '../config.ts';
+import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
 import { NO_DEMANDS, type DemandField } from '../clients/demands.ts';
 import { OAuthError } from '../errors.ts';
@@ -23,6 +24,7 @@ export interface Contributions {
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Whether anything is taken that is good once. */
   readonly usesOnce: boolean;
+  readonly examinations: readonly Examination[];
 }
 
 /** What clients may demand of a server of these features. */
@@ -51,6 +53,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     indirectRefusals: all(started, 'indirectRefusal'),
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
     usesOnce: started.some(({ usesOnce }) => usesOnce === true),
+    examinations: all(started, 'examination'),
     endpoints: (parts) => started.flatMap((each) => endpointsOf(each, parts)),
   };
 }

@@ -1,6 +1,5 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { Client } from '../store/client.ts';
-import { examineAdministration } from './administration-checks.ts';
 import { examineEndpoints, examineExemptions, examineLoginRoute } from './application-checks.ts';
 import { check, isHealthy, ok, skipped, type Check, type Finding } from './checks.ts';
 import { examineClientDemands } from './client-demand-checks.ts';
@@ -46,14 +45,16 @@ export interface ExaminationOptions {
 
 type Examination = (subject: Subject) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
-/** In this order, behind those of the store. */
-const EXAMINATIONS: readonly (readonly [part: string, Examination])[] = [
+/** In this order, behind those of the store. Those of features come after the first group. */
+const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],
   ['key rotation', examineRotation],
   ['sign-in route', examineLoginRoute],
   ['endpoints', examineEndpoints],
   ['csrf_exempt_routes', examineExemptions],
-  ['administration', examineAdministration],
+];
+
+const SERVER: typeof APPLICATION = [
   ['views', examineViews],
   ['password hasher', examineHasher],
   [
@@ -81,8 +82,19 @@ export async function examine(
   const made = server.basePath === '' ? 'public_url makes' : 'public_url and base_path make';
   const checks: Check[] = [{ part: 'configuration', ...ok(`${made} ${server.issuer} the issuer`) }];
   const ofStore = [['schema', examineSchema], ...(await engineExaminations(application.database))] as const;
+  const ofFeatures = server.examinations.map(({ part, findings }): (typeof APPLICATION)[number] => [
+    part,
+    () => findings(),
+  ]);
+  const examinations = [
+    ['store', examineStore],
+    ...ofStore,
+    ...APPLICATION,
+    ...ofFeatures,
+    ...SERVER,
+  ] as const;
   const needStore = new Set(['clients', 'registration', 'documents', ...ofStore.map(([part]) => part)]);
-  for (const [part, examination] of [['store', examineStore], ...ofStore, ...EXAMINATIONS] as const) {
+  for (const [part, examination] of examinations) {
     const storeIsAway = !checks.some((each) => each.part === 'store' && each.outcome === 'ok');
     const found =
       needStore.has(part) && storeIsAway

@@ -5,7 +5,7 @@ import type { ConsentView } from '../authorization/consent-page.ts';
 import type { Unverified } from '../clients/who-asks.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import { randomToken } from '../crypto.ts';
-import { AUTHORIZE_PATH, browserPaths } from '../endpoints/paths.ts';
+import { AUTHORIZE_PATH, browserPaths } from '../paths.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 

@@ -17,7 +17,7 @@ import type { Reply } from '../replies/responses.ts';
 import { scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { PersonReference } from '../contracts/person.ts';
 import type { AuthorizationRecords } from '../store/sql/authorizations.ts';
-import type { BrowserPaths } from './paths.ts';
+import type { BrowserPaths } from '../paths.ts';
 
 export interface ApplicationsEndpointsOptions {
   readonly store: AuthorizationRecords;

@@ -11,7 +11,7 @@ import { ANYWHERE, pageReply, redirectReply } from '../replies/pages.ts';
 import type { Reply } from '../replies/responses.ts';
 import type { Client } from '../store/client.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
-import type { BrowserPaths } from './paths.ts';
+import type { BrowserPaths } from '../paths.ts';
 
 export interface AuthorizeRepliesOptions {
   readonly host: Pick<CompleteHost, 'render' | 'log'>;

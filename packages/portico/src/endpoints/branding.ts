@@ -1,7 +1,7 @@
 import type { Branding } from '../defaults/branding/branding.ts';
 import { requestIdOf, withRequestId } from '../http/request-id.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { Mounting } from './paths.ts';
+import type { Mounting } from '../paths.ts';
 
 /** The application's own logos; they read no session and no store. */
 export function createBrandingEndpoints(

@@ -11,15 +11,13 @@ import { logRefusal, notedClient } from '../refusals.ts';
 import { toResponse, type Reply } from '../replies/responses.ts';
 import type { Failures } from '../replies/failures.ts';
 import {
-  ADMINISTRATION_TABLE,
   ENDPOINT_TABLE,
   mountedAt,
   RESOURCE_METADATA,
-  type AdministrationPageName,
   type EndpointDescription,
   type EndpointName,
 } from './table.ts';
-import type { Mounting } from './paths.ts';
+import type { Mounting } from '../paths.ts';
 
 /** An endpoint of the server: mounted by its path, named for `csrf_exempt_routes`. */
 export interface Endpoint {
@@ -61,13 +59,11 @@ export interface EndpointsOptions {
   readonly measuring: Measuring | null;
   /** Where the metadata of the resource is, and what answers there; null unless it is published. */
   readonly resourceMetadata: { readonly path: string; readonly handler: Handler } | null;
-  /** Answers a request for an administrator's page; null when there are none. */
-  readonly administration: ((name: AdministrationPageName, request: Request) => Promise<Reply>) | null;
 }
 
 /** Every endpoint of the tables, with its handler, and the metadata of the resource. */
 export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] {
-  const { handlers, own, mounting, resourceMetadata, administration, ...parts } = options;
+  const { handlers, own, mounting, resourceMetadata, ...parts } = options;
   const endpoints = ENDPOINT_TABLE.flatMap((each) => {
     const handler = handlers[each.name];
     if (handler === null) return [];
@@ -76,13 +72,6 @@ export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] 
   for (const { description: each, handler } of own) {
     const described = mountedAt(each, mounting);
     endpoints.push(...described.map((description) => createEndpoint({ ...parts, description, handler })));
-  }
-  if (administration !== null) {
-    for (const each of ADMINISTRATION_TABLE) {
-      const handler: Handler = (request) => administration(each.name, request);
-      const described = mountedAt({ ...each, forPeople: true }, mounting);
-      endpoints.push(...described.map((description) => createEndpoint({ ...parts, description, handler })));
-    }
   }
   if (resourceMetadata === null) return endpoints;
   const { path, handler } = resourceMetadata;
@@ -98,7 +87,7 @@ function createEndpoint({
   binding,
   runFrom,
   measuring,
-}: Omit<EndpointsOptions, 'handlers' | 'own' | 'mounting' | 'resourceMetadata' | 'administration'> & {
+}: Omit<EndpointsOptions, 'handlers' | 'own' | 'mounting' | 'resourceMetadata'> & {
   readonly description: EndpointDescription;
   readonly handler: Handler;
 }): Endpoint {

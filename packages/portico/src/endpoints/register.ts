@@ -14,7 +14,7 @@ import { jsonReply, type Reply } from '../replies/responses.ts';
 import type { Client } from '../store/client.ts';
 import type { Pruning } from '../store/pruning.ts';
 import type { Handler } from './endpoint.ts';
-import { REGISTER_PATH } from './paths.ts';
+import { REGISTER_PATH } from '../paths.ts';
 
 export interface RegisterEndpointOptions {
   readonly registrations: Registrations;

@@ -1,12 +1,11 @@
 import {
-  ADMINISTRATION_PATH,
   APPLICATIONS_PATH,
   AUTHORIZE_PATH,
   LOGO_PATH,
   REGISTER_PATH,
   TOKEN_PATH,
   type Mounting,
-} from './paths.ts';
+} from '../paths.ts';
 
 /** What is fixed about an endpoint, whatever handles its requests. */
 export interface EndpointDescription {
@@ -73,26 +72,6 @@ export const RESOURCE_METADATA = {
   anyOrigin: true,
 } as const satisfies Omit<EndpointDescription, 'path'>;
 
-/** The administrator's pages, with `oauth_server:admin_permission`. What is posted to one is a form of its own. */
-export const ADMINISTRATION_TABLE = [
-  { name: 'oauth_server_admin', path: ADMINISTRATION_PATH, methods: ['GET'] },
-  { name: 'oauth_server_admin_clients', path: `${ADMINISTRATION_PATH}/clients`, methods: ['GET', 'POST'] },
-  { name: 'oauth_server_admin_client', path: `${ADMINISTRATION_PATH}/client`, methods: ['GET', 'POST'] },
-  { name: 'oauth_server_admin_rotations', path: `${ADMINISTRATION_PATH}/rotations`, methods: ['GET'] },
-  { name: 'oauth_server_admin_keys', path: `${ADMINISTRATION_PATH}/keys`, methods: ['GET', 'POST'] },
-  {
-    name: 'oauth_server_admin_registration',
-    path: `${ADMINISTRATION_PATH}/registration`,
-    methods: ['GET', 'POST'],
-  },
-  { name: 'oauth_server_admin_access', path: `${ADMINISTRATION_PATH}/access`, methods: ['GET', 'POST'] },
-  { name: 'oauth_server_admin_person', path: `${ADMINISTRATION_PATH}/person`, methods: ['GET', 'POST'] },
-  { name: 'oauth_server_admin_audit', path: `${ADMINISTRATION_PATH}/audit`, methods: ['GET'] },
-  { name: 'oauth_server_admin_doctor', path: `${ADMINISTRATION_PATH}/doctor`, methods: ['GET'] },
-] as const satisfies readonly EndpointDescription[];
-
-export type AdministrationPageName = (typeof ADMINISTRATION_TABLE)[number]['name'];
-
 export type EndpointName = (typeof ENDPOINT_TABLE)[number]['name'];
 
 /** The endpoint with its whole path; twice when it describes an issuer that has a path. */
@@ -115,8 +94,8 @@ export function csrfExemptRoutes(
   features: readonly { readonly endpoints?: readonly EndpointDescription[] }[],
 ): Readonly<Record<string, boolean>> {
   const own = features.flatMap(({ endpoints = [] }) => endpoints);
-  const withPost = [...ENDPOINT_TABLE, ...own, ...ADMINISTRATION_TABLE].filter(
-    ({ methods }: EndpointDescription) => methods.includes('POST'),
+  const withPost = [...ENDPOINT_TABLE, ...own].filter(({ methods }: EndpointDescription) =>
+    methods.includes('POST'),
   );
   return Object.fromEntries(withPost.map(({ name }) => [name, true]));
 }

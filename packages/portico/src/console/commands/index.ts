@@ -1,6 +1,5 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import type { DemandDescription } from '../../clients/demands.ts';
-import type { Feature } from '../../feature.ts';
 import { addAuthorizationList } from './authorization-list.ts';
 import { addAuthorizationRevoke } from './authorization-revoke.ts';
 import { addAuditList } from './audit-list.ts';
@@ -58,8 +57,7 @@ const commandsOf = (demands: readonly DemandDescription[]): readonly AddCommands
 ];
 
 /** Every command of the plugin: a file of its own, since an application that serves loads none of them. */
-export function addServerCommands(features: readonly Feature[]): AddCommands {
-  const demands = features.flatMap(({ clientDemands = [] }) => clientDemands);
+export function addServerCommands(demands: readonly DemandDescription[]): AddCommands {
   return (program, context) => {
     for (const add of commandsOf(demands)) add(program, context);
   };

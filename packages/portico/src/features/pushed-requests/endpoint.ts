@@ -1,6 +1,6 @@
 import type { Parts } from '../../feature.ts';
 import type { Handler } from '../../endpoints/endpoint.ts';
-import { TOKEN_PATH } from '../../endpoints/paths.ts';
+import { TOKEN_PATH } from '../../paths.ts';
 import type { AuthenticateClient } from '../../clients/authentication.ts';
 import { OAuthError } from '../../errors.ts';
 import { formParameters, type Parameters } from '../../parameters.ts';

@@ -1,0 +1,19 @@
+import { nonEmptyText } from '../../config.ts';
+
+/** The key of `oauth_server` that the administrator's pages add. */
+export const administrationShape = {
+  admin_permission: nonEmptyText(
+    'a permission',
+    'name the permission that an administrator must hold',
+  ).optional(),
+};
+
+export interface AdministrationConfig {
+  /** The permission that a person must hold to use the administrator's pages, below `/oauth/admin`; without it there are no such pages. */
+  readonly admin_permission?: string | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends AdministrationConfig {}
+  interface OAuthServerConfigInput extends AdministrationConfig {}
+}

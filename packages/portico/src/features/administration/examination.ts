@@ -1,0 +1,16 @@
+import { warning, type Finding } from '@portico/sql';
+import type { ScopeCatalog } from '../../tokens/scopes.ts';
+
+/** Warns where the permission is also that of a scope: people who may use that API would administer the server. */
+export function examinePermission(permission: string, scopes: ScopeCatalog): readonly Finding[] {
+  const shared = [...scopes.values()]
+    .filter((scope) => scope.permission === permission)
+    .map(({ name }) => name);
+  if (shared.length === 0) return [];
+  return [
+    warning(
+      `oauth_server:admin_permission: ${permission} is also what people need for the scope ${shared.join(', ')}, so whoever may use that API administers this server`,
+      'give the pages a permission of their own, which no scope has (docs/administration.md)',
+    ),
+  ];
+}

@@ -1,0 +1,75 @@
+import type { Visitor } from '../../accounts.ts';
+import { keyedHash, randomToken } from '../../crypto.ts';
+import { formToken, isFormToken } from '../../form-token.ts';
+import type { Parameters } from '../../parameters.ts';
+import type { SingleUses } from '../../store/single-uses.ts';
+import { markup, type Html } from './html.ts';
+
+/** What a form of an administrator's page does. */
+export interface FormSubject {
+  /** Such as `revoke`; the form's button sends it as `do`. */
+  readonly action: string;
+  /** What it is done to, such as a client's id. */
+  readonly target: string;
+  /** All that the person saw of it and decided by: once it is another, the form is void. */
+  readonly state: unknown;
+}
+
+/** In milliseconds. */
+const LIFETIME = 1_800_000;
+/** Clocks of two machines differ, in milliseconds. */
+const TOLERANCE = 60_000;
+
+/** The forms of the pages: each is good once, for half an hour, for the person and the browser that it was shown to. */
+export class Forms {
+  readonly #singleUses: SingleUses;
+  readonly #clock: () => number;
+
+  /** `clock`: milliseconds since 1970. */
+  constructor(singleUses: SingleUses, clock: () => number) {
+    this.#singleUses = singleUses;
+    this.#clock = clock;
+  }
+
+  /** The hidden fields of a form. */
+  fields(visitor: Visitor, subject: FormSubject): Html {
+    const [id, shownAt] = [randomToken(), String(this.#clock())];
+    const state = stateOf(visitor, subject);
+    const token = formToken(visitor, ...formOf(visitor, subject, [id, shownAt, state]));
+    const fields = { do: subject.action, form_id: id, shown_at: shownAt, state, csrf_token: token };
+    return markup`${Object.entries(fields).map(
+      ([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`,
+    )}`;
+  }
+
+  /**
+   * Takes the form, once in all processes; what it does follows at once. Null when it was taken, otherwise why it was not, for the log:
+   * nothing may be done then.
+   */
+  async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
+    const sent = (name: string) => form.get(name) ?? '';
+    const [id, shownAt, state] = [sent('form_id'), sent('shown_at'), sent('state')];
+    if (!isFormToken(sent('csrf_token'), visitor, ...formOf(visitor, subject, [id, shownAt, state]))) {
+      return 'the csrf_token is not that of this form, person and browser session';
+    }
+    const age = this.#clock() - Number(shownAt);
+    if (age > LIFETIME || age < -TOLERANCE) return 'the form was shown more than half an hour ago';
+    if (state !== stateOf(visitor, subject)) return 'what it is about has changed since it was shown';
+    const until = Number(shownAt) + LIFETIME + TOLERANCE;
+    return (await this.#singleUses.claim('form', [id], until)) ? null : 'the form was sent before';
+  }
+}
+
+/** By the session's secret: what is known of a client, its secret's hash too, is not told by it. */
+function stateOf({ browserSecret }: Visitor, { action, target, state }: FormSubject): string {
+  return keyedHash(browserSecret, 'oauth/admin state', action, target, JSON.stringify(state));
+}
+
+function formOf(
+  { user }: Visitor,
+  { action, target }: FormSubject,
+  sent: readonly string[],
+): readonly string[] {
+  const { provider, id } = user.reference;
+  return ['oauth/admin', provider, id, action, target, ...sent];
+}

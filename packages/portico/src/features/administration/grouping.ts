@@ -1,0 +1,69 @@
+import type { PersonReference } from '../../contracts/person.ts';
+import type { Access } from '../../access/access.ts';
+import { MOST_LISTED } from '../../access/listing.ts';
+import type { AuthorizationFilter, HeldAuthorization } from '../../store/authorization-search.ts';
+
+/** All that one person has allowed one application. */
+export interface HeldGroup {
+  /** Newest first; never empty. */
+  readonly authorizations: readonly [HeldAuthorization, ...HeldAuthorization[]];
+  /** Whether there are more than these. */
+  readonly more: boolean;
+}
+
+/** A part of a list: one row for each person and application. */
+export interface HeldGroups {
+  readonly groups: readonly HeldGroup[];
+  /** Where to go on; null when nothing follows. */
+  readonly next: string | null;
+}
+
+/** Rows of a page. */
+const SHOWN = 50;
+
+/**
+ * The groups whose newest authorization comes next, newest first: each stands on one page alone. A page looks at a thousand authorizations;
+ * where that is not all of them, those of each row are looked up.
+ */
+export async function heldGroups(
+  access: Access,
+  filter: AuthorizationFilter,
+  after: string | undefined,
+): Promise<HeldGroups> {
+  const from = after === undefined ? {} : { after };
+  const { items, next } = await access.list(filter, { limit: MOST_LISTED, ...from });
+  const all = grouped(items);
+  const shown = all.slice(0, SHOWN);
+  const last = shown.at(-1);
+  const rest = all.length > SHOWN && last !== undefined ? last.authorizations[0].id : next;
+  if (after === undefined && next === null) return { groups: shown, next: rest };
+  const groups: HeldGroup[] = [];
+  for (const { authorizations } of shown) {
+    const [{ person, client }] = authorizations;
+    const whole = await heldBy(access, { ...filter, person, clientId: client.id });
+    // One that has a newer authorization stands on a page before.
+    if (whole !== null && !(after !== undefined && whole.authorizations[0].id >= after)) groups.push(whole);
+  }
+  return { groups, next: rest };
+}
+
+/** All of one person and application, as far as one page of the list goes; null without any. */
+export async function heldBy(
+  access: Access,
+  filter: AuthorizationFilter & { readonly person: PersonReference; readonly clientId: string },
+): Promise<HeldGroup | null> {
+  const { items, next } = await access.list(filter, { limit: MOST_LISTED });
+  const [first, ...others] = items;
+  return first === undefined ? null : { authorizations: [first, ...others], more: next !== null };
+}
+
+function grouped(items: readonly HeldAuthorization[]): readonly HeldGroup[] {
+  const groups = new Map<string, [HeldAuthorization, ...HeldAuthorization[]]>();
+  for (const item of items) {
+    const key = JSON.stringify([item.person.provider, item.person.id, item.client.id]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()].map((authorizations) => ({ authorizations, more: false }));
+}

@@ -1,0 +1,49 @@
+import { equalInConstantTime } from '../../http/constant-time.ts';
+import type { Visitor } from '../../accounts.ts';
+import { keyedHash } from '../../crypto.ts';
+
+/** In milliseconds: long enough to reload the page, and to come back to it once. */
+const HOLDS = 600_000;
+const PARAMETER = 'done';
+
+/**
+ * What a form has done is said on the page to which the browser is sent then, by the parameter `done` of its address. It is signed, so that
+ * a link that another person made tells of nothing.
+ */
+export class Notices {
+  readonly #clock: () => number;
+
+  /** `clock`: milliseconds since 1970. */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** The path and query of an address of this page, with its `done`, if there is one, signed for this browser and person. */
+  sign(visitor: Visitor, page: string, address: URL): string {
+    const done = address.searchParams.get(PARAMETER);
+    if (done !== null) {
+      const at = String(this.#clock());
+      const signed = signature(visitor, page, address, [done, at]);
+      address.searchParams.set(PARAMETER, [done, at, signed].join('.'));
+    }
+    return `${address.pathname}${address.search}`;
+  }
+
+  /** What was done, as the page named it; empty unless it was signed for this browser, person and page, some minutes ago at most. */
+  in(visitor: Visitor, page: string, address: URL): string {
+    const [done = '', at = '', sent = ''] = address.searchParams.get(PARAMETER)?.split('.') ?? [];
+    if (sent === '' || !equalInConstantTime(sent, signature(visitor, page, address, [done, at]))) return '';
+    return Math.abs(this.#clock() - Number(at)) < HOLDS ? done : '';
+  }
+}
+
+function signature(
+  { user, browserSecret }: Visitor,
+  page: string,
+  { searchParams }: URL,
+  about: readonly string[],
+): string {
+  const { provider, id } = user.reference;
+  const others = [...searchParams].filter(([name]) => name !== PARAMETER).flat();
+  return keyedHash(browserSecret, 'oauth/admin notice', provider, id, page, ...others, ...about);
+}
