@@ -129,7 +129,7 @@ describe('what is said by whatever does not start, and by a command', () => {
 
 describe('the reason that a line of a refusal has in brackets', () => {
   const files =
-    /^packages\/portico\/src\/(?:jws\/(?:compact|dpop-proof)|administration\/(?:administration|forms)\.ts|(?:assembly|authorization|client-documents|clients|endpoints|features\/[\w-]+|grants|outbound|profiles|registering|tokens)\/|(?:parameters|refusals)\.ts)/;
+    /^packages\/portico\/src\/(?:jws\/(?:compact|dpop-proof)|features\/administration\/(?:administration|forms)\.ts|(?:assembly|authorization|client-documents|clients|endpoints|features\/(?!administration\/)[\w-]+|grants|outbound|profiles|registering|tokens)\/|(?:parameters|refusals)\.ts)/;
   /** What these say is of the configuration, a registration, the doctor or the documentation, and has its place elsewhere. */
   const elsewhere =
     /\/(?:claims|imported-secrets|redirect-uris|round-trip|secrets|updating|logo|clients\/demands(?:\.fixture)?|features\/[\w-]+\/(?:index|config))\.ts$/;

@@ -8,7 +8,11 @@ export interface Area {
 
 export const AREAS: Readonly<Record<string, Area>> = {
   grants: {
-    files: ['packages/portico/src/grants/*.ts', 'packages/portico/src/store/grant.ts'],
+    files: [
+      'packages/portico/src/grants/*.ts',
+      'packages/portico/src/features/refresh-retry/retries.ts',
+      'packages/portico/src/store/grant.ts',
+    ],
     tests: [
       'packages/portico/src/grants/lost-answers.test.ts',
       'packages/portico/src/auditing/replay-event-limit.test.ts',

@@ -240,7 +240,6 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     binding,
   });
   const lostAnswers = createLostAnswers(clock);
-  const { refresh_retry_seconds: refreshRetrySeconds } = config;
   const grants = createGrants({
     store,
     accounts,
@@ -252,7 +251,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     audit,
     clock,
     lostAnswers,
-    refreshRetrySeconds,
+    secondUses: contributions.secondUses,
     profiles,
     binding,
     measuring,

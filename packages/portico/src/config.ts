@@ -27,9 +27,6 @@ const MOST_ITERATIONS = 4_000_000;
 /** As many as are kept that nobody has used. */
 const MOST_REGISTRATIONS = 10_000;
 
-/** In seconds. A thief who is as quick as this goes unnoticed (decision 37). */
-const LONGEST_RETRY = 300;
-
 /** A text that says something. */
 export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
@@ -216,11 +213,6 @@ export const coreShape = {
   code_ttl: seconds.default(60),
   consent_ttl: seconds.default(600),
   client_id_metadata_documents: documents.optional(),
-  refresh_retry_seconds: z
-    .int({ error: 'must be a whole number of seconds' })
-    .min(0, 'must be at least 0 seconds, which allows no second use')
-    .max(LONGEST_RETRY, `must be at most ${LONGEST_RETRY} seconds`)
-    .default(0),
   health: health.optional(),
   private_key_jwt: z.boolean({ error: 'must be true or false' }).optional(),
   profile: z.literal('fapi2', { error: 'must be fapi2, or left out' }).optional(),
@@ -286,11 +278,6 @@ export interface OAuthServerConfigInput {
    * any host or from some; false.
    */
   readonly client_id_metadata_documents?: boolean | DocumentHosts | undefined;
-  /**
-   * For how many seconds after its use a refresh token that is offered again is given the same answer, unless its successor was used;
-   * 300 at most; 0, which makes every second use a replay.
-   */
-  readonly refresh_retry_seconds?: number | undefined;
   /**
    * Where probes ask whether the process lives and whether it is ready, below `base_path`: `{ live: '/health/live', ready: '/health/ready' }`, each
    * of which may be another path, or false; false for neither. In an application of the kit these two, where it has no routes of its own

@@ -14,6 +14,7 @@ import type { EndpointDescription } from './endpoints/table.ts';
 import type { Parameters } from './parameters.ts';
 import type { DemandDescription } from './clients/demands.ts';
 import type { OAuthServerConfig } from './config.ts';
+import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { Server } from './server.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
@@ -71,6 +72,8 @@ export interface Contribution {
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
   /** Refuses to issue a token. */
   readonly issuanceCheck?: IssuanceCheck;
+  /** Decides what a second use of a refresh token gets; at most one feature does. */
+  readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
   /** Whether it takes anything that is good once, such as what somebody signed. */
   readonly usesOnce?: boolean;
   /** What the doctor examines of it. */

@@ -16,6 +16,8 @@ export interface Contributions {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Null where tokens are bound to nothing. */
   readonly binding: KeyBinding | null;
+  /** Null when a second use of a refresh token is a replay. */
+  readonly secondUses: NonNullable<Contribution['secondUses']> | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   /** Null when clients send no requests directly. */
   readonly directRequests: DirectRequests | null;
@@ -50,6 +52,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     metadata: Object.assign({}, ...started.map(({ metadata }) => metadata)) as Record<string, unknown>,
     binding: only(started, 'binding'),
     directRequests: only(started, 'directRequests'),
+    secondUses: only(started, 'secondUses'),
     indirectRefusals: all(started, 'indirectRefusal'),
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
     usesOnce: started.some(({ usesOnce }) => usesOnce === true),

@@ -13,7 +13,7 @@ import { requireGrant, type TokenResponse } from './grant.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 import { createOutcomes, invalidGrant, type Outcomes } from './outcome.ts';
-import { createRefreshRetries, type RefreshRetries } from './refresh-retry.ts';
+import type { RefreshRules, SecondUses } from './second-uses.ts';
 import {
   createAgain,
   expired,
@@ -28,8 +28,8 @@ import {
 
 export interface RefreshTokenGrantOptions extends StoredGrantOptions {
   readonly store: Store;
-  /** `oauth_server:refresh_retry_seconds`; 0: a second use is a replay, whenever it comes. */
-  readonly refreshRetrySeconds: number;
+  /** Decides what a second use gets; null where each is a replay. */
+  readonly secondUses: ((rules: RefreshRules, binding: KeyBinding | null) => SecondUses) | null;
   readonly profiles: Pick<Profiles, 'governs'>;
   /** Null where tokens are bound to nothing. */
   readonly binding: KeyBinding | null;
@@ -52,8 +52,8 @@ interface Offer extends TokenRequest {
 export class RefreshTokenGrant {
   readonly #options: RefreshTokenGrantOptions;
   readonly #outcomes: Outcomes;
-  /** Null when `oauth_server:refresh_retry_seconds` is 0. */
-  readonly #retries: RefreshRetries | null;
+  /** Null where each second use is a replay. */
+  readonly #retries: SecondUses | null;
 
   constructor(options: RefreshTokenGrantOptions) {
     this.#options = options;
@@ -61,21 +61,8 @@ export class RefreshTokenGrant {
       this.#narrowed(inForce, client, form.get('scope')),
     );
     this.#outcomes = createOutcomes('refresh_token', options, again);
-    const { store, audit, binding, clock, refreshRetrySeconds } = options;
-    const window = refreshRetrySeconds * 1000;
     const requireSame = this.#requireSame.bind(this);
-    this.#retries =
-      window === 0
-        ? null
-        : createRefreshRetries({
-            store: store.refreshTokens,
-            audit,
-            binding,
-            clock,
-            window,
-            again,
-            requireSame,
-          });
+    this.#retries = options.secondUses?.({ again, requireSame }, options.binding) ?? null;
   }
 
   /** Answers a token request with `grant_type=refresh_token`. */

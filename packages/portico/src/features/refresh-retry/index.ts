@@ -1,0 +1,14 @@
+import { defineFeature } from '../../feature.ts';
+import { refreshRetryShape } from './config.ts';
+import { RefreshRetries } from './retries.ts';
+
+/** Answers a refresh token again that is used a second time within seconds, for clients that lost the first answer. */
+export const refreshRetry = defineFeature({
+  name: 'refresh_retry',
+  config: refreshRetryShape,
+  start({ store, audit, clock }, { refresh_retry_seconds: seconds = 0 }) {
+    if (seconds === 0) return {};
+    const retrying = { store: store.refreshTokens, audit, clock, window: seconds * 1000 };
+    return { secondUses: (rules, binding) => new RefreshRetries({ ...retrying, binding }, rules) };
+  },
+});

@@ -1,0 +1,106 @@
+import type { Audit } from '../../auditing/audit.ts';
+import { derivedKey, openText, sealText, tokenHash } from '../../crypto.ts';
+import type { KeptAnswer, RefreshToken } from '../../store/grant.ts';
+import type { RefreshTokenRecords } from '../../store/sql/refresh-tokens.ts';
+import { tokenTypeOf, type KeyBinding } from '../../tokens/key-binding.ts';
+import type { TokenResponse } from '../../grants/grant.ts';
+import type { PreparedTokens } from '../../grants/issuing.ts';
+import { invalidGrant, secondsLeft } from '../../grants/outcome.ts';
+import type { TokenRequest } from '../../grants/lost-answers.ts';
+import type { RefreshRules, SecondUses } from '../../grants/second-uses.ts';
+
+export interface RefreshRetriesOptions {
+  readonly store: RefreshTokenRecords;
+  readonly audit: Audit;
+  /** Null where tokens are bound to nothing. */
+  readonly binding: KeyBinding | null;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** How long after its use, in milliseconds. */
+  readonly window: number;
+}
+
+/** What is sealed. The ID token is not: it is signed anew, with what the person and their permissions are then. */
+interface Sealed {
+  readonly access: string;
+  readonly refresh: string;
+  readonly scopes: readonly string[];
+  /** Of the access token, milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** Of the key that the access token is bound to; left out when it is bound to none. */
+  readonly thumbprint?: string;
+}
+
+/**
+ * Answers the last use of a refresh token again, with the same tokens, for some seconds and until its successor is used (decision 37).
+ * The store keeps that answer, and only the token opens it.
+ */
+export class RefreshRetries implements SecondUses {
+  readonly #options: RefreshRetriesOptions;
+  readonly #rules: RefreshRules;
+
+  constructor(options: RefreshRetriesOptions, rules: RefreshRules) {
+    this.#options = options;
+    this.#rules = rules;
+  }
+
+  seal(presented: string, token: RefreshToken, { tokens, response }: PreparedTokens, now: number): string {
+    const { scopes, expiresAt, thumbprint } = tokens.accessToken;
+    const { access_token: access, refresh_token: refresh = '' } = response;
+    const bound = thumbprint === null ? {} : { thumbprint };
+    const content: Sealed = { access, refresh, scopes, expiresAt, ...bound };
+    return sealText(keyOf(presented), aboutOf(token, token.generation + 1, now), JSON.stringify(content));
+  }
+
+  async answer(
+    { client, form, thumbprint }: TokenRequest,
+    presented: string,
+    token: RefreshToken,
+  ): Promise<TokenResponse | null> {
+    const { store, audit, binding, clock } = this.#options;
+    const { family } = token;
+    const kept = await store.findKeptAnswer(family.id);
+    const sealed = kept === null ? null : this.#open(presented, token, kept);
+    if (sealed === null) return null;
+    const { access, refresh, scopes, expiresAt } = sealed;
+    this.#rules.requireSame(client, form, token, scopes);
+    if ((sealed.thumbprint ?? null) !== thumbprint) {
+      // A public client has nothing but the token: one of two who used it at once, with different keys, stole it.
+      if (client.public) return null;
+      throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
+    }
+    const response: TokenResponse = {
+      access_token: access,
+      token_type: tokenTypeOf(binding, thumbprint),
+      expires_in: secondsLeft(expiresAt, clock()),
+      scope: '',
+      refresh_token: refresh,
+    };
+    const grant = { family, nonce: null, thumbprint };
+    const answer = await this.#rules.again(client, form, grant, { scopes, response });
+    const about = { authorization: family.id, clientId: family.clientId, person: family.person };
+    await audit({ type: 'refresh_token_retried', ...about });
+    return answer;
+  }
+
+  /** What the token's use was answered with, while that is the last word: in time, and its refresh token is the one in use. */
+  #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
+    const { clock, window } = this.#options;
+    const now = clock();
+    if (kept.usedAt + window <= now || kept.expiresAt <= now) return null;
+    const text = openText(keyOf(presented), aboutOf(token, kept.generation, kept.usedAt), kept.sealed);
+    if (text === null) return null;
+    const sealed = JSON.parse(text) as Sealed;
+    return tokenHash(sealed.refresh) === kept.currentHash ? sealed : null;
+  }
+}
+
+/** The key is in the token alone: of that, the store has only a hash. */
+function keyOf(presented: string): Uint8Array {
+  return derivedKey(presented, 'portico/refresh-answer');
+}
+
+/** What a sealed answer is bound to: moved to another row, or kept from an earlier use, it does not open. */
+function aboutOf({ family }: RefreshToken, generation: number, usedAt: number): string {
+  return JSON.stringify([family.id, generation, family.clientId, usedAt]);
+}
