@@ -64,9 +64,8 @@ test('without a base path endpoints, metadata, redirects and cookies are what th
     const { application, server } = portal;
     const ask = (path: string, init: RequestInit = {}) =>
       application.fetch(new Request(`https://portal.example${path}`, init));
-    expect(server.endpoints.map(({ name, methods, path }) => [name, ...methods, path].join(' '))).toEqual(
-      ENDPOINTS_OF_BEFORE,
-    );
+    const endpoints = server.endpoints.map(({ name, methods, path }) => [name, ...methods, path].join(' '));
+    expect(endpoints.toSorted()).toEqual(ENDPOINTS_OF_BEFORE.toSorted());
     expect(await (await ask('/.well-known/oauth-authorization-server')).text()).toBe(METADATA_OF_BEFORE);
     for (const path of [
       '/.well-known/openid-configuration/',

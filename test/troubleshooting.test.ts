@@ -132,7 +132,7 @@ describe('the reason that a line of a refusal has in brackets', () => {
     /^packages\/portico\/src\/(?:jws\/(?:compact|dpop-proof)|features\/administration\/(?:administration|forms)\.ts|(?:assembly|authorization|client-documents|clients|endpoints|features\/(?!administration\/)[\w-]+|grants|outbound|profiles|registering|tokens)\/|(?:parameters|refusals)\.ts)/;
   /** What these say is of the configuration, a registration, the doctor or the documentation, and has its place elsewhere. */
   const elsewhere =
-    /\/(?:claims|imported-secrets|redirect-uris|round-trip|secrets|updating|logo|clients\/demands(?:\.fixture)?|features\/[\w-]+\/(?:index|config))\.ts$/;
+    /\/(?:claims|imported-secrets|redirect-uris|round-trip|secrets|updating|logos\/endpoint|clients\/demands(?:\.fixture)?|features\/[\w-]+\/(?:index|config))\.ts$/;
   /** A text that is a reason begins in lower case, and has words; so has one of these, which is none, or a part of one. */
   const others = new Set(
     [

@@ -15,6 +15,8 @@ import { SingleUses } from './store/single-uses.ts';
 import { createScopeCatalog } from './tokens/scopes.ts';
 import { claimsOf, headerOf, newKey, signed, withAssertion } from '../../../test/support/assertions.ts';
 import { openWatchedStore, type WatchedStore } from '../../../test/support/watched-store.ts';
+import type { ClientLogos } from './clients/logos.ts';
+import { pictureOf } from './features/logos/picture.ts';
 
 const NOW = 1_800_000_000_000;
 const ISSUER = 'https://portal.example/below';
@@ -34,6 +36,11 @@ const ALL_ON = {
   client_logos: true,
   registration: 'open',
 } as const;
+
+const LOGOS: ClientLogos = {
+  path: '/oauth/logo',
+  pictureOf: (named) => pictureOf(named, () => Promise.reject(new Error('Nothing is fetched'))),
+};
 
 const hasher: PasswordHasher = {
   hash: async (secret) => `hash of ${secret}`,
@@ -72,6 +79,7 @@ function admittingWith(config: Partial<OAuthServerConfig> = {}): Admitting {
     scopes,
     keys: { all: async () => [{ algorithm: 'RS256' }] } as unknown as AdmittingOptions['keys'],
     profiles: createProfiles({ code_ttl: 60, private_key_jwt: true, dpop: 'accept', ...config }),
+    logos: config.client_logos === true ? LOGOS : null,
     urls: createClientUrls({ denied_hosts: ['denied.example'] }),
     // Nothing has an address that anybody may be sent to.
     fetching: { allowsLoopback: false, anyPort: false, clock: () => now, resolve: async () => ['127.0.0.1'] },

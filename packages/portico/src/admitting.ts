@@ -8,6 +8,7 @@ import type { ClientDemand } from './clients/demands.ts';
 import { createChecking } from './clients/checking.ts';
 import { createClientKeySource } from './clients/client-keys.ts';
 import { createClients, type Clients, type FindClient } from './clients/clients.ts';
+import type { ClientLogos } from './clients/logos.ts';
 import { createImportedSecrets } from './clients/imported-secrets.ts';
 import { createClientSecrets } from './clients/secrets.ts';
 import type { OAuthServerConfig } from './config.ts';
@@ -19,7 +20,7 @@ import { importingWith } from './importing/on-demand.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import { fetchableUrlProblem } from './outbound/fetchable-urls.ts';
 import { OutboundError } from './outbound/limits.ts';
-import { createFetchImage, createFetchJson, type FetchJsonOptions } from './outbound/fetch-json.ts';
+import { createFetchJson, type FetchJsonOptions } from './outbound/fetch-json.ts';
 import type { Profiles } from './profiles/profiles.ts';
 import { createInitialAccessTokens, type InitialAccessTokens } from './registering/initial-access-tokens.ts';
 import { createRegistrations } from './registering/registrations.ts';
@@ -39,7 +40,9 @@ export interface AdmittingOptions {
   readonly keys: KeyRing;
   readonly profiles: Profiles;
   readonly urls: ClientUrls;
-  /** How keys and logos of clients are fetched. */
+  /** Null where clients have no logos. */
+  readonly logos: ClientLogos | null;
+  /** How keys of clients are fetched. */
   readonly fetching: FetchJsonOptions;
   readonly demands: readonly ClientDemand[];
   readonly audit: Audit;
@@ -86,7 +89,7 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
     store,
     scopes,
     keys,
-    fetchImage: config.client_logos === true ? createFetchImage(fetching) : null,
+    logos: options.logos,
     takesKeys,
     anyPort,
     profiles,

@@ -14,7 +14,6 @@ import { admitsUnverified, type OAuthServerConfig } from './config.ts';
 import { demandsOfFeatures, startFeatures } from './assembly/start-features.ts';
 import type { Feature } from './feature.ts';
 import { featuresWith } from './features.ts';
-import { createApplicationsEndpoints } from './endpoints/applications.ts';
 import {
   createJwksEndpoint,
   createMetadataEndpoint,
@@ -25,7 +24,6 @@ import { createEndpoints, type EndpointsOptions } from './endpoints/endpoint.ts'
 import { createBrandingEndpoints } from './endpoints/branding.ts';
 import { createFailures } from './replies/failures.ts';
 import { createHealthEndpoints } from './endpoints/health.ts';
-import { createLogoEndpoint } from './endpoints/logo.ts';
 import { createIntrospectEndpoint } from './endpoints/introspect.ts';
 import { browserPaths, TOKEN_PATH } from './paths.ts';
 import { createProtectedRoutes } from './endpoints/protected-routes.ts';
@@ -217,6 +215,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     keys,
     profiles,
     urls,
+    logos: contributions.logos,
     fetching,
     demands,
     audit,
@@ -225,7 +224,6 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     random,
   });
   const { clients, authenticating } = admitting;
-  const takesLogos = config.client_logos === true;
   const recordUse = createRecordUse({ store: store.clients, clock, log });
   const authenticateClient = authenticating((id) => clients.find(id), TOKEN_PATH);
 
@@ -284,19 +282,6 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     pruning,
     clock,
   });
-  const applications = createApplicationsEndpoints({
-    store: store.authorizations,
-    accounts,
-    host,
-    scopes,
-    audit,
-    clock,
-    issuer,
-    paths,
-    serverName,
-    speaking,
-    logoPath: takesLogos ? paths.logo : null,
-  });
   const metadata = {
     issuer,
     locales: speaking.locales,
@@ -327,9 +312,6 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
       issuer,
     }),
     oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims, binding: offer }),
-    oauth_server_applications: applications.list,
-    oauth_server_remove_application: applications.remove,
-    oauth_server_logo: takesLogos ? createLogoEndpoint({ store: store.logos }) : null,
     oauth_server_openid_configuration: createOpenidConfigurationEndpoint({
       ...metadata,
       keys,
@@ -397,6 +379,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
           binding,
           authenticating,
           keptOf: authorizing.keptOf,
+          logos: contributions.logos,
           server: () => server,
           examined: options.examined ?? null,
         }),

@@ -20,6 +20,7 @@ import { AuthorizeEndpoint } from './endpoints/authorize.ts';
 import type { ClientDemand } from './clients/demands.ts';
 import type { Handler } from './endpoints/endpoint.ts';
 import type { Parameters } from './parameters.ts';
+import type { ClientLogos } from './clients/logos.ts';
 import type { BrowserPaths } from './paths.ts';
 import type { CompleteHost } from './host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
@@ -52,6 +53,8 @@ export interface AuthorizingOptions {
   readonly contributions: {
     readonly directRequests: DirectRequests | null;
     readonly indirectRefusals: readonly IndirectRefusal[];
+    readonly accessPath: string | null;
+    readonly logos: ClientLogos | null;
   };
   /** Null where tokens are bound to nothing. */
   readonly binding: KeyBinding | null;
@@ -80,7 +83,8 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
   const { audit, pruning, clock, binding, demands, speaking } = options;
   const withLanguage = speaking.locales !== null;
   const { name: serverName, private_key_jwt: takesKeys = false } = config;
-  const { directRequests, indirectRefusals } = options.contributions;
+  const { directRequests, indirectRefusals, logos } = options.contributions;
+  const accessPath = options.contributions.accessPath ?? paths.home;
   const keyParameter = binding?.parameter ?? null;
   /** What nobody reads is not kept: a request that waits has little room. */
   const hints: readonly Hint[] = [
@@ -152,7 +156,7 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     lifetimes: config,
     profiles,
     indirectRefusals,
-    applicationsPath: paths.applications,
+    accessPath,
   });
   const replies = new AuthorizeReplies({
     host,
@@ -160,8 +164,9 @@ export function createAuthorizing(options: AuthorizingOptions): Authorizing {
     profiles,
     issuer,
     paths,
+    accessPath,
     lifetimes: config,
-    logoPath: config.client_logos === true ? paths.logo : null,
+    logoPath: logos?.path ?? null,
     serverName,
     speaking,
   });

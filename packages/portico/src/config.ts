@@ -223,7 +223,6 @@ export const coreShape = {
     .optional(),
   audit: audit.optional(),
   languages: languages.optional(),
-  client_logos: z.boolean({ error: 'must be true or false' }).optional(),
   registration: z
     .enum(['off', 'open', 'initial_access_token'], { error: 'must be off, open or initial_access_token' })
     .optional(),
@@ -306,11 +305,6 @@ export interface OAuthServerConfigInput {
    * application adds languages by files (docs/pages.md). Without it, English alone; false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
-  /**
-   * Whether an operator may give a client a logo, which is kept in the store and shown on the pages of consent and applications, from
-   * `/oauth/logo`; false.
-   */
-  readonly client_logos?: boolean | undefined;
   /**
    * Whether clients may register themselves (RFC 7591, RFC 7592): `open` for anybody, as a public client; `initial_access_token` for
    * whoever an operator gave one (`oauth:initial-access-token:create`); or `off`, which it is.

@@ -12,6 +12,7 @@ import type { Clients, FindClient } from './clients/clients.ts';
 import type { Handler } from './endpoints/endpoint.ts';
 import type { EndpointDescription } from './endpoints/table.ts';
 import type { Parameters } from './parameters.ts';
+import type { ClientLogos } from './clients/logos.ts';
 import type { DemandDescription } from './clients/demands.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
@@ -72,6 +73,10 @@ export interface Contribution {
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
   /** Refuses to issue a token. */
   readonly issuanceCheck?: IssuanceCheck;
+  /** Where people take back what they allowed, as a browser asks for it; at most one feature has that page. */
+  readonly accessPath?: string;
+  /** Pictures of clients; at most one feature has them. */
+  readonly logos?: ClientLogos;
   /** Decides what a second use of a refresh token gets; at most one feature does. */
   readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
   /** Whether it takes anything that is good once, such as what somebody signed. */
@@ -94,6 +99,8 @@ export interface Parts {
   authenticating(findClient: FindClient, ...paths: readonly string[]): AuthenticateClient;
   /** What is kept of an authorization request until somebody is asked. */
   readonly keptOf: (parameters: Parameters) => SentParameters;
+  /** Pictures of clients; null where they have none. */
+  readonly logos: ClientLogos | null;
   /** The whole server: for the time when requests are answered. */
   readonly server: () => AuthorizationServer;
   /** What the doctor looks at; null when nothing but the store is known of the application. */

@@ -1,11 +1,20 @@
 import type { Feature } from './feature.ts';
 import { administration } from './features/administration/index.ts';
+import { applications } from './features/applications/index.ts';
 import { dpop } from './features/dpop/index.ts';
+import { logos } from './features/logos/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
 
 /** What the server can do beyond the documents, in the order in which its parts are added. */
-export const FEATURES: readonly Feature[] = [pushedRequests, dpop, refreshRetry, administration];
+export const FEATURES: readonly Feature[] = [
+  applications,
+  logos,
+  pushedRequests,
+  dpop,
+  refreshRetry,
+  administration,
+];
 
 /** These, and after them an application's own. */
 export function featuresWith(own: readonly Feature[] = []): readonly Feature[] {

@@ -164,7 +164,7 @@ export type { ServerAudit } from './auditing/server-audit.ts';
 export type { Sealing } from './authorization/cookie-keys.ts';
 export type { Host } from './host.ts';
 export type { Destination, Unverified } from './clients/who-asks.ts';
-export type { ApplicationsView } from './authorization/applications-page.ts';
+export type { ApplicationsView } from './replies/applications-view.ts';
 export type { ConsentView } from './authorization/consent-page.ts';
 export type { ErrorView, EveryView, OAuthViews, PageData } from './replies/views.ts';
 export type { Access, ErasedPerson, RevokedAuthorization, RevokedPerson } from './access/access.ts';

@@ -1,9 +1,5 @@
 /** Where people come in their browsers, below `base_path`. */
 export const AUTHORIZE_PATH = '/oauth/authorize';
-export const APPLICATIONS_PATH = '/oauth/applications';
-
-/** Where the logos of clients are, below `base_path`. */
-export const LOGO_PATH = '/oauth/logo';
 
 /** Where codes and refresh tokens are exchanged, below `base_path`. */
 export const TOKEN_PATH = '/oauth/token';
@@ -20,9 +16,6 @@ export interface Mounting {
 /** The same as browsers ask for it: for forms, redirects and cookies. */
 export interface BrowserPaths {
   readonly authorize: string;
-  readonly applications: string;
-  /** Of the logos of clients. */
-  readonly logo: string;
   /** The application's own first page. */
   readonly home: string;
 }
@@ -31,8 +24,6 @@ export interface BrowserPaths {
 export function browserPaths({ basePath, mountPath }: Mounting): BrowserPaths {
   return {
     authorize: `${basePath}${AUTHORIZE_PATH}`,
-    applications: `${basePath}${APPLICATIONS_PATH}`,
-    logo: `${basePath}${LOGO_PATH}`,
     home: mountPath === basePath ? '/' : `${basePath}/`,
   };
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readLogo } from '../../../packages/portico/src/defaults/branding/logo.ts';
 import { imageFacts } from '../../../packages/portico/src/http/images.ts';
-import { checkLogo } from '../../../packages/portico/src/clients/logos.ts';
+import { checkLogo } from '../../../packages/portico/src/features/logos/picture.ts';
 import { RegistrationError } from '../../../packages/portico/src/errors.ts';
 import { scratch } from '../support/scratch.ts';
 import { hold, unless, type Target } from '../target.ts';

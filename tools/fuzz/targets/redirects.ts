@@ -7,7 +7,7 @@ import {
 } from '../../../packages/portico/src/clients/redirect-uris.ts';
 import { fetchableUrlProblem } from '../../../packages/portico/src/outbound/fetchable-urls.ts';
 import { createClientUrls } from '../../../packages/portico/src/client-documents/client-urls.ts';
-import { checkSite } from '../../../packages/portico/src/clients/logos.ts';
+import { checkSite } from '../../../packages/portico/src/clients/sites.ts';
 import { containsLookalike, looksLike } from '../../../packages/portico/src/clients/lookalikes.ts';
 import { RegistrationError } from '../../../packages/portico/src/errors.ts';
 import { hold, unless, type Target } from '../target.ts';

@@ -2,6 +2,7 @@ import { ConfigurationError } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from '../authorization/direct-requests.ts';
 import type { OwnEndpoint } from '../endpoints/endpoint.ts';
 import type { ClientDemand } from '../clients/demands.ts';
+import type { ClientLogos } from '../clients/logos.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
@@ -16,6 +17,10 @@ export interface Contributions {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Null where tokens are bound to nothing. */
   readonly binding: KeyBinding | null;
+  /** Null where there is no page for that. */
+  readonly accessPath: string | null;
+  /** Null where clients have none. */
+  readonly logos: ClientLogos | null;
   /** Null when a second use of a refresh token is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
@@ -52,6 +57,8 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     metadata: Object.assign({}, ...started.map(({ metadata }) => metadata)) as Record<string, unknown>,
     binding: only(started, 'binding'),
     directRequests: only(started, 'directRequests'),
+    accessPath: only(started, 'accessPath'),
+    logos: only(started, 'logos'),
     secondUses: only(started, 'secondUses'),
     indirectRefusals: all(started, 'indirectRefusal'),
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],

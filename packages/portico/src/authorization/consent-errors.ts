@@ -9,16 +9,13 @@ export function notAnswerable(detail: string): AuthorizationPageError {
 }
 
 /** For the person who answered, in the browser in which they did (AS-8.9). */
-export function answeredBefore(
-  outcome: 'allowed' | 'denied',
-  applicationsPath: string,
-): AuthorizationPageError {
+export function answeredBefore(outcome: 'allowed' | 'denied', accessPath: string): AuthorizationPageError {
   const [key, detail] =
     outcome === 'allowed'
       ? (['error.allowed_before', 'it was allowed before'] as const)
       : (['error.denied_before', 'it was denied before'] as const);
-  return new AuthorizationPageError(page(key, { path: applicationsPath }), detail, {
-    link: { href: applicationsPath, text: { key: 'applications.title' } },
+  return new AuthorizationPageError(page(key, { path: accessPath }), detail, {
+    link: { href: accessPath, text: { key: 'applications.title' } },
   });
 }
 

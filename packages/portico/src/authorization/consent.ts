@@ -64,7 +64,7 @@ export interface ConsentOptions {
   /** What refuses requests that came by a browser alone. */
   readonly indirectRefusals: readonly IndirectRefusal[];
   /** Where somebody who answered before can see and take back what they allowed. */
-  readonly applicationsPath: string;
+  readonly accessPath: string;
 }
 
 /**
@@ -277,9 +277,9 @@ export class Consent {
   }
 
   #requireOpen(saved: ConsentRequest): ConsentRequest {
-    const { clock, applicationsPath } = this.#options;
+    const { clock, accessPath } = this.#options;
     if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
-      throw answeredBefore(saved.outcome, applicationsPath);
+      throw answeredBefore(saved.outcome, accessPath);
     }
     if (saved.outcome === 'void') throw notAnswerable('it was ended without an answer');
     if (saved.expiresAt <= clock()) throw notAnswerable('it has expired');

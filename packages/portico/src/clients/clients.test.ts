@@ -16,6 +16,9 @@ import { Store } from '../store/store.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { newKey } from '../../../../test/support/assertions.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
+import type { ClientLogos } from './logos.ts';
+import type { FetchImage } from '../outbound/fetch-json.ts';
+import { pictureOf } from '../features/logos/picture.ts';
 
 const NOW = 1_795_240_016_123;
 const DAY = 86_400_000;
@@ -54,6 +57,11 @@ beforeEach(() => {
   clients = clientsWith();
 });
 
+const fetchedBy = (fetchImage: FetchImage): ClientLogos => ({
+  path: '/oauth/logo',
+  pictureOf: (named) => pictureOf(named, fetchImage),
+});
+
 function clientsWith(changes: Partial<ClientsOptions> = {}): Clients {
   const scopes = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });
   const keys = { all: async () => ['RS256', 'ES256'].map((algorithm) => ({ algorithm }) as never) };
@@ -68,7 +76,7 @@ function clientsWith(changes: Partial<ClientsOptions> = {}): Clients {
     store: watched.store,
     scopes,
     keys,
-    fetchImage: async (url) => (url.pathname === '/logo' ? LOGO : ANOTHER),
+    logos: fetchedBy(async (url) => (url.pathname === '/logo' ? LOGO : ANOTHER)),
     takesKeys: true,
     profiles,
     checkNew: createChecking({ scopes, keys, ...takes, profiles }),
@@ -666,7 +674,7 @@ describe('changing a client', () => {
 
   test('is for clients that an operator registered, and that live; no logo is fetched for another', async () => {
     let fetched = 0;
-    const fetching = clientsWith({ fetchImage: async () => ((fetched += 1), new Uint8Array()) });
+    const fetching = clientsWith({ logos: fetchedBy(async () => ((fetched += 1), new Uint8Array())) });
     const document = await unregistered({ registeredBy: 'document' });
     const itself = await unregistered({ registeredBy: 'registration' });
     const revoked = await registered();

@@ -7,7 +7,6 @@ import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 import { hasExpired } from '../store/client-expiry.ts';
-import type { FetchImage } from '../outbound/fetch-json.ts';
 import type { Client, ClientLogo } from '../store/client.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -21,7 +20,8 @@ import type { CheckNewClient } from './checking.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import { NO_DEMANDS } from './demands.ts';
 import { describeClient, type ShownClient } from './describing.ts';
-import { checkSite, namedLogo } from './logos.ts';
+import { namedLogo, type ClientLogos } from './logos.ts';
+import { checkSite } from './sites.ts';
 import { listPage, type ClientList, type ClientPage } from './listing.ts';
 import { createUpdating, type UpdateClient } from './updating.ts';
 
@@ -115,7 +115,7 @@ export interface ClientsOptions {
   readonly scopes: ScopeCatalog;
   readonly keys: Pick<KeyRing, 'all'>;
   /** Null where clients have no logos (`oauth_server:client_logos`). */
-  readonly fetchImage: FetchImage | null;
+  readonly logos: ClientLogos | null;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   /** Whether key sets are fetched from any port: while developing; false unless given. */
@@ -133,7 +133,7 @@ export interface ClientsOptions {
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 export function createClients(options: ClientsOptions): Clients {
-  const { store, scopes, keys, takesKeys, profiles, checkNew, passwordHasher, fetchImage } = options;
+  const { store, scopes, keys, takesKeys, profiles, checkNew, passwordHasher, logos } = options;
   const { clock, audit, blockable, anyPort = false } = options;
   async function find(clientId: string): Promise<Client | null> {
     const client = CLIENT_ID.test(clientId) ? await store.clients.findClient(clientId) : null;
@@ -155,7 +155,7 @@ export function createClients(options: ClientsOptions): Clients {
   ): Promise<RegisteredClient & { readonly logo: ClientLogo | undefined }> {
     const checked = await checkNew(registration);
     const siteUri = registration.siteUri === undefined ? {} : { siteUri: checkSite(registration.siteUri) };
-    const logo = await namedLogo(registration, fetchImage);
+    const logo = await namedLogo(registration, logos);
     const secret = hasSecret(checked) ? randomToken() : null;
     const client = newClient(checked, {
       id: randomIdentifier(),
@@ -226,7 +226,7 @@ export function createClients(options: ClientsOptions): Clients {
         checkRegistration(registration, scopes, keys, profiles, { anyPort, before }),
       catalog: scopes,
       takesKeys,
-      namedLogo: (named) => namedLogo(named, fetchImage),
+      namedLogo: (named) => namedLogo(named, logos),
       audit,
     }),
     async rotateSecret(clientId, overlap = DEFAULT_OVERLAP, acting) {

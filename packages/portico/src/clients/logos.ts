@@ -1,77 +1,24 @@
-import { createHash } from 'node:crypto';
-import { imageFacts } from '../http/images.ts';
 import { RegistrationError } from '../errors.ts';
-import type { FetchImage } from '../outbound/fetch-json.ts';
 import type { ClientLogo } from '../store/client.ts';
-import { uriTextProblem } from '../outbound/uri-text.ts';
 import type { ClientRegistration } from './registration.ts';
-
-/** In bytes. */
-export const LARGEST_LOGO = 65_536;
-/** In pixels, of each side. */
-const LONGEST_SIDE = 512;
 
 /** What a registration says of a logo. */
 export type NamedLogo = Pick<ClientRegistration, 'logo' | 'logoUri'>;
 
-/** The logo that is named, once it is here and was looked at; undefined when none is named. Throws a RegistrationError. */
+/** The pictures that clients are shown with. */
+export interface ClientLogos {
+  /** Where a browser finds them: the query names the client and the picture. */
+  readonly path: string;
+  /** The picture that a registration names, once it was looked at. Throws a RegistrationError that says what is wrong with it. */
+  readonly pictureOf: (named: NamedLogo) => Promise<ClientLogo>;
+}
+
+/** The logo that is named; undefined when none is named. Throws a RegistrationError, also where clients have no logos (null). */
 export async function namedLogo(
-  { logo, logoUri }: NamedLogo,
-  fetchImage: FetchImage | null,
+  named: NamedLogo,
+  logos: ClientLogos | null,
 ): Promise<ClientLogo | undefined> {
-  if (logo === undefined && logoUri === undefined) return undefined;
-  if (fetchImage === null) {
-    throw new RegistrationError('oauth_server:client_logos is off; set it to true first');
-  }
-  if (logo !== undefined && logoUri !== undefined) {
-    throw new RegistrationError('A logo is given as a picture or by its address, not both');
-  }
-  return checkLogo(logo ?? (await fetched(logoUri ?? '', fetchImage)));
-}
-
-/** Checks the picture by its bytes alone. Throws a RegistrationError that says what is wrong. */
-export function checkLogo(bytes: Uint8Array): ClientLogo {
-  if (bytes.length > LARGEST_LOGO) {
-    throw new RegistrationError(`The logo is larger than ${LARGEST_LOGO / 1024} KB`);
-  }
-  const facts = imageFacts(bytes);
-  if (facts === null) throw new RegistrationError('The logo is no PNG, JPEG, GIF or WebP picture');
-  if (facts.width > LONGEST_SIDE || facts.height > LONGEST_SIDE) {
-    throw new RegistrationError(
-      `The logo is ${facts.width} × ${facts.height} pixels; it may be ${LONGEST_SIDE} × ${LONGEST_SIDE}`,
-    );
-  }
-  return {
-    hash: createHash('sha256').update(bytes).digest('base64url'),
-    mediaType: facts.mediaType,
-    bytes: Uint8Array.from(bytes),
-  };
-}
-
-/** Once, when an operator names it: it is never asked for again, and no browser goes there. */
-async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {
-  const problem = uriTextProblem(address);
-  if (problem !== null) throw new RegistrationError(`The address of the logo ${problem}`);
-  if (!URL.canParse(address)) throw new RegistrationError('The address of the logo is no URL');
-  try {
-    return await fetchImage(new URL(address), { limit: LARGEST_LOGO, person: 'operator', isKnown: false });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new RegistrationError(`The logo cannot be fetched: ${reason}`, { cause });
-  }
-}
-
-/** Longer ones are of no use to anybody. */
-const LONGEST_SITE = 2048;
-
-/** The site of a client, as it is kept. Throws a RegistrationError for what people should not be led to. */
-export function checkSite(address: string): string {
-  const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') {
-    throw new RegistrationError('The site of the client has to be an https URL without user and password');
-  }
-  if (url.href.length > LONGEST_SITE) {
-    throw new RegistrationError(`The site of the client is longer than ${LONGEST_SITE} characters`);
-  }
-  return url.href;
+  if (named.logo === undefined && named.logoUri === undefined) return undefined;
+  if (logos === null) throw new RegistrationError('oauth_server:client_logos is off; set it to true first');
+  return logos.pictureOf(named);
 }

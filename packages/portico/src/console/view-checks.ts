@@ -1,6 +1,6 @@
 import { ENGLISH_WORDS } from '../words/words.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
-import type { ApplicationsView } from '../authorization/applications-page.ts';
+import type { ApplicationsView } from '../replies/applications-view.ts';
 import type { ConsentView } from '../authorization/consent-page.ts';
 import type { Unverified } from '../clients/who-asks.ts';
 import type { OAuthServerConfig } from '../config.ts';
@@ -16,7 +16,8 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   const person = { name: 'Ada Lovelace', email: 'ada@example.com' };
   const scopes = [{ name: 'openid', label: 'Confirm who you are', description: null }];
   const groups = [{ group: 'identity' as const, title: 'Who you are', scopes }];
-  const { authorize, applications, home } = browserPaths(server);
+  const { authorize, home } = browserPaths(server);
+  const applications = `${server.basePath}/oauth/applications`;
   const since = { iso: '2026-01-01T00:00:00.000Z', text: 'January 1, 2026' };
   const consentData: Omit<ConsentView, 'serverName'> = {
     clientName: 'An application',

@@ -16,7 +16,9 @@ import type { BrowserPaths } from '../paths.ts';
 export interface AuthorizeRepliesOptions {
   readonly host: Pick<CompleteHost, 'render' | 'log'>;
   readonly issuer: string;
-  readonly paths: Pick<BrowserPaths, 'authorize' | 'applications'>;
+  readonly paths: Pick<BrowserPaths, 'authorize'>;
+  /** Where people take back what they allowed. */
+  readonly accessPath: string;
   /** The path of the logos of clients; null without logos. */
   readonly logoPath: string | null;
   /** In seconds. */
@@ -55,13 +57,22 @@ export class AuthorizeReplies {
   /** The consent page, or the response that there is without a question. */
   async presented(request: Request, presented: Presented): Promise<Reply> {
     if ('response' in presented) return this.response(request, presented.response);
-    const { host, speaking, serverName, scopes: catalog, paths, logoPath, lifetimes } = this.#options;
+    const {
+      host,
+      speaking,
+      serverName,
+      scopes: catalog,
+      paths,
+      logoPath,
+      accessPath,
+      lifetimes,
+    } = this.#options;
     const words = await speaking.of(request);
     const server = {
       serverName,
       catalog,
       action: paths.authorize,
-      applicationsPath: speaking.withWish(request, paths.applications),
+      applicationsPath: speaking.withWish(request, accessPath),
       logoPath,
       lifetimes,
     };

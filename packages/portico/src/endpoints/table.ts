@@ -1,11 +1,4 @@
-import {
-  APPLICATIONS_PATH,
-  AUTHORIZE_PATH,
-  LOGO_PATH,
-  REGISTER_PATH,
-  TOKEN_PATH,
-  type Mounting,
-} from '../paths.ts';
+import { AUTHORIZE_PATH, REGISTER_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
 /** What is fixed about an endpoint, whatever handles its requests. */
 export interface EndpointDescription {
@@ -39,9 +32,6 @@ export const ENDPOINT_TABLE = [
     anyOrigin: true,
     onlyReads: true,
   },
-  { name: 'oauth_server_applications', path: APPLICATIONS_PATH, methods: ['GET'], forPeople: true },
-  { name: 'oauth_server_remove_application', path: APPLICATIONS_PATH, methods: ['POST'], forPeople: true },
-  { name: 'oauth_server_logo', path: LOGO_PATH, methods: ['GET'], onlyReads: true },
   {
     name: 'oauth_server_openid_configuration',
     path: '/.well-known/openid-configuration',

@@ -1,6 +1,6 @@
 import type { BrandingView } from '../defaults/branding/branding.ts';
 import type { Words } from '../words/words.ts';
-import type { ApplicationsView } from '../authorization/applications-page.ts';
+import type { ApplicationsView } from './applications-view.ts';
 import type { ConsentView } from '../authorization/consent-page.ts';
 
 /** What the view `oauth/error` is rendered with. All of it is to be escaped. */

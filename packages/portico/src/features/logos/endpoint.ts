@@ -1,6 +1,6 @@
-import { queryParameters } from '../parameters.ts';
-import { jsonReply, type Reply } from '../replies/responses.ts';
-import type { LogoRecords } from '../store/sql/logos.ts';
+import { queryParameters } from '../../parameters.ts';
+import { jsonReply, type Reply } from '../../replies/responses.ts';
+import type { LogoRecords } from '../../store/sql/logos.ts';
 
 /** A year: another logo has another address. */
 const FOR_EVER = 'public, max-age=31536000, immutable';

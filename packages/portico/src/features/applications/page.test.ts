@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { UserInterface } from '../contracts/person.ts';
-import { Speaking } from '../words/speaking.ts';
-import { page } from '../words/words.ts';
-import type { AuditEvent } from '../auditing/audit.ts';
-import type { ApplicationsView } from '../authorization/applications-page.ts';
-import { keyedHash } from '../crypto.ts';
-import { AuthorizationPageError } from '../errors.ts';
-import type { Authorization } from '../store/grant.ts';
-import { createScopeCatalog, speakingOf } from '../tokens/scopes.ts';
-import { createApplicationsEndpoints, type ApplicationsEndpointsOptions } from './applications.ts';
-import type { AuthorizationRecords } from '../store/sql/authorizations.ts';
+import type { UserInterface } from '../../contracts/person.ts';
+import { Speaking } from '../../words/speaking.ts';
+import { page } from '../../words/words.ts';
+import type { AuditEvent } from '../../auditing/audit.ts';
+import type { ApplicationsView } from '../../replies/applications-view.ts';
+import { keyedHash } from '../../crypto.ts';
+import { AuthorizationPageError } from '../../errors.ts';
+import type { Authorization } from '../../store/grant.ts';
+import { createScopeCatalog, speakingOf } from '../../tokens/scopes.ts';
+import { ApplicationsPage, type ApplicationsPageOptions } from './page.ts';
+import type { AuthorizationRecords } from '../../store/sql/authorizations.ts';
 
 const NOW = 1_800_000_000_000;
 const ISSUER = 'https://portal.example/below';
@@ -40,7 +40,7 @@ const allowed = (id: string, clientId: string, changes: Partial<Authorization> =
   }) as Authorization;
 
 /** The pages of people whose browsers say who is signed in, and by which secret; `store` is what lives. */
-function start(changes: Partial<ApplicationsEndpointsOptions> = {}) {
+function start(changes: Partial<ApplicationsPageOptions> = {}) {
   const events: AuditEvent[] = [];
   const asked: unknown[] = [];
   const state = {
@@ -48,7 +48,7 @@ function start(changes: Partial<ApplicationsEndpointsOptions> = {}) {
     endedBefore: '',
   };
   const views: unknown[] = [];
-  const endpoints = createApplicationsEndpoints({
+  const endpoints = new ApplicationsPage({
     store: {
       async listAuthorizations(person, now) {
         asked.push(['listed', person.id, now]);
@@ -86,7 +86,8 @@ function start(changes: Partial<ApplicationsEndpointsOptions> = {}) {
     audit: async (event) => void events.push(event),
     clock: () => NOW,
     issuer: ISSUER,
-    paths: { applications: PAGE, home: '/below/' },
+    path: PAGE,
+    home: '/below/',
     serverName: 'Portal',
     speaking,
     logoPath: '/below/oauth/logo',

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { FetchImage } from '../outbound/fetch-json.ts';
-import { checkLogo, checkSite, LARGEST_LOGO, namedLogo } from './logos.ts';
+import type { FetchImage } from '../../outbound/fetch-json.ts';
+import { namedLogo, type NamedLogo } from '../../clients/logos.ts';
+import { checkLogo, LARGEST_LOGO, pictureOf } from './picture.ts';
 
 const ADDRESS = 'https://client.example/logo';
 
@@ -16,6 +17,10 @@ function gif(width: number, height: number, length = 10): Uint8Array {
 
 const refusal = (message: string) => expect.objectContaining({ name: 'RegistrationError', message }) as Error;
 const nothing: FetchImage = () => Promise.reject(new Error('Nothing is fetched'));
+const fetchedBy = (fetchImage: FetchImage) => ({
+  path: '/oauth/logo',
+  pictureOf: (named: NamedLogo) => pictureOf(named, fetchImage),
+});
 
 describe('a logo', () => {
   test('is kept with its hash and what it is', () => {
@@ -41,13 +46,13 @@ describe('a logo', () => {
   });
 
   test('is none unless one is named, which is asked for where logos are on', async () => {
-    expect(await namedLogo({}, nothing)).toBeUndefined();
+    expect(await namedLogo({}, fetchedBy(nothing))).toBeUndefined();
     expect(await namedLogo({}, null)).toBeUndefined();
     const off = refusal('oauth_server:client_logos is off; set it to true first');
     await expect(namedLogo({ logo: gif(8, 8) }, null)).rejects.toThrow(off);
     await expect(namedLogo({ logoUri: ADDRESS }, null)).rejects.toThrow(off);
-    expect(await namedLogo({ logo: gif(8, 8) }, nothing)).toEqual(checkLogo(gif(8, 8)));
-    await expect(namedLogo({ logo: gif(8, 8), logoUri: ADDRESS }, nothing)).rejects.toThrow(
+    expect(await namedLogo({ logo: gif(8, 8) }, fetchedBy(nothing))).toEqual(checkLogo(gif(8, 8)));
+    await expect(namedLogo({ logo: gif(8, 8), logoUri: ADDRESS }, fetchedBy(nothing))).rejects.toThrow(
       refusal('A logo is given as a picture or by its address, not both'),
     );
   });
@@ -58,43 +63,28 @@ describe('a logo', () => {
       asked.push([url.href, about]);
       return url.href === ADDRESS ? gif(8, 8) : gif(513, 8);
     };
-    expect(await namedLogo({ logoUri: ADDRESS }, fetchImage)).toEqual(checkLogo(gif(8, 8)));
+    expect(await namedLogo({ logoUri: ADDRESS }, fetchedBy(fetchImage))).toEqual(checkLogo(gif(8, 8)));
     expect(asked).toEqual([[ADDRESS, { limit: LARGEST_LOGO, person: 'operator', isKnown: false }]]);
-    await expect(namedLogo({ logoUri: `${ADDRESS}/large` }, fetchImage)).rejects.toThrow('513 × 8 pixels');
+    await expect(namedLogo({ logoUri: `${ADDRESS}/large` }, fetchedBy(fetchImage))).rejects.toThrow(
+      '513 × 8 pixels',
+    );
   });
 
   test('that cannot be fetched is refused, and the refusal says why', async () => {
-    await expect(namedLogo({ logoUri: 'none' }, nothing)).rejects.toThrow(
+    await expect(namedLogo({ logoUri: 'none' }, fetchedBy(nothing))).rejects.toThrow(
       refusal('The address of the logo is no URL'),
     );
     const cause = new Error('nobody is there');
-    const failing = namedLogo({ logoUri: ADDRESS }, () => Promise.reject(cause));
+    const failing = namedLogo(
+      { logoUri: ADDRESS },
+      fetchedBy(() => Promise.reject(cause)),
+    );
     await expect(failing).rejects.toThrow(refusal('The logo cannot be fetched: nobody is there'));
     await expect(failing).rejects.toMatchObject({ cause });
-    const odd = namedLogo({ logoUri: ADDRESS }, () => Promise.reject('odd'));
+    const odd = namedLogo(
+      { logoUri: ADDRESS },
+      fetchedBy(() => Promise.reject('odd')),
+    );
     await expect(odd).rejects.toThrow(refusal('The logo cannot be fetched: odd'));
-  });
-});
-
-describe('the site of a client', () => {
-  test('is kept as URLs are written', () => {
-    expect(checkSite('https://CLIENT.example')).toBe('https://client.example/');
-    const longest = `https://client.example/${'a'.repeat(2025)}`;
-    expect(longest).toHaveLength(2048);
-    expect(checkSite(longest)).toBe(longest);
-    expect(() => checkSite(`${longest}a`)).toThrow(
-      refusal('The site of the client is longer than 2048 characters'),
-    );
-  });
-
-  test.each([
-    'none',
-    'http://client.example',
-    'https://user@client.example',
-    'https://:password@client.example',
-  ])('is not %s', (address) => {
-    expect(() => checkSite(address)).toThrow(
-      refusal('The site of the client has to be an https URL without user and password'),
-    );
   });
 });

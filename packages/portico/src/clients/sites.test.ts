@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'vitest';
+import { checkSite } from './sites.ts';
+
+const refusal = (message: string) => expect.objectContaining({ name: 'RegistrationError', message }) as Error;
+
+describe('the site of a client', () => {
+  test('is kept as URLs are written', () => {
+    expect(checkSite('https://CLIENT.example')).toBe('https://client.example/');
+    const longest = `https://client.example/${'a'.repeat(2025)}`;
+    expect(longest).toHaveLength(2048);
+    expect(checkSite(longest)).toBe(longest);
+    expect(() => checkSite(`${longest}a`)).toThrow(
+      refusal('The site of the client is longer than 2048 characters'),
+    );
+  });
+
+  test.each([
+    'none',
+    'http://client.example',
+    'https://user@client.example',
+    'https://:password@client.example',
+  ])('is not %s', (address) => {
+    expect(() => checkSite(address)).toThrow(
+      refusal('The site of the client has to be an https URL without user and password'),
+    );
+  });
+});

@@ -1,0 +1,40 @@
+import { defineFeature } from '../../feature.ts';
+import { ApplicationsPage } from './page.ts';
+
+const PATH = '/oauth/applications';
+
+/** The page where people see what they allowed, and take it back. */
+export const applications = defineFeature({
+  name: 'applications',
+  endpoints: [
+    { name: 'oauth_server_applications', path: PATH, methods: ['GET'], forPeople: true },
+    { name: 'oauth_server_remove_application', path: PATH, methods: ['POST'], forPeople: true },
+  ],
+  start(server) {
+    const { issuer, basePath, config, store, accounts, host, scopes, audit, clock, speaking, paths } = server;
+    const path = `${basePath}${PATH}`;
+    return {
+      accessPath: path,
+      handlers: ({ logos }) => {
+        const page = new ApplicationsPage({
+          store: store.authorizations,
+          accounts,
+          host,
+          scopes,
+          audit,
+          clock,
+          issuer,
+          path,
+          home: paths.home,
+          serverName: config.name,
+          speaking,
+          logoPath: logos?.path ?? null,
+        });
+        return {
+          oauth_server_applications: (request) => page.list(request),
+          oauth_server_remove_application: (request) => page.remove(request),
+        };
+      },
+    };
+  },
+});

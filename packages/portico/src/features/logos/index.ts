@@ -1,0 +1,22 @@
+import { defineFeature } from '../../feature.ts';
+import { createFetchImage } from '../../outbound/fetch-json.ts';
+import { logosShape } from './config.ts';
+import { createLogoEndpoint } from './endpoint.ts';
+import { pictureOf } from './picture.ts';
+
+const PATH = '/oauth/logo';
+
+/** Logos of clients, which an operator chooses and the server keeps. */
+export const logos = defineFeature({
+  name: 'logos',
+  config: logosShape,
+  endpoints: [{ name: 'oauth_server_logo', path: PATH, methods: ['GET'], onlyReads: true }],
+  start({ basePath, store, fetching }, { client_logos: isOn = false }) {
+    if (!isOn) return {};
+    const fetchImage = createFetchImage(fetching);
+    return {
+      logos: { path: `${basePath}${PATH}`, pictureOf: (named) => pictureOf(named, fetchImage) },
+      handlers: () => ({ oauth_server_logo: createLogoEndpoint({ store: store.logos }) }),
+    };
+  },
+});

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { imageFacts } from '../../http/images.ts';
+import { RegistrationError } from '../../errors.ts';
+import type { FetchImage } from '../../outbound/fetch-json.ts';
+import type { ClientLogo } from '../../store/client.ts';
+import { uriTextProblem } from '../../outbound/uri-text.ts';
+import type { NamedLogo } from '../../clients/logos.ts';
+
+/** In bytes. */
+export const LARGEST_LOGO = 65_536;
+/** In pixels, of each side. */
+const LONGEST_SIDE = 512;
+
+/** The logo that a registration names, once it is here and was looked at. Throws a RegistrationError. */
+export async function pictureOf({ logo, logoUri }: NamedLogo, fetchImage: FetchImage): Promise<ClientLogo> {
+  if (logo !== undefined && logoUri !== undefined) {
+    throw new RegistrationError('A logo is given as a picture or by its address, not both');
+  }
+  return checkLogo(logo ?? (await fetched(logoUri ?? '', fetchImage)));
+}
+
+/** Checks the picture by its bytes alone. Throws a RegistrationError that says what is wrong. */
+export function checkLogo(bytes: Uint8Array): ClientLogo {
+  if (bytes.length > LARGEST_LOGO) {
+    throw new RegistrationError(`The logo is larger than ${LARGEST_LOGO / 1024} KB`);
+  }
+  const facts = imageFacts(bytes);
+  if (facts === null) throw new RegistrationError('The logo is no PNG, JPEG, GIF or WebP picture');
+  if (facts.width > LONGEST_SIDE || facts.height > LONGEST_SIDE) {
+    throw new RegistrationError(
+      `The logo is ${facts.width} × ${facts.height} pixels; it may be ${LONGEST_SIDE} × ${LONGEST_SIDE}`,
+    );
+  }
+  return {
+    hash: createHash('sha256').update(bytes).digest('base64url'),
+    mediaType: facts.mediaType,
+    bytes: Uint8Array.from(bytes),
+  };
+}
+
+/** Once, when an operator names it: it is never asked for again, and no browser goes there. */
+async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {
+  const problem = uriTextProblem(address);
+  if (problem !== null) throw new RegistrationError(`The address of the logo ${problem}`);
+  if (!URL.canParse(address)) throw new RegistrationError('The address of the logo is no URL');
+  try {
+    return await fetchImage(new URL(address), { limit: LARGEST_LOGO, person: 'operator', isKnown: false });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new RegistrationError(`The logo cannot be fetched: ${reason}`, { cause });
+  }
+}
