@@ -275,7 +275,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   admission: {
     files: [
       'packages/portico/src/crypto.ts',
-      'packages/portico/src/admitting.ts',
+      'packages/portico/src/assembly/clients.ts',
       'packages/portico/src/protected-resource.ts',
       'packages/portico/src/features/applications/page.ts',
       'packages/portico/src/endpoints/protected-routes.ts',
@@ -299,7 +299,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/endpoints/token.test.ts',
       'packages/portico/src/endpoints/protected-routes.test.ts',
       'packages/portico/src/features/applications/page.test.ts',
-      'packages/portico/src/admitting.test.ts',
+      'packages/portico/src/assembly/clients.test.ts',
       'packages/portico/src/clients/clients.test.ts',
     ],
   },

@@ -1,5 +1,5 @@
 /** The authorization server and OpenID Connect provider inside your application; the application as its console and its plugins see it. */
-export { createAuthorizationServer } from './assembly.ts';
+export { createAuthorizationServer } from './assembly/authorization-server.ts';
 export type { AuthorizationServer } from './authorization-server.ts';
 export type { AuthorizationServerOptions } from './authorization-server-options.ts';
 export type { ResourceNeeds } from './protected-resource.ts';

@@ -2,7 +2,7 @@ import { ConfigurationError } from '@portico/sql';
 import path from 'node:path';
 import { AUDIT, type AuditedSignIn } from './auditing/audit.ts';
 import type { Application, Plugin } from './application/contracts.ts';
-import { assembleServer } from './assembly.ts';
+import { assembleServer } from './assembly/authorization-server.ts';
 import { completeHost, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
 import type { KeySigner } from './keys/signers.ts';

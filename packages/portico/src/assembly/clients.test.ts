@@ -1,22 +1,23 @@
 // @engines sqlite: how the parts that let clients in are put together; store-contract.test.ts has the engines
+import type { Server } from '../server.ts';
+import { assembleClients, type ClientParts } from './clients.ts';
 import { createHash, pbkdf2Sync } from 'node:crypto';
-import type { PasswordHasher } from './contracts/password-hasher.ts';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createAdmitting, type Admitting, type AdmittingOptions } from './admitting.ts';
-import type { AuditEvent } from './auditing/audit.ts';
-import { demandsOfFeatures } from './assembly/start-features.ts';
-import { FEATURES } from './features.ts';
-import { createClientUrls } from './client-documents/client-urls.ts';
-import type { ClientRegistration } from './clients/registration.ts';
-import type { OAuthServerConfig } from './config.ts';
-import { unrepeated } from './parameters.ts';
-import { createProfiles } from './profiles/profiles.ts';
-import { SingleUses } from './store/single-uses.ts';
-import { createScopeCatalog } from './tokens/scopes.ts';
-import { claimsOf, headerOf, newKey, signed, withAssertion } from '../../../test/support/assertions.ts';
-import { openWatchedStore, type WatchedStore } from '../../../test/support/watched-store.ts';
-import type { ClientLogos } from './clients/logos.ts';
-import { pictureOf } from './features/logos/picture.ts';
+import type { AuditEvent } from '../auditing/audit.ts';
+import { demandsOfFeatures } from '../assembly/start-features.ts';
+import { FEATURES } from '../features.ts';
+import { createClientUrls } from '../client-documents/client-urls.ts';
+import type { ClientRegistration } from '../clients/registration.ts';
+import type { OAuthServerConfig } from '../config.ts';
+import { unrepeated } from '../parameters.ts';
+import { createProfiles } from '../profiles/profiles.ts';
+import { SingleUses } from '../store/single-uses.ts';
+import { createScopeCatalog } from '../tokens/scopes.ts';
+import { claimsOf, headerOf, newKey, signed, withAssertion } from '../../../../test/support/assertions.ts';
+import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
+import type { ClientLogos } from '../clients/logos.ts';
+import { pictureOf } from '../features/logos/picture.ts';
 
 const NOW = 1_800_000_000_000;
 const ISSUER = 'https://portal.example/below';
@@ -51,7 +52,7 @@ let watched: WatchedStore;
 let now = NOW;
 let address = 1;
 const events: AuditEvent[] = [];
-const pruning = { tick: async () => undefined } as AdmittingOptions['pruning'];
+const pruning = { tick: async () => undefined } as Server['pruning'];
 
 beforeAll(async () => {
   watched = await openWatchedStore();
@@ -63,31 +64,33 @@ beforeEach(() => {
   events.length = 0;
 });
 
-function admittingWith(config: Partial<OAuthServerConfig> = {}): Admitting {
+function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts {
   const scopes = createScopeCatalog({ 'notes:read': 'Read notes' });
   const host = {
     passwordHasher: hasher,
     clientAddress: () => `192.0.2.${address}`,
     loadAccount: async ({ id }: { readonly id: string }) => (id === 'ada' ? {} : null),
   };
-  return createAdmitting({
+  const server = {
     issuer: ISSUER,
     config: config as OAuthServerConfig,
     store: watched.store,
     singleUses: new SingleUses(watched.store.singleUses, pruning),
-    host: host as unknown as AdmittingOptions['host'],
+    host,
     scopes,
-    keys: { all: async () => [{ algorithm: 'RS256' }] } as unknown as AdmittingOptions['keys'],
+    keys: { all: async () => [{ algorithm: 'RS256' }] },
     profiles: createProfiles({ code_ttl: 60, private_key_jwt: true, dpop: 'accept', ...config }),
-    logos: config.client_logos === true ? LOGOS : null,
-    urls: createClientUrls({ denied_hosts: ['denied.example'] }),
     // Nothing has an address that anybody may be sent to.
     fetching: { allowsLoopback: false, anyPort: false, clock: () => now, resolve: async () => ['127.0.0.1'] },
     demands: demandsOfFeatures(FEATURES, config as OAuthServerConfig),
-    audit: async (event) => void events.push(event),
+    audit: async (event: AuditEvent) => void events.push(event),
     pruning,
     clock: () => now,
     random: () => 1,
+  };
+  return assembleClients(server as unknown as Server, {
+    logos: config.client_logos === true ? LOGOS : null,
+    urls: createClientUrls({ denied_hosts: ['denied.example'] }),
   });
 }
 
@@ -101,7 +104,7 @@ const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
 
 /** Whom these credentials prove, at the endpoints of these paths. */
 async function proved(
-  { authenticating, clients }: Admitting,
+  { authenticating, clients }: ClientParts,
   form: Readonly<Record<string, string>>,
   ...paths: readonly string[]
 ): Promise<string> {
@@ -156,13 +159,13 @@ describe('what is switched off, nobody is registered for, by an operator or by i
 
   test.each(switches)('%j', async (on, registration, metadata, says) => {
     const create = (config: Partial<OAuthServerConfig>) =>
-      refusalOf(admittingWith(config).clients.create({ ...WEB, ...registration }));
+      refusalOf(clientPartsWith(config).clients.create({ ...WEB, ...registration }));
     for (const config of [{}, OFF, { ...ALL_ON, ...pick(OFF, Object.keys(on)) }])
       expect(await create(config)).toBe(says);
     for (const config of [on, ALL_ON]) expect(await create(config)).toBe('It was not refused');
     if (metadata === null) return;
     const status = async (config: Partial<OAuthServerConfig>) => {
-      const endpoint = admittingWith({ registration: 'open', ...config }).register;
+      const endpoint = clientPartsWith({ registration: 'open', ...config }).register;
       const body = JSON.stringify({ redirect_uris: ['https://client.example/callback'], ...metadata });
       const headers = { 'Content-Type': 'application/json' };
       const request = new Request(`${ISSUER}/oauth/register`, { method: 'POST', headers, body });
@@ -180,10 +183,10 @@ describe('what is switched off, nobody is registered for, by an operator or by i
     Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));
 
   test('and no keys are given to a client that has some from before', async () => {
-    const { client } = await admittingWith({ private_key_jwt: true }).clients.create(KEYED);
+    const { client } = await clientPartsWith({ private_key_jwt: true }).clients.create(KEYED);
     const jwks = { keys: [newKey('ES256').jwk] };
     const update = (config: Partial<OAuthServerConfig>) =>
-      refusalOf(admittingWith(config).clients.update(client.id, { jwks }));
+      refusalOf(clientPartsWith(config).clients.update(client.id, { jwks }));
     expect(await update({})).toBe('oauth_server:private_key_jwt is off; set it to true first');
     expect(await update({ private_key_jwt: true })).toBe('It was not refused');
   });
@@ -191,16 +194,16 @@ describe('what is switched off, nobody is registered for, by an operator or by i
 
 describe('clients that register themselves', () => {
   test('have no endpoint unless it is switched on', () => {
-    expect(admittingWith().register).toBeNull();
-    expect(admittingWith({ registration: 'off' }).register).toBeNull();
-    expect(admittingWith({ registration: 'open' }).register).not.toBeNull();
+    expect(clientPartsWith().register).toBeNull();
+    expect(clientPartsWith({ registration: 'off' }).register).toBeNull();
+    expect(clientPartsWith({ registration: 'open' }).register).not.toBeNull();
   });
 
   test.each<['open' | 'initial_access_token', number | string]>([
     ['open', 201],
     ['initial_access_token', 'missing_token'],
   ])('register with %s as it says', async (registration, outcome) => {
-    const { register, initialAccessTokens } = admittingWith({ registration });
+    const { register, initialAccessTokens } = clientPartsWith({ registration });
     const ask = (headers: Readonly<Record<string, string>>) =>
       register?.(
         new Request(`${ISSUER}/oauth/register`, {
@@ -223,7 +226,7 @@ describe('clients that register themselves', () => {
 
 describe('the URL of a document', () => {
   test('is blocked also when nobody has used it, if it can be a client; no other unknown id is', async () => {
-    const { clients } = admittingWith();
+    const { clients } = clientPartsWith();
     const url = `https://client.example/${crypto.randomUUID()}.json`;
     expect(await clients.revoke(url)).toMatchObject({ wasKnown: false });
     expect(await refusalOf(clients.revoke('https://127.0.0.1/client.json'))).toContain(
@@ -234,7 +237,7 @@ describe('the URL of a document', () => {
 
   test('is imported by nobody', async () => {
     const record = { client_id: 'https://client.example/imported.json', client_secret: 'x'.repeat(32) };
-    const { clients } = await admittingWith().importing.clients([{ ...record, ...SERVICE }]);
+    const { clients } = await clientPartsWith().importing.clients([{ ...record, ...SERVICE }]);
     expect(clients).toMatchObject([{ outcome: 'refused' }]);
   });
 });
@@ -251,12 +254,12 @@ describe('an imported client', () => {
   });
 
   test('is let in with the secret that it had, whose hash alone is known', async () => {
-    const admitting = admittingWith({ imported_pbkdf2_iterations: 20 });
+    const parts = clientPartsWith({ imported_pbkdf2_iterations: 20 });
     for (const about of [record(sha256), record(pbkdf2(20))]) {
-      expect(await admitting.importing.clients([about])).toMatchObject({ written: true });
+      expect(await parts.importing.clients([about])).toMatchObject({ written: true });
       const form = { client_id: about.client_id, client_secret: secret };
-      expect(await proved(admitting, form)).toBe(about.client_id);
-      expect(await refusalOf(proved(admitting, { ...form, client_secret: `${secret}5` }))).toContain(REFUSED);
+      expect(await proved(parts, form)).toBe(about.client_id);
+      expect(await refusalOf(proved(parts, { ...form, client_secret: `${secret}5` }))).toContain(REFUSED);
     }
     expect(events.filter(({ type }) => type === 'client_registered')).toHaveLength(2);
   });
@@ -266,7 +269,7 @@ describe('an imported client', () => {
     [20, 21],
   ])('is refused where %s iterations are the most, and its hash has %d', async (most, iterations) => {
     const config = most === undefined ? {} : { imported_pbkdf2_iterations: most };
-    const { importing, clients } = admittingWith(config);
+    const { importing, clients } = clientPartsWith(config);
     const about = record(pbkdf2(iterations));
     const { written, clients: told } = await importing.clients([about]);
     expect([written, told[0]?.problem]).toEqual([
@@ -278,15 +281,15 @@ describe('an imported client', () => {
 
   test('has a record that is checked as a registration is', async () => {
     const about = { ...record(sha256), dpop_bound_access_tokens: true };
-    expect(await admittingWith().importing.clients([about])).toMatchObject({ written: false });
-    expect(await admittingWith({ dpop: 'accept' }).importing.clients([about])).toMatchObject({
+    expect(await clientPartsWith().importing.clients([about])).toMatchObject({ written: false });
+    expect(await clientPartsWith({ dpop: 'accept' }).importing.clients([about])).toMatchObject({
       written: true,
     });
   });
 
   test('is at the time that the server has, and subjects are those of people who are known', async () => {
     const about = record(sha256);
-    const { importing, clients } = admittingWith();
+    const { importing, clients } = clientPartsWith();
     await importing.clients([about]);
     expect(await clients.find(about.client_id)).toMatchObject({ createdAt: NOW });
     const { subjects } = await importing.subjects([
@@ -299,43 +302,43 @@ describe('an imported client', () => {
 
 describe('a client that proves itself', () => {
   test('does so by its secret; many failures from one network are slowed, at whichever endpoint', async () => {
-    const admitting = admittingWith();
-    const { client, secret } = await admitting.clients.create(WEB);
+    const parts = clientPartsWith();
+    const { client, secret } = await parts.clients.create(WEB);
     const form = { client_id: client.id, client_secret: 'wrong' };
     for (let count = 0; count < 5; count += 1)
-      expect(await refusalOf(proved(admitting, form, '/oauth/token'))).toContain(REFUSED);
-    await expect(proved(admitting, form, '/oauth/par')).rejects.toMatchObject({
+      expect(await refusalOf(proved(parts, form, '/oauth/token'))).toContain(REFUSED);
+    await expect(proved(parts, form, '/oauth/par')).rejects.toMatchObject({
       name: 'TooManyFailuresError',
     });
     address += 1;
-    expect(await proved(admitting, { ...form, client_secret: secret ?? '' }, '/oauth/par')).toBe(client.id);
+    expect(await proved(parts, { ...form, client_secret: secret ?? '' }, '/oauth/par')).toBe(client.id);
     expect(events.map(({ type }) => type)).toContain('client_authentication_slowed');
   });
 
   test('may name this server in an assertion by itself, or by an endpoint that this is', async () => {
-    const admitting = admittingWith({ private_key_jwt: true });
-    const { client } = await admitting.clients.create(KEYED);
+    const parts = clientPartsWith({ private_key_jwt: true });
+    const { client } = await parts.clients.create(KEYED);
     const asserting = (audience: string) =>
       withAssertion(signed(OWN, headerOf(OWN), claimsOf(client.id, audience, now)));
     const paths = ['/oauth/par', '/oauth/token'];
     for (const audience of [ISSUER, ...paths.map((path) => `${ISSUER}${path}`)])
-      expect(await proved(admitting, asserting(audience), ...paths)).toBe(client.id);
+      expect(await proved(parts, asserting(audience), ...paths)).toBe(client.id);
     for (const audience of [`${ISSUER}/oauth/par`, 'https://portal.example/oauth/token', '/oauth/token'])
-      expect(await refusalOf(proved(admitting, asserting(audience), '/oauth/token'))).toContain(REFUSED);
+      expect(await refusalOf(proved(parts, asserting(audience), '/oauth/token'))).toContain(REFUSED);
     const again = asserting(ISSUER);
-    await proved(admitting, again);
-    expect(await refusalOf(proved(admitting, again))).toContain(REFUSED);
+    await proved(parts, again);
+    expect(await refusalOf(proved(parts, again))).toContain(REFUSED);
   });
 
   test('proves nothing by an assertion where no keys are taken', async () => {
-    const { client } = await admittingWith({ private_key_jwt: true }).clients.create(KEYED);
+    const { client } = await clientPartsWith({ private_key_jwt: true }).clients.create(KEYED);
     const assertion = withAssertion(signed(OWN, headerOf(OWN), claimsOf(client.id, ISSUER, now)));
     for (const config of [{}, { private_key_jwt: false }])
-      await expect(proved(admittingWith(config), assertion)).rejects.toMatchObject({ name: 'OAuthError' });
+      await expect(proved(clientPartsWith(config), assertion)).rejects.toMatchObject({ name: 'OAuthError' });
   });
 
   test('is told when the keys that it publishes cannot be fetched, and nothing of any other', async () => {
-    const on = admittingWith({ private_key_jwt: true });
+    const on = clientPartsWith({ private_key_jwt: true });
     const jwksUri = 'https://client.example/keys';
     const { client } = await on.clients.create({ ...WEB, jwksUri });
     expect(await on.clientKeyProblems(client)).toEqual([
@@ -343,13 +346,13 @@ describe('a client that proves itself', () => {
     ]);
     const assertion = withAssertion(signed(OWN, headerOf(OWN), claimsOf(client.id, ISSUER, now)));
     await expect(proved(on, assertion)).rejects.toMatchObject({ name: 'ClientKeysError' });
-    expect(await admittingWith().clientKeyProblems(client)).toEqual([]);
+    expect(await clientPartsWith().clientKeyProblems(client)).toEqual([]);
     expect(await on.clientKeyProblems((await on.clients.create(WEB)).client)).toEqual([]);
     expect(await on.clientKeyProblems((await on.clients.create(KEYED)).client)).toEqual([]);
   });
 
   test('has no keys fetched from a host that documents may not name, where it is a document', async () => {
-    const on = admittingWith({ private_key_jwt: true });
+    const on = clientPartsWith({ private_key_jwt: true });
     const { client } = await on.clients.create({ ...WEB, jwksUri: 'https://denied.example/keys' });
     const id = `https://denied.example/${crypto.randomUUID()}.json`;
     await watched.store.clients.insertClient({ ...client, id, registeredBy: 'document' });

@@ -1,59 +1,28 @@
-import { FailedAttempts } from './http/failed-attempts.ts';
-import type { Audit } from './auditing/audit.ts';
-import { isClientUrl, type ClientUrls } from './client-documents/client-urls.ts';
-import { DocumentError, readDocumentKeys } from './client-documents/document.ts';
-import { createAssertions } from './clients/assertions.ts';
-import { createClientAuthentication, type AuthenticateClient } from './clients/authentication.ts';
-import type { ClientDemand } from './clients/demands.ts';
-import { createChecking } from './clients/checking.ts';
-import { createClientKeySource } from './clients/client-keys.ts';
-import { createClients, type Clients, type FindClient } from './clients/clients.ts';
-import type { ClientLogos } from './clients/logos.ts';
-import { createImportedSecrets } from './clients/imported-secrets.ts';
-import { createClientSecrets } from './clients/secrets.ts';
-import type { OAuthServerConfig } from './config.ts';
-import type { Handler } from './endpoints/endpoint.ts';
-import { createRegisterEndpoint } from './endpoints/register.ts';
-import type { CompleteHost } from './host.ts';
-import type { Importing } from './importing/contract.ts';
-import { importingWith } from './importing/on-demand.ts';
-import type { KeyRing } from './keys/key-ring.ts';
-import { fetchableUrlProblem } from './outbound/fetchable-urls.ts';
-import { OutboundError } from './outbound/limits.ts';
-import { createFetchJson, type FetchJsonOptions } from './outbound/fetch-json.ts';
-import type { Profiles } from './profiles/profiles.ts';
-import { createInitialAccessTokens, type InitialAccessTokens } from './registering/initial-access-tokens.ts';
-import { createRegistrations } from './registering/registrations.ts';
-import type { Client, ClientKeys } from './store/client.ts';
-import type { Pruning } from './store/pruning.ts';
-import type { SingleUses } from './store/single-uses.ts';
-import type { Store } from './store/store.ts';
-import type { ScopeCatalog } from './tokens/scopes.ts';
+import type { Server } from '../server.ts';
+import { FailedAttempts } from '../http/failed-attempts.ts';
+import { isClientUrl, type ClientUrls } from '../client-documents/client-urls.ts';
+import { DocumentError, readDocumentKeys } from '../client-documents/document.ts';
+import { createAssertions } from '../clients/assertions.ts';
+import { createClientAuthentication, type AuthenticateClient } from '../clients/authentication.ts';
+import { createChecking } from '../clients/checking.ts';
+import { createClientKeySource } from '../clients/client-keys.ts';
+import { createClients, type Clients, type FindClient } from '../clients/clients.ts';
+import type { ClientLogos } from '../clients/logos.ts';
+import { createImportedSecrets } from '../clients/imported-secrets.ts';
+import { createClientSecrets } from '../clients/secrets.ts';
+import type { Handler } from '../endpoints/endpoint.ts';
+import { createRegisterEndpoint } from '../endpoints/register.ts';
+import type { Importing } from '../importing/contract.ts';
+import { importingWith } from '../importing/on-demand.ts';
+import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
+import { OutboundError } from '../outbound/limits.ts';
+import { createFetchJson } from '../outbound/fetch-json.ts';
+import { createInitialAccessTokens, type InitialAccessTokens } from '../registering/initial-access-tokens.ts';
+import { createRegistrations } from '../registering/registrations.ts';
+import type { Client, ClientKeys } from '../store/client.ts';
 
-export interface AdmittingOptions {
-  readonly issuer: string;
-  readonly config: OAuthServerConfig;
-  readonly store: Store;
-  readonly singleUses: SingleUses;
-  readonly host: CompleteHost;
-  readonly scopes: ScopeCatalog;
-  readonly keys: KeyRing;
-  readonly profiles: Profiles;
-  readonly urls: ClientUrls;
-  /** Null where clients have no logos. */
-  readonly logos: ClientLogos | null;
-  /** How keys of clients are fetched. */
-  readonly fetching: FetchJsonOptions;
-  readonly demands: readonly ClientDemand[];
-  readonly audit: Audit;
-  readonly pruning: Pruning;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** Decides which attempts go ahead while secrets are guessed. */
-  readonly random: () => number;
-}
-
-export interface Admitting {
+/** What becomes of clients, from where they are made known to where they prove themselves. */
+export interface ClientParts {
   readonly clients: Clients;
   readonly importing: Importing;
   readonly initialAccessTokens: InitialAccessTokens;
@@ -74,10 +43,18 @@ function keysInDocument(...given: Parameters<typeof readDocumentKeys>): ClientKe
   }
 }
 
-/** Puts together what becomes of clients, from where they are made known to where they prove themselves. */
-export function createAdmitting(options: AdmittingOptions): Admitting {
-  const { issuer, config, store, singleUses, host, scopes, keys, profiles } = options;
-  const { urls, fetching, demands, audit, pruning, clock, random } = options;
+/** What the clients of a server need beside what its parts share. */
+export interface ClientNeeds {
+  /** Which URLs can be clients. */
+  readonly urls: ClientUrls;
+  /** Null where clients have no logos. */
+  readonly logos: ClientLogos | null;
+}
+
+/** Puts the client parts of a server together. */
+export function assembleClients(server: Server, { urls, logos }: ClientNeeds): ClientParts {
+  const { issuer, config, store, singleUses, host, scopes, keys, profiles } = server;
+  const { fetching, demands, audit, pruning, clock, random } = server;
   const { passwordHasher } = host;
   const { anyPort } = fetching;
   const { registration: mode = 'off', private_key_jwt: takesKeys = false } = config;
@@ -89,7 +66,7 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
     store,
     scopes,
     keys,
-    logos: options.logos,
+    logos,
     takesKeys,
     anyPort,
     profiles,
@@ -150,7 +127,7 @@ export function createAdmitting(options: AdmittingOptions): Admitting {
     clientKeyProblems: async ({ id, keys: own }) =>
       own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
     importing: importingWith(async () => {
-      const { createImporting } = await import('./importing/importing.ts');
+      const { createImporting } = await import('../importing/importing.ts');
       const parts = { store, checkNew, demands, host, secretHasher, iterations, blockable, audit, clock };
       return createImporting(parts);
     }),

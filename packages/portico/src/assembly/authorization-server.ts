@@ -1,0 +1,210 @@
+import { assembleTokenEndpoint } from './token-endpoint.ts';
+import { layFoundation, type Foundation, type ServerParts } from './foundation.ts';
+import type { Contributions } from './start-features.ts';
+import type { ProtectedResource } from '../protected-resource.ts';
+import { type MigrationState, migrationStatus, pendingSteps } from '@portico/sql';
+import { createAccess } from '../access/access.ts';
+import { assembleClients } from './clients.ts';
+import { createSealing } from '../authorization/cookie-keys.ts';
+import { assembleAuthorization } from './authorization.ts';
+import { createBearerTokens } from '../tokens/bearer.ts';
+import { createClaims } from '../tokens/claims.ts';
+import { createRecordUse } from '../clients/last-use.ts';
+import {
+  createJwksEndpoint,
+  createMetadataEndpoint,
+  createOpenidConfigurationEndpoint,
+  createResourceMetadataEndpoint,
+} from '../endpoints/discovery.ts';
+import { createEndpoints, type EndpointsOptions } from '../endpoints/endpoint.ts';
+import { createBrandingEndpoints } from '../endpoints/branding.ts';
+import { createFailures } from '../replies/failures.ts';
+import { createHealthEndpoints } from '../endpoints/health.ts';
+import { createIntrospectEndpoint } from '../endpoints/introspect.ts';
+import { TOKEN_PATH } from '../paths.ts';
+import { createProtectedRoutes } from '../endpoints/protected-routes.ts';
+import { createRevokeEndpoint } from '../endpoints/revoke.ts';
+import { csrfExemptRoutes } from '../endpoints/table.ts';
+import { createUserinfoEndpoint } from '../endpoints/userinfo.ts';
+import { healthChecks } from '../health/checks.ts';
+import { createHealth } from '../health/health.ts';
+import { healthPaths } from '../health/paths.ts';
+import { completeHost } from '../complete-host.ts';
+import { OWN_DEFAULTS } from '../host-defaults.ts';
+import { observedServer } from '../measuring/observed-server.ts';
+import { createProtectedResource } from '../protected-resource.ts';
+import type { Server } from '../server.ts';
+import { oauthServerMigrations } from '../store/migrations/index.ts';
+import { scopesHeldBy } from '../tokens/scopes.ts';
+import { createTokenLookUp } from '../tokens/token-accessor.ts';
+import type { AuthorizationServer } from '../authorization-server.ts';
+import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
+
+/**
+ * Makes a server; opens nothing and writes nothing. `key_path` must be absolute. Throws a ConfigurationError for a base path that
+ * is none.
+ */
+export function createAuthorizationServer<Context = unknown>(
+  options: AuthorizationServerOptions<Context>,
+): AuthorizationServer {
+  const { host } = options;
+  return assembleServer({ ...options, host: (browsers) => completeHost(host, OWN_DEFAULTS, browsers) });
+}
+
+/** Puts the server together. */
+export function assembleServer(options: ServerParts): AuthorizationServer {
+  const foundation = layFoundation(options);
+  const { server, features, contributions } = foundation;
+  const { config, host, database, store, clock, scopes, keys, audit, pruning, measuring } = server;
+  const parts = partsOf(foundation);
+  const { clientParts, authorization, resource, bearerTokens } = parts;
+  const migrations = options.migrations ?? (() => migrationStatus(database, oauthServerMigrations));
+  const answering = answeringOf(foundation, migrations, options.showsDetails ?? false);
+  const health = createHealth({
+    checks: healthChecks({ database, keys, needsKey: () => store.clients.hasOpenidClient(), migrations }),
+    clock,
+    log: host.log,
+  });
+  measuring?.observe(observedServer({ database, keys, clock }));
+  const { issuer, origin, basePath, mountPath, demands, sealer } = server;
+  const { clients, clientKeyProblems, importing, initialAccessTokens } = clientParts;
+  const assembled: AuthorizationServer = {
+    issuer,
+    origin,
+    basePath,
+    mountPath,
+    config,
+    host,
+    csrfExemptRoutes: csrfExemptRoutes(features),
+    clients,
+    demands,
+    clientKeyProblems,
+    access: createAccess({ store, audit, clock }),
+    importing,
+    initialAccessTokens,
+    keys,
+    audit,
+    binding: answering.binding,
+    measuring,
+    examinations: contributions.examinations,
+    sealing: createSealing({ sealer, clock, lifetime: config.consent_ttl * 1000 }),
+    clock,
+    waitingFor: authorization.waitingFor,
+    offers: (scope) => scopes.has(scope),
+    scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),
+    prune: (onBatch) => pruning.all(onBatch),
+    serveResource: resource.add,
+    health,
+    endpoints: [
+      ...createEndpoints({
+        ...answering,
+        handlers: handlersOf(foundation, parts),
+        own: contributions.endpoints({
+          clients,
+          documents: authorization.documents,
+          checks: authorization.checks,
+          binding: contributions.binding,
+          authenticating: clientParts.authenticating,
+          keptOf: authorization.keptOf,
+          logos: contributions.logos,
+          server: () => assembled,
+          examined: options.examined ?? null,
+        }),
+        mounting: server,
+        resourceMetadata: resourceMetadataOf(resource),
+      }),
+      ...createBrandingEndpoints(server.branding, server),
+      // Unless they are asked for, the paths are the application's.
+      ...createHealthEndpoints(health, healthPaths(config.health ?? false, server)),
+    ],
+    ...createProtectedRoutes({
+      ...answering,
+      lookUp: createTokenLookUp({ bearerTokens, scopes }),
+      metadataUrl: resource.metadataUrl,
+    }),
+  };
+  return assembled;
+}
+
+/** What endpoints have in common when they answer. */
+function answeringOf(
+  { server, contributions, runFrom }: Foundation,
+  migrations: () => Promise<readonly MigrationState[]>,
+  showsDetails: boolean,
+) {
+  const { config, host, database, speaking, measuring } = server;
+  const failures = createFailures({
+    host,
+    database,
+    pendingSteps: async () => pendingSteps(await migrations()),
+    serverName: config.name,
+    speaking,
+    showsDetails,
+  });
+  const binding = contributions.binding?.offer ?? null;
+  return { failures, host, database, binding, runFrom, measuring };
+}
+
+/** The parts that endpoints are made of. */
+function partsOf({ server, contributions, urls }: Foundation) {
+  const { issuer, config, host, store, clock, audience, scopes, accounts } = server;
+  const { binding, logos } = contributions;
+  const resource = createProtectedResource({ issuer, config, binding: binding?.offer ?? null });
+  const tokens = { store: store.accessTokens, accounts, host, scopes, audience, binding, clock };
+  const bearerTokens = createBearerTokens(tokens);
+  const claims = createClaims({ mapper: config.claims, catalog: scopes, log: host.log });
+  const recordUse = createRecordUse({ store: store.clients, clock, log: host.log });
+  const clientParts = assembleClients(server, { urls, logos });
+  const { clients } = clientParts;
+  const authorization = assembleAuthorization(server, { clients, urls, contributions, resource, recordUse });
+  return { resource, bearerTokens, claims, recordUse, clientParts, authorization };
+}
+
+/** What answers at the endpoints that every server has. */
+function handlersOf(
+  { server, contributions }: Foundation,
+  parts: ReturnType<typeof partsOf>,
+): EndpointsOptions['handlers'] {
+  const { issuer, store, clock, audit } = server;
+  const { resource, bearerTokens, claims, recordUse, clientParts, authorization } = parts;
+  const { binding } = contributions;
+  const authenticateClient = clientParts.authenticating((id) => clientParts.clients.find(id), TOKEN_PATH);
+  const issued = { contributions, resource, claims, authenticateClient, recordUse };
+  return {
+    oauth_server_authorize: authorization.authorize,
+    oauth_server_consent: authorization.consent,
+    oauth_server_token: assembleTokenEndpoint(server, issued),
+    oauth_server_revoke: createRevokeEndpoint({ authenticateClient, store, audit, clock }),
+    oauth_server_introspect: createIntrospectEndpoint({ authenticateClient, bearerTokens, binding, issuer }),
+    oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims, binding: binding?.offer ?? null }),
+    ...metadataHandlers(server, contributions),
+    oauth_server_register: clientParts.register,
+  };
+}
+
+/** What describes the server. */
+function metadataHandlers(server: Server, { metadata: members }: Contributions) {
+  const { issuer, config, host, scopes, keys, clock, speaking, profiles } = server;
+  const metadata = {
+    issuer,
+    locales: speaking.locales,
+    scopes,
+    clientDocuments: (config.client_id_metadata_documents ?? false) !== false,
+    registers: (config.registration ?? 'off') !== 'off',
+    takesKeys: config.private_key_jwt ?? false,
+    members,
+    isProfiled: profiles.isServers,
+  };
+  return {
+    oauth_server_openid_configuration: createOpenidConfigurationEndpoint({ ...metadata, keys, host, clock }),
+    oauth_server_metadata: createMetadataEndpoint({ ...metadata, keys }),
+    oauth_server_jwks: createJwksEndpoint({ keys }),
+  };
+}
+
+/** Null unless challenges name it. */
+function resourceMetadataOf(resource: ProtectedResource): EndpointsOptions['resourceMetadata'] {
+  const { metadataUrl } = resource;
+  if (metadataUrl === null) return null;
+  return { path: new URL(metadataUrl).pathname, handler: createResourceMetadataEndpoint(resource) };
+}

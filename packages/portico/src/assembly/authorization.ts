@@ -1,0 +1,162 @@
+import { createFetchJson } from '../outbound/fetch-json.ts';
+import type { Server } from '../server.ts';
+import type { Contributions } from './start-features.ts';
+import { Consent } from '../authorization/consent.ts';
+import { createGrantedBefore } from '../authorization/granted-before.ts';
+import { sentParameters } from '../authorization/request-parameters.ts';
+import { createRequestChecks, type RequestChecks } from '../authorization/request.ts';
+import { createWaitingRequests, type SentParameters } from '../authorization/waiting-requests.ts';
+import type { Hint } from '../authorization/sign-in-hints.ts';
+import { createSignInNotes, type SignInNotes } from '../authorization/sign-in-notes.ts';
+import { createClientDocuments, type ClientDocuments } from '../client-documents/client-documents.ts';
+import type { ClientUrls } from '../client-documents/client-urls.ts';
+import type { Clients } from '../clients/clients.ts';
+import type { RecordUse } from '../clients/last-use.ts';
+import { admitsUnverified } from '../config.ts';
+import { AuthorizeReplies } from '../endpoints/authorize-replies.ts';
+import { AuthorizeEndpoint } from '../endpoints/authorize.ts';
+import type { Handler } from '../endpoints/endpoint.ts';
+import type { Parameters } from '../parameters.ts';
+import type { ProtectedResource } from '../protected-resource.ts';
+
+/** What the authorization endpoint of a server needs beside what its parts share. */
+export interface AuthorizationNeeds {
+  readonly clients: Pick<Clients, 'find'>;
+  /** Which URLs can be clients. */
+  readonly urls: ClientUrls;
+  readonly contributions: Contributions;
+  readonly resource: ProtectedResource;
+  readonly recordUse: RecordUse;
+}
+
+/** What becomes of an authorization request, from its arrival to the person's answer. */
+export interface AuthorizationParts {
+  readonly authorize: Handler;
+  readonly consent: Handler;
+  readonly documents: ClientDocuments;
+  readonly checks: RequestChecks;
+  readonly keptOf: (parameters: Parameters) => SentParameters;
+  readonly waitingFor: SignInNotes['find'];
+}
+
+/** Puts the authorization endpoint of a server together. */
+export function assembleAuthorization(server: Server, needs: AuthorizationNeeds): AuthorizationParts {
+  const { issuer, config, paths, store, sealer, host, accounts, scopes, keys, profiles } = server;
+  const { audit, pruning, clock, demands, speaking, fetching } = server;
+  const { clients, urls, resource, recordUse } = needs;
+  const { binding, directRequests, indirectRefusals, logos } = needs.contributions;
+  const withLanguage = speaking.locales !== null;
+  const { name: serverName, private_key_jwt: takesKeys = false } = config;
+  const accessPath = needs.contributions.accessPath ?? paths.home;
+  const keyParameter = binding?.parameter ?? null;
+  /** What nobody reads is not kept: a request that waits has little room. */
+  const hints: readonly Hint[] = [
+    ...(host.tellsWhoWaits ? (['login_hint'] as const) : []),
+    ...(host.tellsWhoWaits || withLanguage ? (['ui_locales'] as const) : []),
+  ];
+  const documents = createClientDocuments({
+    isOn: (config.client_id_metadata_documents ?? false) !== false,
+    urls,
+    store: store.documentClients,
+    fetchJson: createFetchJson(fetching),
+    anyPort: fetching.anyPort,
+    audit,
+    scopes,
+    takesKeys,
+    demands,
+    isProfiled: profiles.isServers,
+    keys,
+    serverName,
+    clock,
+  });
+  const checks = createRequestChecks({
+    clients,
+    documents,
+    profiles,
+    scopes,
+    admitsUnverified: admitsUnverified(config),
+    keys,
+    audience: server.audience,
+    keyParameter,
+    serverName,
+    withLanguage,
+    indirectRefusals,
+    keyPath: config.key_path,
+  });
+  const waiting = createWaitingRequests({
+    store: store.waitingRequests,
+    sealer,
+    host,
+    pruning,
+    clock,
+    lifetime: config.consent_ttl,
+    path: paths.authorize,
+    issuer,
+  });
+  const notes = createSignInNotes({
+    sealer,
+    clients,
+    documents,
+    serverName,
+    issuer,
+    basePath: server.basePath,
+    authorizePath: paths.authorize,
+    clock,
+    lifetime: config.consent_ttl,
+  });
+  const consent = new Consent({
+    store,
+    clients,
+    documents,
+    host,
+    scopes,
+    resource,
+    grantedBefore: createGrantedBefore({ store: store.authorizations, scopes, clock }),
+    audit,
+    recordUse,
+    pruning,
+    clock,
+    lifetimes: config,
+    profiles,
+    indirectRefusals,
+    accessPath,
+  });
+  const replies = new AuthorizeReplies({
+    host,
+    scopes,
+    profiles,
+    issuer,
+    paths,
+    accessPath,
+    lifetimes: config,
+    logoPath: logos?.path ?? null,
+    serverName,
+    speaking,
+  });
+  const keptOf = (parameters: Parameters) => sentParameters(parameters, { keyParameter, hints });
+  const endpoint = new AuthorizeEndpoint({
+    checks,
+    consent,
+    waiting,
+    notes: host.tellsWhoWaits ? notes : null,
+    directRequests,
+    accounts,
+    host,
+    replies,
+    path: paths.authorize,
+    binding,
+    hints,
+    keptOf,
+  });
+  return {
+    authorize: (request) => endpoint.get(request),
+    consent: (request) => endpoint.post(request),
+    async waitingFor(request, returnTo) {
+      if (host.tellsWhoWaits) return notes.find(request, returnTo);
+      throw new Error('Nobody is told who waits: give the host tellsWhoWaits: true');
+    },
+    documents,
+    checks,
+    keptOf,
+  };
+}

@@ -1,0 +1,190 @@
+import type { RunFrom } from '../auditing/origin.ts';
+import type { ClientUrls } from '../client-documents/client-urls.ts';
+import type { Measuring } from '../measuring/measuring.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { KeySigner } from '../keys/signers.ts';
+import type { Contributions } from './start-features.ts';
+import { ConfigurationError, type MigrationState } from '@portico/sql';
+import { createAccounts } from '../accounts.ts';
+import { createServerAudit } from '../auditing/server-audit.ts';
+import { createBrowsers, type Browsers } from '../authorization/browsers.ts';
+import { createCookieSealer } from '../authorization/cookie-keys.ts';
+import { createClientUrls } from '../client-documents/client-urls.ts';
+import { admitsUnverified, type OAuthServerConfig } from '../config.ts';
+import { demandsOfFeatures, startFeatures } from './start-features.ts';
+import type { Feature } from '../feature.ts';
+import { featuresWith } from '../features.ts';
+import { browserPaths } from '../paths.ts';
+import type { Branding } from '../defaults/branding/branding.ts';
+import { basePathProblems, strippedProblems } from '../http/base-path.ts';
+import { systemRandom } from '../http/failed-attempts.ts';
+import { isLoopback } from '../http/loopback.ts';
+import { branded, brandingWithoutKit } from '../host-branding.ts';
+import { callerAddress, type CompleteHost } from '../host.ts';
+import { createKeyRing } from '../keys/key-ring.ts';
+import { signingKeysOf } from '../keys/signers.ts';
+import { createMeasuring } from '../measuring/measuring.ts';
+import { measuredStore } from '../measuring/measured-store.ts';
+import { createProfiles, profileProblems, withProfile } from '../profiles/profiles.ts';
+import type { Server } from '../server.ts';
+import { Pruning } from '../store/pruning.ts';
+import { SingleUses } from '../store/single-uses.ts';
+import { Speaking } from '../words/speaking.ts';
+import { createScopeCatalog, speakingOf } from '../tokens/scopes.ts';
+import { Store } from '../store/store.ts';
+import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
+import type { ExaminedApplication } from '../console/subject.ts';
+
+/** What a server is made of, with what completes its host. */
+export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
+  readonly host: (browsers: Browsers) => CompleteHost;
+  /** Every step of the application's schema; the server's own steps unless given. */
+  readonly migrations?: () => Promise<readonly MigrationState[]>;
+  /** In which languages the host's pages are; made of the configuration and `messages` unless given. */
+  readonly speaking?: Speaking;
+  /** How the pages look; null for nothing of its own, and as the configuration says unless given. */
+  readonly branding?: Branding | null;
+  /** What an administrator's page of the doctor looks at; the store alone unless given. */
+  readonly examined?: ExaminedApplication;
+}
+
+/** What everything else of a server is made on. */
+export interface Foundation {
+  readonly server: Server;
+  readonly features: readonly Feature[];
+  readonly contributions: Contributions;
+  /** Which URLs can be clients. */
+  readonly urls: ClientUrls;
+  /** Wrapped around what answers, so that what is recorded names the request; null where nothing is. */
+  readonly runFrom: RunFrom | null;
+}
+
+/**
+ * Makes what the parts of a server share, and starts its features. Opens nothing and writes nothing. Throws a ConfigurationError that names
+ * every problem.
+ */
+export function layFoundation(options: ServerParts): Foundation {
+  const { publicUrl, database, clock = Date.now, random = systemRandom } = options;
+  const { basePath = '', basePathStripped = false, showsDetails = false, outbound = {} } = options;
+  const features = featuresWith(options.features);
+  requireNoProblems(options.config, features, basePath, basePathStripped);
+  const config = withProfile(options.config);
+  const { origin } = new URL(publicUrl);
+  const issuer = `${origin}${basePath}`;
+  const mounting = { basePath, mountPath: basePathStripped ? '' : basePath };
+  const urls = createClientUrls(config.client_id_metadata_documents ?? false);
+  const measuring = measuringOf(options, features, () => host.log);
+  const sqlStore = new Store(database, (clientId) => urls.refusal(clientId) === null);
+  const store = measuring === null ? sqlStore : measuredStore(sqlStore, measuring, database.dialect);
+  const sealer = createCookieSealer({ store: store.cookieKeys, clock, lifetime: config.consent_ttl * 1000 });
+  const branding = options.branding === undefined ? brandingWithoutKit(config, basePath) : options.branding;
+  const host = branded(options.host(createBrowsers({ sealer, issuer, basePath })), branding);
+  const { log } = host;
+  const { audit, runFrom, removeOld } = auditOf(config, { host, database, clock });
+  const pruning = new Pruning({
+    store: store.expired,
+    removeOldEvents: removeOld,
+    registrations: admitsUnverified(config),
+    singleUses: () => config.private_key_jwt === true || contributions.usesOnce,
+    clock,
+    log,
+  });
+  const keys = keyRingOf(config, options.keySigners ?? [], { store, database, audit, log, clock });
+  const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
+  const server: Server = {
+    issuer,
+    origin,
+    ...mounting,
+    config,
+    host,
+    database,
+    store,
+    clock,
+    random,
+    audience: config.audience === '' ? null : config.audience,
+    scopes: createScopeCatalog(config.scopes),
+    accounts: createAccounts(host),
+    keys,
+    demands: demandsOfFeatures(features, config),
+    profiles: createProfiles(config),
+    audit,
+    pruning,
+    singleUses: new SingleUses(store.singleUses, pruning),
+    sealer,
+    fetching: { ...outbound, allowsLoopback, anyPort: allowsLoopback, clock },
+    paths: browserPaths(mounting),
+    branding,
+    speaking: options.speaking ?? new Speaking({ ...speakingOf(config), folder: options.messages ?? null }),
+    measuring,
+  };
+  const contributions = startFeatures(features, server);
+  return { server, features, contributions, urls, runFrom };
+}
+
+function measuringOf(
+  { telemetry, database }: ServerParts,
+  features: readonly Feature[],
+  log: () => CompleteHost['log'],
+): Measuring | null {
+  if (telemetry === undefined) return null;
+  const errorCodes = features.flatMap((feature) => feature.errorCodes ?? []);
+  return createMeasuring({
+    telemetry,
+    isUnavailable: (error) => database.isUnavailable(error),
+    log,
+    errorCodes,
+  });
+}
+
+function auditOf(
+  { audit = {} }: OAuthServerConfig,
+  { host, database, clock }: Pick<Server, 'host' | 'database' | 'clock'>,
+): ReturnType<typeof createServerAudit> {
+  return createServerAudit({
+    keeps: audit.keep === true,
+    stream: audit.stream ?? null,
+    retentionDays: audit.retention_days ?? null,
+    table: async () => new (await import('../store/sql/audit.ts')).AuditRecords(database),
+    host,
+    addressOf: (request) => callerAddress(host, request),
+    clock,
+  });
+}
+
+function keyRingOf(
+  { key_path: directory, id_token_ttl: idTokenLifetime }: OAuthServerConfig,
+  signers: readonly KeySigner[],
+  {
+    store,
+    database,
+    ...parts
+  }: Pick<Server, 'store' | 'database' | 'audit' | 'clock'> & Pick<CompleteHost, 'log'>,
+): KeyRing {
+  return createKeyRing({
+    ...parts,
+    directory,
+    signers: signingKeysOf(signers),
+    idTokenLifetime,
+    isNeeded: () =>
+      store.authorizations.hasOpenidFamily().catch((error: unknown) => {
+        if (database.isUnavailable(error)) throw error;
+        // Without a schema there is no authorization.
+        return false;
+      }),
+  });
+}
+
+function requireNoProblems(
+  config: OAuthServerConfig,
+  features: readonly Feature[],
+  basePath: string,
+  stripped: boolean,
+): void {
+  const problems = [
+    ...basePathProblems(basePath).map((message) => ({ key: 'base_path', message })),
+    ...strippedProblems(basePath, stripped).map((message) => ({ key: 'base_path_stripped', message })),
+    ...features.flatMap((feature) => feature.problems?.(withProfile(config)) ?? []),
+    ...profileProblems(config),
+  ];
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
