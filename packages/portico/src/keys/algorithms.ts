@@ -2,16 +2,16 @@ import { OutOfRangeError } from '@portico/sql';
 import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
-/** Of what has not been asked for otherwise: the one that every OpenID Connect client must know. */
+/** Used when no algorithm is requested: every OpenID Connect client must support it. */
 export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
 /** The keys of an algorithm (RFC 7518 section 6, RFC 8037 section 2). */
 export interface KeyForm {
   readonly kind: string;
   readonly type: Pick<JWK, 'kty' | 'crv'>;
-  /** The public members beside those. */
+  /** The other public members. */
   readonly members: readonly (keyof JWK)[];
-  /** Of the name of its file, before `.json`. */
+  /** Part of the file's name, before `.json`. */
   readonly mark: string;
 }
 
@@ -23,20 +23,20 @@ export const FORMS: Readonly<Record<SigningAlgorithm, KeyForm>> = {
 
 export const SIGNING_ALGORITHMS = Object.keys(FORMS) as readonly SigningAlgorithm[];
 
-/** What is hashed before it is signed; Ed25519 hashes by itself. */
+/** The hash function that runs before signing. Ed25519 hashes by itself. */
 export const DIGESTS: Readonly<Record<SigningAlgorithm, string | null>> = {
   RS256: 'sha256',
   ES256: 'sha256',
   EdDSA: null,
 };
 
-/** Throws a RangeError for anything but an algorithm that keys are for. */
+/** Throws a RangeError unless keys can be made for this algorithm. */
 export function requireAlgorithm(algorithm: SigningAlgorithm): void {
   if (SIGNING_ALGORITHMS.includes(algorithm)) return;
   throw new OutOfRangeError(`A signing key is for one of ${SIGNING_ALGORITHMS.join(', ')}`);
 }
 
-/** What the log and refusals say of a key that is not there, and the command that makes one. */
+/** How the log and refusals name a missing key, and the command that makes one. */
 export function missingKey(algorithm: SigningAlgorithm): { readonly key: string; readonly command: string } {
   return algorithm === DEFAULT_ALGORITHM
     ? { key: 'no signing key', command: 'oauth:server:setup' }

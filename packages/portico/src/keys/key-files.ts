@@ -9,18 +9,22 @@ import type { SigningAlgorithm } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, DIGESTS, FORMS } from './algorithms.ts';
 import { KeysLostError, type SigningKey } from './signing-key.ts';
 
-/** Without an algorithm it is RS256; a release that knows no other passes over the rest. */
+/** Without an algorithm it is RS256. A release that only knows RS256 ignores all other files. */
 const KEY_FILE = /^(\d+)-[A-Za-z0-9_-]+(?:\.(ES256|EdDSA))?\.json$/;
 /**
- * Of a staged key: the successor of one key, so that there is only one. Its time is in the file. A release that does not know this
- * takes it for the oldest key: it publishes it, and signs with another.
+ * The file of a staged key. Its name comes from the key that it replaces, so there is only one
+ * successor. Its time is in the file. A release that does not know staged keys takes it for the
+ * oldest key: it publishes it, and signs with another.
  */
 const STAGED_FILE = /^0-next-/;
 const DRAFT = /^\.draft-[0-9a-f]{32}$/;
-/** Nobody writes one for so long, in milliseconds: whoever began it was killed. */
+/**
+ * In milliseconds. Writing a key never takes this long, so an older draft was left by a process
+ * that was killed.
+ */
 const LEFT_DRAFT = 3_600_000;
 
-/** The names of the key files; none where there is no directory. */
+/** The names of the key files. Empty without a directory. */
 export async function keyFiles(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).filter(isKeyFile);
@@ -34,9 +38,9 @@ export function isKeyFile(name: string): boolean {
   return KEY_FILE.test(name);
 }
 
-/** Whose a directory is, and the key files in it that belong to somebody else. */
+/** The owner of a directory, and the key files in it that belong to another user. */
 export interface Owners {
-  /** Null where there is no directory. */
+  /** Null if the directory does not exist. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
   readonly foreign: readonly { readonly name: string; readonly uid: number }[];
 }
@@ -45,19 +49,20 @@ export async function ownersIn(directory: string): Promise<Owners> {
   const owner = await stat(directory).catch(() => null);
   const found: { readonly name: string; readonly uid: number }[] = [];
   for (const name of owner === null ? [] : await keyFiles(directory)) {
-    // Null of a file that was removed since. Of a link whose the link is: nobody is to be told to give away what it leads to.
+    // Null for a file that was removed meanwhile. For a link, the owner of the link counts: no
+    // message must advise to change the owner of the link's target.
     const file = await lstat(path.join(directory, name)).catch(() => null);
     if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
   }
   return { owner, foreign: found.toSorted((one, other) => (one.name < other.name ? -1 : 1)) };
 }
 
-/** By the number in the name; of the same number, by the name itself. */
+/** By the number in the name, then by the name itself. */
 export function newestFirst(one: string, other: string): number {
   return numberOf(other) - numberOf(one) || (one < other ? 1 : -1);
 }
 
-/** Milliseconds since 1970; 0 for what is published and has never signed. */
+/** Milliseconds since 1970. 0 for a key that is published and has never signed. */
 export function numberOf(name: string): number {
   return Number(KEY_FILE.exec(name)?.[1]);
 }
@@ -74,7 +79,7 @@ export function fileName({
   return `${signsFrom}-${kid}${FORMS[algorithm].mark}.json`;
 }
 
-/** Where the one staged successor of this key is. */
+/** The file name of this key's only staged successor. */
 export function stagedFileName({ kid, algorithm }: Pick<SigningKey, 'kid' | 'algorithm'>): string {
   return `0-next-${tokenHash(kid)}${FORMS[algorithm].mark}.json`;
 }
@@ -83,15 +88,15 @@ export function isStagedFile(name: string): boolean {
   return STAGED_FILE.test(name);
 }
 
-/** A new key, not kept anywhere. */
+/** A new key that is not stored yet. */
 export interface NewKey {
   readonly kid: string;
   readonly algorithm: SigningAlgorithm;
-  /** Its private members. */
+  /** Includes its private members. */
   readonly jwk: JWK;
 }
 
-/** Of 2048 bits, where the algorithm leaves that open. */
+/** RSA keys have 2048 bits. */
 export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
   const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose');
   const pair = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
@@ -99,7 +104,9 @@ export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
   return { kid: await calculateJwkThumbprint(jwk), algorithm, jwk };
 }
 
-/** Without what is in it: it is in the log, and the file may be another one. */
+/**
+ * Does not repeat the file's contents, because the error is logged and the file may be any file.
+ */
 function parsedKey(text: string): JWK & StagedMembers {
   try {
     return JSON.parse(text) as JWK & StagedMembers;
@@ -108,7 +115,10 @@ function parsedKey(text: string): JWK & StagedMembers {
   }
 }
 
-/** Reads a key. Throws when it is none, or not one of the algorithm in its name; a KeysLostError when the file cannot be read. */
+/**
+ * Reads a key. Throws if it is not a key, or not for the algorithm in its name. Throws a
+ * KeysLostError when the file cannot be read.
+ */
 export async function readKey(directory: string, name: string): Promise<SigningKey> {
   const file = path.join(directory, name);
   try {
@@ -129,7 +139,8 @@ export async function readKey(directory: string, name: string): Promise<SigningK
     if (algorithm === 'RS256' && (privateKey.asymmetricKeyDetails?.modulusLength ?? 0) < 2048)
       throw new Error('it has less than 2048 bits');
     const publicJwk = publishedJwk(jwk, kid, algorithm);
-    // Of a key that is put together from two, everything can be read, and nobody could verify what it signs.
+    // If the file mixes the parts of two keys, all of it can be read, but no one could verify its
+    // signatures.
     const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
     const text = Buffer.from(kid);
     if (!verify(DIGESTS[algorithm], text, publicKey, sign(DIGESTS[algorithm], text, privateKey)))
@@ -138,7 +149,8 @@ export async function readKey(directory: string, name: string): Promise<SigningK
     const signsFrom = isStaged ? jwk.signs_from : numberOf(name);
     if (!Number.isSafeInteger(signsFrom)) throw new Error('it does not say from when it signs (signs_from)');
     const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
-    // The encoding is for ES256 alone: both numbers side by side, no DER (RFC 7518 section 3.4).
+    // The encoding applies only to ES256: both numbers side by side, without DER (RFC 7518 section
+    // 3.4).
     const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
     return {
       kid,
@@ -152,41 +164,44 @@ export async function readKey(directory: string, name: string): Promise<SigningK
       sign: (data) => signOnPool(DIGESTS[algorithm], data, key),
     };
   } catch (cause) {
-    // What is in the file stays as it is; who may read it, or whether its disk answers, may be over by the next attempt.
+    // A bad file stays bad. File permissions or a failing disk may be fixed by the next attempt.
     if (isOfFileSystem(cause)) throw new KeysLostError(`The signing key ${file} cannot be read`, cause);
     throw new Error(`The signing key ${file} cannot be read`, { cause });
   }
 }
 
-/** The public members of a key, as the key set has them. */
+/** The public members of a key, for the key set. */
 export function publishedJwk(jwk: JWK, kid: string, algorithm: SigningAlgorithm): JWK {
   const { type, members } = FORMS[algorithm];
   const published = Object.fromEntries(members.map((each) => [each, jwk[each]]));
   return { ...type, ...published, kid, alg: algorithm, use: 'sig' };
 }
 
-/** With a callback, Node signs on its thread pool: `docs/decisions/0026` says what that is worth for each algorithm. */
+/**
+ * With a callback, Node signs on its thread pool. `docs/decisions/0026` says what this gains for
+ * each algorithm.
+ */
 const signOnPool = promisify(sign);
 
-/** Of a key that was staged, beside those of RFC 7517: milliseconds since 1970. Never published. */
+/** Extra members of a staged key, in milliseconds since 1970. Never published. */
 export interface StagedMembers {
   readonly created_at?: number;
   readonly signs_from?: number;
 }
 
-/** A file that is whole and on the disk, and no key yet. */
+/** A complete file on disk that is not a key yet. */
 export interface Draft {
-  /** Gives it this name, also when there is one of that name already. */
+  /** Gives it this name, and replaces a file that has the name. */
   place(name: string): Promise<void>;
-  /** Gives it this name; false when there is one of that name already, which stays. */
+  /** Gives it this name. False if a file has the name already; that one stays. */
   placeOnce(name: string): Promise<boolean>;
   /** Removes the file, unless it was placed. Never rejects. */
   discard(): Promise<void>;
 }
 
 /**
- * Writes a key that only this user may read; as root, only the owner of the directory, before it has a name that anybody looks for. Leaves nothing
- * behind when it cannot.
+ * Writes a key that only this user may read. For root, only the owner of the directory may read it,
+ * even before the file has a key's name. Leaves nothing behind when it fails.
  */
 export async function draftOf(
   directory: string,
@@ -197,14 +212,14 @@ export async function draftOf(
   const draft = path.join(folder.path, `.draft-${randomIdentifier()}`);
   let discarded = false;
   const discard = async () => {
-    // Its path is good for as long as the folder is open.
+    // Its path is valid while the folder is open.
     if (!discarded) await rm(draft, { force: true }).catch(() => {});
     discarded = true;
     folder.close();
   };
   const content = { ...jwk, kid, alg: algorithm, use: 'sig', ...staged };
   try {
-    // Exclusive: it follows no link, and is new.
+    // Exclusive: follows no link, and the file is new.
     const file = await open(draft, 'wx', 0o600);
     try {
       folder.give(file.fd);
@@ -224,7 +239,7 @@ export async function draftOf(
   };
 }
 
-/** Renames a file that readers see under one name or both, never under none. */
+/** Renames a file. Readers see it under one name or both, but never under none. */
 export async function renameVisibly(directory: string, from: string, to: string): Promise<void> {
   const folder = openOwnedFolder(directory);
   try {
@@ -235,7 +250,7 @@ export async function renameVisibly(directory: string, from: string, to: string)
   }
 }
 
-/** Whether this call removed it; false when it was gone. */
+/** Removes a file. False if it no longer existed. */
 export async function removeFile(directory: string, name: string): Promise<boolean> {
   try {
     await unlink(path.join(directory, name));
@@ -246,7 +261,10 @@ export async function removeFile(directory: string, name: string): Promise<boole
   }
 }
 
-/** Removes what those left that were killed while they wrote a key. `now` is the time of the disk, milliseconds since 1970. */
+/**
+ * Removes drafts of processes that were killed while they wrote a key. `now` is the disk's time, in
+ * milliseconds since 1970.
+ */
 export async function removeLeftDrafts(directory: string, now: number): Promise<void> {
   for (const name of (await readdir(directory)).filter((each) => DRAFT.test(each))) {
     const file = await stat(path.join(directory, name)).catch(() => null);
@@ -259,7 +277,7 @@ async function linkOnce(existing: string, name: string): Promise<boolean> {
     await link(existing, name);
     return true;
   } catch (error) {
-    // Somebody else was quicker, or has renamed it already.
+    // Another process was faster, or has already renamed it.
     if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false;
     throw error;
   }

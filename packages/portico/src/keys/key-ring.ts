@@ -29,73 +29,89 @@ import {
 import { RELOAD_AFTER } from './times.ts';
 
 /**
- * The keys of one directory, which several processes may share, and the KeySigners of the server. A key is a file that is never changed:
- * the newest one of each algorithm signs, all are published. So a key generated anywhere signs everywhere, without a restart.
- * A KeySigner goes before the files of its algorithm.
+ * The keys of one directory, which several processes may share, and the server's KeySigners. A key
+ * is a file that never changes. The newest key of each algorithm signs; all are published. So a key
+ * that is generated anywhere signs everywhere, without a restart. A KeySigner takes precedence over
+ * the files of its algorithm.
  */
 export interface KeyRing {
   /**
-   * The key that signs with the algorithm (RS256 unless given) now, or null when there is none. Another process's new key is
-   * seen within a second. Like `all` and `published`, it throws a KeysLostError when this process knew keys and the directory
-   * shows none any more. It and `published` throw one also where there never was a key, and the store has authorizations that need one.
+   * The key that signs with the algorithm (RS256 unless given) now, or null. A new key of another
+   * process is seen within a second. Like `all` and `published`, it throws a KeysLostError when
+   * this process knew keys and the directory no longer has any. `active` and `published` also throw
+   * it if there never was a key but the store has authorizations that need one.
    */
   active(algorithm?: SigningAlgorithm): Promise<SigningKey | null>;
-  /** All keys, those that sign latest first, as the directory holds them at this moment. */
+  /** All keys that the directory has right now, in the order in which they sign, latest first. */
   all(): Promise<readonly SigningKey[]>;
   /**
-   * The same for the key set, which many ask for: as of ten milliseconds ago at most, and the same array until they change.
-   * Whatever has signed is among them.
+   * As `all`, for the key set, which is requested often: at most ten milliseconds old, and the same
+   * array until the keys change. Includes every key that has signed.
    */
   published(): Promise<readonly SigningKey[]>;
-  /** All keys, each with what it does now and when it may go. */
+  /** All keys, with the current state of each and when it may be removed. */
   list(): Promise<readonly KeyDescription[]>;
   /**
-   * Adds a key for the algorithm (RS256 unless given), which signs from now on. Only this and `rotate` ever make one. Throws a
-   * RangeError for another algorithm, and a KeyRotationError where a KeySigner signs with it, and where the directory cannot be written.
+   * Adds a key for the algorithm (RS256 unless given), which signs from now on. Only this and
+   * `rotate` make keys. Throws a RangeError for another algorithm. Throws a KeyRotationError if a
+   * KeySigner signs with it, or the directory cannot be written.
    */
   generate(algorithm?: SigningAlgorithm, acting?: Acting): Promise<SigningKey>;
   /**
-   * Replaces keys: the next one of each algorithm that has a key is published now, and signs when no cache can lack it any more. Removes
-   * those that no living ID token needs. To be called on a schedule: while a key waits for its time, there is no other one made. Throws a
-   * RangeError for options that are none, and a KeyRotationError when nothing can be done; then nothing was changed.
+   * Replaces keys. Publishes the next key of each algorithm that has one; it signs once every cache
+   * must have it. Removes keys that no living ID token needs. Call it on a schedule: while a key
+   * waits for its time, no further one is made. Throws a RangeError for invalid options, and a
+   * KeyRotationError if nothing can be done; then nothing has changed.
    */
   rotate(options?: RotationOptions): Promise<KeyRotation>;
   /**
-   * Removes the retired keys that stopped signing at least so many seconds ago, never an algorithm's active one; returns their kids.
-   * Throws a RangeError for an age below an ID token's lifetime, since a token could outlive the key that proves it, and
-   * for one above a century; and a KeyRotationError where the directory cannot be written.
+   * Removes retired keys that stopped signing at least `olderThan` seconds ago, but never an
+   * algorithm's active key. Returns their kids. Throws a RangeError for an age below an ID token's
+   * lifetime, because a token could outlive the key that proves it, and for an age above a century.
+   * Throws a KeyRotationError if the directory cannot be written.
    */
   prune(olderThan: number, acting?: Acting): Promise<readonly string[]>;
 }
 
-/** How old a listing may be that the key set is made from, in milliseconds: one for each request would double its cost. */
+/**
+ * The maximum age of a listing for the key set, in milliseconds. One listing per request would
+ * double the cost.
+ */
 const LOOK_HOLDS = 10;
-/** For how long it holds that the store has no authorization that needs a key, or has one, in milliseconds. */
+/**
+ * How long the answer holds whether the store has authorizations that need a key, in milliseconds.
+ */
 const NEED_HOLDS = 60_000;
-/** For how long after a change the directory is listed at each request, in milliseconds: changes seldom come alone. */
+/**
+ * How long after a change the directory is listed at each request, in milliseconds. Changes often
+ * come in groups.
+ */
 const RECENT_CHANGE = 1000;
 
 export interface KeyRingOptions {
-  /** The key directory, absolute. */
+  /** The absolute path of the key directory. */
   readonly directory: string;
-  /** Those that are no files; the latest to sign first. */
+  /** Keys that are not files, in the order in which they sign, latest first. */
   readonly signers: readonly SigningKey[];
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Seconds. */
+  /** In seconds. */
   readonly idTokenLifetime: number;
   readonly audit: Audit;
   readonly log: Log;
-  /** Whether the store has authorizations for which there was a key. It is asked only while there is no key, once a minute at most. */
+  /**
+   * Whether the store has authorizations that had a key. Called only while there is no key, at most
+   * once a minute.
+   */
   readonly isNeeded: () => Promise<boolean>;
 }
 
 /** What the last listing of the directory found. */
 interface KnownKeys {
   readonly keys: readonly SigningKey[];
-  /** The names of their files. */
+  /** The names of the key files. */
   readonly names: string;
-  /** Whether each file could be read; one that could not is tried again. */
+  /** Whether each file could be read. One that could not is tried again. */
   readonly complete: boolean;
 }
 
@@ -103,9 +119,9 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
   const { directory, signers, clock, idTokenLifetime, audit, log, isNeeded } = options;
   const loaded = new Map<string, Promise<SigningKey>>();
   let known: KnownKeys | null = null;
-  /** Of the files that there ever were here. */
+  /** The algorithms that ever had a key file here. */
   const hadKeys = new Set<SigningAlgorithm>();
-  // Durations are measured with `performance.now()`, which is never set back.
+  // Measure durations with `performance.now()`, which is never set back.
   let looking: Promise<readonly SigningKey[]> | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let changedAt = Number.NEGATIVE_INFINITY;
@@ -115,14 +131,14 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
     lookedAt = performance.now();
     const keys = readAll();
     looking = keys;
-    // A look that failed is not used again.
+    // Do not reuse a failed listing.
     keys.catch(() => {
       if (looking === keys) looking = null;
     });
     return keys;
   }
 
-  /** The last look, if it began less than so many milliseconds ago; else a new one. */
+  /** The last listing if it is younger than so many milliseconds, otherwise a new one. */
   function lookWithin(milliseconds: number): Promise<readonly SigningKey[]> {
     return looking !== null && performance.now() - lookedAt < milliseconds ? looking : look();
   }
@@ -139,7 +155,7 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
     return known.keys;
   }
 
-  /** The keys that are served: without any where there were some, they are lost. */
+  /** The keys to serve. Without keys where there were some, they are lost. */
   async function requireNeeded(keys: readonly SigningKey[]): Promise<readonly SigningKey[]> {
     return keys.length === 0 && (await askForNeed()) ? lost() : keys;
   }
@@ -149,14 +165,14 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
     if (need !== null && age >= 0 && age < NEED_HOLDS) return need.asked;
     const asked = isNeeded();
     need = { asked, at: clock() };
-    // A question that failed is asked again.
+    // Ask again after a failure.
     asked.catch(() => {
       if (need?.asked === asked) need = null;
     });
     return asked;
   }
 
-  /** Whether something cannot be signed any more once the files are gone. */
+  /** Whether some algorithm can no longer sign if the files are gone. */
   function isMissed(): boolean {
     return [...hadKeys].some((each) => !signers.some(({ algorithm }) => algorithm === each));
   }
@@ -166,7 +182,7 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
     throw new KeysLostError(`The signing keys that were in ${directory} are gone, or cannot be read`, cause);
   }
 
-  /** While a staged key is given its lasting name it has two. */
+  /** While a staged key gets its permanent name, it has two names. */
   function inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
     const files = keys
       .filter((key) => !key.isStaged || !keys.some((each) => !each.isStaged && each.kid === key.kid))
@@ -185,7 +201,7 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
     return keys.filter((key) => key !== null);
   }
 
-  /** The newest key of an algorithm must be readable. Another one that cannot be read is left out. */
+  /** Reads a key that is not the newest of its algorithm. One that cannot be read is left out. */
   function loadOther(name: string): Promise<SigningKey | null> {
     const key = loadOnce(name);
     const what = isStagedFile(name) ? 'A staged' : 'A retired';
@@ -223,7 +239,7 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
       requireNeeded(await lookWithin(performance.now() - changedAt < RECENT_CHANGE ? 0 : LOOK_HOLDS)),
     async active(algorithm = DEFAULT_ALGORITHM) {
       const key = signingKeyOf(await requireNeeded(await lookWithin(RELOAD_AFTER)), algorithm, clock());
-      // A new key signs only once no process publishes a listing from before it was there.
+      // A new key signs only when no process publishes an older listing any more.
       if (performance.now() - changedAt < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
       return key;
     },
@@ -258,15 +274,17 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
         throw new OutOfRangeError(`The age must be at most ${LONGEST_LIFETIME} seconds, a century`);
       }
       const keys = await look();
-      // A key stopped signing when the next one of its algorithm began to, and in other processes at their next look.
+      // A key stopped signing when the next one of its algorithm started, and in other processes at
+      // their next listing.
       const removable = keys.filter((key, index) => {
         if (key.file === null) return false;
         const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
-        // A KeySigner need not say since when it signs.
+        // A KeySigner may omit when it starts to sign.
         if (next === undefined || (next.file === null && next.signsFrom === 0)) return false;
         return next.signsFrom + RELOAD_AFTER + olderThan * 1000 <= clock();
       });
-      // By the name that it was read from: what a file says of itself names no file. Another process may be at it too.
+      // Remove by the name that was read: the contents of a file must not choose a file name.
+      // Another process may be removing it too.
       await Promise.all(
         removable.map(async (key) => {
           if (key.file !== null && (await removeFile(directory, key.file))) await removed(key, acting);

@@ -5,39 +5,42 @@ import { hasBegun, signingKeyOf, type SigningKey } from './signing-key.ts';
 import { RELOAD_AFTER, STAGED_FOR } from './times.ts';
 
 /**
- * What a key does: `staged`, published and to sign from a time on; `published`, and held back by its name until somebody renames it;
- * `signing`; `retired`, and only verifies what it has signed.
+ * What a key does. `staged`: published, and signs from a given time on. `published`: held back by
+ * its name until an operator renames it. `signing`. `retired`: only verifies what it has signed.
  */
 export type KeyState = 'staged' | 'published' | 'signing' | 'retired';
 
-/** A signing key, as an operator is told of it. Times are milliseconds since 1970. */
+/** A signing key, for an operator. Times are milliseconds since 1970. */
 export interface KeyDescription {
   /** The key's identifier in the key set and in ID tokens. */
   readonly kid: string;
-  /** What it signs with. */
+  /** The algorithm that it signs with. */
   readonly algorithm: SigningAlgorithm;
-  /** When it was generated; null when nothing says so. */
+  /** When it was generated. Null if unknown. */
   readonly createdAt: number | null;
-  /** What it does now. */
+  /** Its current state. */
   readonly state: KeyState;
-  /** From when it signs, or has signed; null when nothing says so. */
+  /** When it starts or started to sign. Null if unknown. */
   readonly signsFrom: number | null;
-  /** When it stopped signing; null unless it is retired, and when nothing says so. */
+  /** When it stopped signing. Null unless it is retired, and if unknown. */
   readonly retiredAt: number | null;
-  /** From when `rotate` removes it: no ID token that it signed lives any more, nor is it in a cache. Null when that is not known. */
+  /**
+   * When `rotate` may remove it: no ID token that it signed is valid or cached any more. Null if
+   * unknown.
+   */
   readonly removableAt: number | null;
-  /** The file; null of a KeySigner. */
+  /** Its file. Null for a KeySigner. */
   readonly file: string | null;
 }
 
 export interface DescribingOptions {
   readonly directory: string;
-  /** Seconds. */
+  /** In seconds. */
   readonly idTokenLifetime: number;
   readonly now: number;
 }
 
-/** `keys` are in the order of a ring. */
+/** `keys` are in the order of a key ring. */
 export function describeKeys(
   keys: readonly SigningKey[],
   options: DescribingOptions,
@@ -72,7 +75,10 @@ function stateOf(key: SigningKey, keys: readonly SigningKey[], now: number): Key
   return isHeld(key) ? 'published' : 'retired';
 }
 
-/** By its name the oldest of all, as somebody names a key that has to be published everywhere before it signs anywhere. */
+/**
+ * Its name makes it the oldest of all. Operators name a key this way if it must be published
+ * everywhere before it signs.
+ */
 function isHeld({ file, isStaged }: SigningKey): boolean {
   return file !== null && !isStaged && numberOf(file) === 0;
 }

@@ -1,7 +1,10 @@
 import { codeOf, NotGivenError } from '@portico/sql';
 import { KeyRotationError } from './signing-key.ts';
 
-/** What the file system says, with what to do; `effect` is what did not happen. What no file system says stays as it is. */
+/**
+ * Turns a file-system error into one that says what to do. `effect` says what did not happen.
+ * Returns any other error unchanged.
+ */
 export function notWritten(directory: string, cause: unknown, effect: string): unknown {
   if (cause instanceof NotGivenError) {
     const why = codeOf(cause.cause);

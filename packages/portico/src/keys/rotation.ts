@@ -28,40 +28,43 @@ import { STAGED_FOR } from './times.ts';
 
 const UNCHANGED = 'no key was replaced';
 
-/** How keys are replaced. */
+/** How to replace keys. */
 export interface RotationOptions extends Acting {
-  /** Of this algorithm alone; unless given, of each that has a key. */
+  /** Only this algorithm; each one that has a key unless given. */
   readonly algorithm?: SigningAlgorithm;
   /**
-   * The new key signs at once, and all others of its algorithm are removed: somebody else may have them. ID tokens that they signed are
-   * refused from then on. False unless given.
+   * The new key signs at once, and all other keys of its algorithm are removed, because someone
+   * else may have them. ID tokens signed by those are refused from then on. False unless given.
    */
   readonly now?: boolean;
-  /** Only where the key that signs has done so for this many seconds; however new it is, unless given. Not with `now`. */
+  /**
+   * Only if the current key has been signing for this many seconds; at any age unless given. Not
+   * with `now`.
+   */
   readonly ifOlderThan?: number;
   /**
-   * For how many seconds a new key is published before it signs; 905 unless given, and at least. Longer where keys are delivered to
-   * machines one after another. Not with `now`.
+   * How many seconds a new key is published before it signs; 905 unless given, which is also the
+   * minimum. Use a longer time if keys are delivered to machines one after another. Not with `now`.
    */
   readonly stagedFor?: number;
 }
 
 /** What a rotation did. */
 export interface KeyRotation {
-  /** The keys that it made and that sign already: with `now` alone. */
+  /** New keys that already sign. Only with `now`. */
   readonly created: readonly KeyDescription[];
-  /** The keys that it made and that sign later. */
+  /** New keys that will sign later. */
   readonly staged: readonly KeyDescription[];
-  /** The kids of those that it removed. */
+  /** The kids of removed keys. */
   readonly removed: readonly string[];
-  /** All keys, as they are afterwards. */
+  /** All keys after the rotation. */
   readonly keys: readonly KeyDescription[];
 }
 
 export interface RotationParts {
   readonly directory: string;
   readonly clock: () => number;
-  /** Seconds. */
+  /** In seconds. */
   readonly idTokenLifetime: number;
   readonly audit: Audit;
   readonly look: () => Promise<readonly SigningKey[]>;
@@ -81,7 +84,10 @@ export async function rotateKeys(parts: RotationParts, options: RotationOptions)
   return { created: described(made.created), staged: described(made.staged), removed, keys: all };
 }
 
-/** What root can read, and the server cannot, must not become the key that signs: everything would stop there. */
+/**
+ * A key that root can read and the server cannot must not become the signing key. The server could
+ * not sign any more.
+ */
 async function requireReadable(directory: string): Promise<void> {
   if (process.geteuid?.() !== 0) return;
   const { owner, foreign } = await ownersIn(directory);
@@ -108,7 +114,7 @@ function requireSeconds(what: string, seconds: number | undefined, least: number
   throw new OutOfRangeError(`${what} must be from ${least} to ${LONGEST_LIFETIME} seconds`);
 }
 
-/** The keys that sign now and are to be replaced. */
+/** The signing keys that are to be replaced. */
 function dueKeys(
   keys: readonly SigningKey[],
   { algorithm, now: atOnce, ifOlderThan }: RotationOptions,
@@ -136,14 +142,17 @@ function hasSuccessor({ algorithm }: SigningKey, keys: readonly SigningKey[], no
   return keys.some((key) => key.algorithm === algorithm && !hasBegun(key, now));
 }
 
-/** What was made and removed, as kids. */
+/** Created and removed keys, by kid. */
 interface Made {
   readonly created: readonly string[];
   readonly staged: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** Publishes the successor of each of these keys. Of several processes that do so at once, one does. */
+/**
+ * Publishes the successor of each of these keys. If several processes do this at once, only one
+ * succeeds.
+ */
 async function stage(
   parts: RotationParts,
   due: readonly SigningKey[],
@@ -161,7 +170,8 @@ async function stage(
     const keys = await look();
     for (const { draft, kid, replaces } of drafts) {
       const name = stagedFileName(replaces);
-      // Making a key takes a while; the name is that of the one successor, which may have been renamed since.
+      // Making a key takes a while. The name belongs to the only successor, which may have been
+      // renamed meanwhile.
       if (signingKeyOf(keys, replaces.algorithm, clock()) !== replaces) continue;
       if (await draft.placeOnce(name)) placed.push({ kid, name, algorithm: replaces.algorithm });
     }
@@ -203,7 +213,7 @@ async function replaceNow(
   for (const { kid, algorithm } of created)
     await audit({ type: 'signing_key_created', kid, algorithm, ...acting(by) });
   const algorithms = due.map(({ algorithm }) => algorithm);
-  // Of two that do this at once, neither removes the key of the other and both their own: what is newer stays.
+  // If two processes do this at once, each could remove the other's new key. So keep newer keys.
   const others = (await parts.look()).filter(
     (key) => algorithms.includes(key.algorithm) && (key.isStaged || key.signsFrom < signsFrom),
   );
@@ -221,8 +231,8 @@ async function replaceNow(
 }
 
 /**
- * Of a key that has two names the ring knows one, and another process may be giving one of these keys its second name: whatever is left
- * of them would be published again.
+ * If a key has two names, the ring knows only one. Another process may be giving one of these keys
+ * its second name right now. Any name that is left would be published again.
  */
 async function removeOtherNames(
   directory: string,
@@ -238,7 +248,10 @@ async function removeOtherNames(
   }
 }
 
-/** Names for good what has begun to sign, and removes what nobody needs any more. */
+/**
+ * Gives keys that have begun to sign their permanent name, and removes keys that are not needed any
+ * more.
+ */
 async function tidy(parts: RotationParts, { by }: RotationOptions): Promise<readonly string[]> {
   const { directory, clock } = parts;
   const now = clock();
@@ -256,12 +269,12 @@ async function tidy(parts: RotationParts, { by }: RotationOptions): Promise<read
   }
 }
 
-/** A release that knows no staged keys goes by the name, and signs with it from then on. */
+/** A release without staged keys goes by the name, and signs with the key from then on. */
 async function nameForGood(directory: string, now: number): Promise<void> {
-  // Not by what the ring knows: of a key that has both names, it knows one.
+  // Read the files and not the ring, because the ring knows only one of a key's two names.
   for (const name of (await keyFiles(directory)).filter(isStagedFile)) {
     const key = await readKey(directory, name).catch(() => null);
-    // The kid is of the file, and may lead elsewhere.
+    // The kid comes from the file, and could lead to another path.
     if (key !== null && hasBegun(key, now) && isKeyFile(fileName(key)))
       await renameVisibly(directory, name, fileName(key));
   }
@@ -293,7 +306,7 @@ interface Prepared {
   readonly replaces: SigningKey;
 }
 
-/** All are on the disk before the first is a key: when it is full, there is none. */
+/** Writes all keys to disk before the first one is used. If the disk is full, no key is used. */
 async function draftAll(
   { directory }: RotationParts,
   due: readonly SigningKey[],

@@ -9,27 +9,34 @@ import { inTime } from '../http/in-time.ts';
 import { SignerError, type SigningKey } from './signing-key.ts';
 
 /**
- * A signing key that is no file: a hardware module, a service for keys. Of several for one algorithm the one signs whose `signsFrom` came
- * last; all are published, and verify what they have signed, for as long as the server is given them.
+ * A signing key that is not a file, such as in a hardware module or a key service. If several have
+ * the same algorithm, the one with the latest past `signsFrom` signs. All are published and verify
+ * what they have signed, as long as the server is given them.
  */
 export interface KeySigner {
-  /** What it signs with, and nothing else. */
+  /** The only algorithm that it signs with. */
   readonly algorithm: SigningAlgorithm;
-  /** The key's identifier in the key set and in ID tokens: of any form, and of no other key. */
+  /** The key's identifier in the key set and in ID tokens. Any form, but unique. */
   readonly kid: string;
-  /** The public key (RFC 7517): RSA of 2048 bits or more, P-256, or Ed25519. Published, without what else is in it. */
+  /**
+   * The public key (RFC 7517): RSA with at least 2048 bits, P-256, or Ed25519. Only its public
+   * members are published.
+   */
   readonly publicJwk: JWK;
   /**
-   * From when it signs, milliseconds since 1970, by the clock of each process: so the next key is published before it signs. From the
-   * beginning unless given, before all files of its algorithm.
+   * When it starts to sign, in milliseconds since 1970, by the clock of each process. This lets you
+   * publish the next key before it signs. From the beginning unless given. Takes precedence over
+   * all files of its algorithm.
    */
   readonly signsFrom?: number;
-  /** For how long an answer is waited for, in milliseconds, 60000 at most; 5000 unless given. */
+  /** How long to wait for a signature, in milliseconds, at most 60000; 5000 unless given. */
   readonly timeout?: number;
   /**
-   * Signs these bytes as RFC 7518 section 3 has it: RSASSA-PKCS1-v1_5 with SHA-256; ECDSA with SHA-256, both numbers side by side in
-   * 64 bytes, no DER; or Ed25519. The signal says that nobody waits any more. What it rejects with, or anything that the public key does not
-   * verify, answers the request 503, and spends nothing; the log has the class of an error and its code, but not its message.
+   * Signs these bytes as in RFC 7518 section 3: RSASSA-PKCS1-v1_5 with SHA-256; ECDSA with SHA-256,
+   * as both numbers side by side in 64 bytes, without DER; or Ed25519. The signal aborts when the
+   * server has stopped waiting. A rejection, or a signature that the public key does not verify,
+   * answers the request with 503 and spends nothing. The log gets the class and the code of the
+   * error, but not its message.
    */
   sign(data: Uint8Array, options: { readonly signal: AbortSignal }): Promise<Uint8Array>;
 }
@@ -37,11 +44,14 @@ export interface KeySigner {
 const DEFAULT_TIMEOUT = 5000;
 const LONGEST_TIMEOUT = 60_000;
 
-/** The keys of these signers, the latest to sign first. Throws a ConfigurationError for one that is none. */
+/**
+ * The keys of these signers, in the order in which they sign, latest first. Throws a
+ * ConfigurationError for an invalid signer.
+ */
 export function signingKeysOf(signers: readonly KeySigner[]): readonly SigningKey[] {
   const problems = signers.flatMap((signer, index) => problemsOf(signer, index, signers));
   if (problems.length > 0) throw new ConfigurationError(problems);
-  // Of those without a time, the last one signs.
+  // Among those without a time, the last one signs.
   return signers
     .toReversed()
     .map(signingKeyOf)
@@ -108,7 +118,7 @@ function signingKeyOf(signer: KeySigner): SigningKey {
   };
 }
 
-/** What it answers within its time. */
+/** The signer's answer, within its time limit. */
 async function answerOf(signer: KeySigner, data: Uint8Array): Promise<Uint8Array> {
   const { kid, timeout = DEFAULT_TIMEOUT } = signer;
   const patience = new AbortController();
@@ -123,28 +133,28 @@ function bytesOf(kid: string, answer: unknown): Uint8Array {
   try {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
-    // Its bytes were given away, as to another thread.
+    // Its bytes were transferred, for example to another thread.
   }
   throw new SignerError(kid, 'answered something that is no Uint8Array');
 }
 
 async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): Promise<unknown> {
   try {
-    // A copy: whatever it does to the bytes, those that are verified are ours.
+    // Pass a copy, so that the signer cannot change the bytes that are verified.
     return await signer.sign(Uint8Array.from(data), { signal });
   } catch (error) {
     throw failed(signer.kid, error);
   }
 }
 
-/** The class and the code alone: a message may be a whole command line, with its password. */
+/** Only the class and the code: a message may contain a whole command line with its password. */
 function failed(kid: string, error: unknown): SignerError {
   try {
     const name = error instanceof Error && PLAIN.test(error.name) ? error.name : 'an error';
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return new SignerError(kid, `failed: ${name}${PLAIN.test(code) ? `, ${code}` : ''}`);
   } catch {
-    // What it says of itself throws, and may say more than the error does.
+    // Reading the error's properties threw another error. Leave that one out too.
     return new SignerError(kid, 'failed: an error');
   }
 }
@@ -153,7 +163,7 @@ const PLAIN = /^\w{1,40}$/;
 
 const verifyOnPool = promisify(verify);
 
-/** Nobody could verify an ID token with any other, and to whoever asks it would look as if it was forged. */
+/** No one could verify an ID token with another signature. It would look forged. */
 async function isSignature(
   algorithm: SigningAlgorithm,
   publicKey: KeyObject,
@@ -165,7 +175,7 @@ async function isSignature(
 
 function whatIsWrong(algorithm: SigningAlgorithm, signature: Uint8Array): string {
   const { length } = signature;
-  // DER begins with the tag of a sequence, and is longer or shorter.
+  // DER begins with a sequence tag, and has another length.
   if (algorithm === 'ES256' && length !== 64 && signature[0] === 0x30)
     return 'answered a signature in DER; ES256 has both numbers side by side, in 64 bytes (RFC 7518 section 3.4)';
   return `answered ${length} bytes that are no ${algorithm} signature of what it was given by its public key`;
