@@ -1,7 +1,9 @@
 import { BlockList } from 'node:net';
 import { canonicalAddress } from '../http/addresses.ts';
 
-/** Which addresses a request that a stranger asked for may go to: those of the public internet, and no others. */
+/**
+ * The addresses that requests on behalf of a stranger may go to: only those of the public internet.
+ */
 
 /** IANA's registry of special-purpose IPv4 addresses (RFC 6890), multicast, and what is reserved. */
 const NOT_PUBLIC_IPV4 = [
@@ -23,14 +25,20 @@ const NOT_PUBLIC_IPV4 = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // A public address by which a cloud serves the machines in it, and only them.
+  // A public address that a cloud uses only for its own machines.
   ['168.63.129.16', 32],
 ] as const;
 
-/** All that IANA has given out as global unicast; whatever lies outside is not public, translated IPv4 (64:ff9b::/96) with it. */
+/**
+ * Everything that IANA has assigned as global unicast. All other addresses are not public,
+ * including translated IPv4 (64:ff9b::/96).
+ */
 const GLOBAL_UNICAST = ['2000::', 3] as const;
 
-/** What is special in there: protocols' own addresses (Teredo, ORCHID, benchmarks), 6to4, and what documentation uses. */
+/**
+ * Special addresses inside that range: protocol addresses (Teredo, ORCHID, benchmarks), 6to4, and
+ * documentation.
+ */
 const NOT_PUBLIC_IPV6 = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -48,7 +56,10 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether this is an address of the public internet. Of an IPv4 address that is mapped to IPv6, the IPv4 address decides. */
+/**
+ * Whether this is an address of the public internet. For an IPv4 address that is mapped to IPv6,
+ * the IPv4 address decides.
+ */
 export function isPublicAddress(text: string): boolean {
   const address = canonicalAddress(text);
   if (address === null) return false;
@@ -56,7 +67,7 @@ export function isPublicAddress(text: string): boolean {
   return globalUnicast.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');
 }
 
-/** Whether this is an address of this machine alone. */
+/** Whether this is a loopback address. */
 export function isLoopbackAddress(text: string): boolean {
   const address = canonicalAddress(text);
   return address !== null && loopback.check(address, address.includes(':') ? 'ipv6' : 'ipv4');

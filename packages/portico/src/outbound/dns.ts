@@ -1,11 +1,15 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** In milliseconds, before a name server is asked again; with one that says nothing, both take less than a request may. */
+/**
+ * How long to wait for a name server, in milliseconds, and how often to try. Together this takes
+ * less time than a request may take.
+ */
 const ASKING = { timeout: 1000, tries: 2 } as const;
 
 /**
- * A host's addresses as the DNS has them: IPv4 first, since nothing sorts them by what this machine reaches. The look-up holds no thread,
- * and ends with the signal. The system's name servers are read anew each time, unless there are others.
+ * A host's addresses from the DNS. IPv4 comes first, because nothing sorts them by what this
+ * machine can reach. The look-up holds no thread, and ends with the signal. Reads the system's name
+ * servers each time, unless others are given.
  */
 export async function resolveByDns(
   hostname: string,
@@ -26,7 +30,10 @@ export async function resolveByDns(
   }
 }
 
-/** As every program of this machine finds them, its hosts file included. It cannot be ended, and holds a thread for as long as it takes. */
+/**
+ * A host's addresses from the system, including its hosts file. Cannot be aborted, and holds a
+ * thread meanwhile.
+ */
 export async function resolveBySystem(hostname: string): Promise<readonly string[]> {
   return (await lookup(hostname, { all: true })).map(({ address }) => address);
 }

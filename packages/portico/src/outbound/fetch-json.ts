@@ -9,18 +9,22 @@ import { resolveByDns, resolveBySystem } from './dns.ts';
 import { createOutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
 
 /**
- * Fetches JSON from a URL that a stranger chose, and cannot be turned against what only this machine reaches: the name is resolved once,
- * every address that it has must be public, and the connection is made to one of these; nothing is followed, and little is read.
+ * Fetches JSON from a URL that a stranger chose. It cannot be used to reach this machine's network:
+ * the name is resolved once, every address must be public, and the connection goes to one of these
+ * addresses. It follows no redirects, and reads only a limited amount.
  */
 export type FetchJson = (
   url: URL,
   about: Omit<CountedRequest, 'url'> & {
-    /** The longest answer that is read, in bytes. */
+    /** The maximum size of the answer, in bytes. */
     readonly limit: number;
   },
 ) => Promise<FetchedJson>;
 
-/** Fetches bytes that say they are a picture, with the same guards. Rejects with an OutboundError. */
+/**
+ * Fetches bytes that are declared as an image, with the same protection. Rejects with an
+ * OutboundError.
+ */
 export type FetchImage = (url: URL, about: Parameters<FetchJson>[1]) => Promise<Uint8Array>;
 
 export interface FetchedJson {
@@ -28,31 +32,37 @@ export interface FetchedJson {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What only code can say of these requests: for tests, and for an authority of one's own. */
+/**
+ * Settings of outbound requests that only code can set: for tests, and for a private certificate
+ * authority.
+ */
 export interface OutboundOptions {
-  /** Certificates that are trusted beside those that Node trusts, as PEM. */
+  /** PEM certificates to trust beside those that Node trusts. */
   readonly ca?: string | readonly string[] | undefined;
   /**
-   * The addresses of a host; until the signal says that nobody waits any more. The DNS is asked unless given, and while developing on a
-   * loopback `public_url` the system, which knows the hosts file as well.
+   * Resolves a host's addresses. The signal aborts when the result is no longer needed. The DNS
+   * unless given; during development on a loopback `public_url`, the system, which also knows the
+   * hosts file.
    */
   readonly resolve?: ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
-  /** The name servers that are asked for addresses, as `address` or `address:port`; the system's unless given. */
+  /** The name servers for look-ups, as `address` or `address:port`; the system's unless given. */
   readonly nameServers?: readonly string[] | undefined;
-  /** Ends one request, from its look-up to its last byte; five seconds unless given. */
+  /**
+   * Aborts one request, counted from its look-up to its last byte; after five seconds unless given.
+   */
   readonly deadline?: (() => AbortSignal) | undefined;
 }
 
 export interface FetchJsonOptions extends OutboundOptions {
-  /** Whether this machine's own addresses may be asked as well: while developing. */
+  /** Whether this machine's own addresses are allowed too, for development. */
   readonly allowsLoopback: boolean;
-  /** Whether any port may be asked: while developing. */
+  /** Whether any port is allowed, for development. */
   readonly anyPort: boolean;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** In milliseconds: the look-up, the connection, and the whole answer. */
+/** In milliseconds, for the look-up, the connection and the whole answer. */
 const PATIENCE = 5000;
 const LARGEST_HEADERS = 8192;
 
@@ -73,7 +83,7 @@ export function createFetchImage(options: FetchJsonOptions): FetchImage {
   });
 }
 
-/** What is made of an answer, of which no more than `limit` bytes are read. */
+/** Turns an answer into a value. Reads at most `limit` bytes. */
 type ReadAnswer<T> = (response: IncomingMessage, limit: number) => Promise<T>;
 
 function createFetch<T>(
@@ -86,7 +96,7 @@ function createFetch<T>(
   const trust = options.ca === undefined ? {} : trusting(options.ca);
   const limits = createOutboundLimits(clock);
 
-  /** Once for each request: what is connected to is what was checked. */
+  /** Resolves once per request, so that the connection goes to a checked address. */
   async function checkedAddresses({ hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
     const addresses = await resolve(hostname, signal);
     if (addresses.length === 0) throw new OutboundError('the host has no address');
@@ -113,7 +123,7 @@ function createFetch<T>(
       const sent = get(
         url,
         {
-          // A connection of its own, through no proxy, which would resolve the name again.
+          // A separate connection. No proxy, because that would resolve the name again.
           agent: false,
           lookup: answering(addresses),
           headers: { Accept: accept, 'Accept-Encoding': 'identity', 'User-Agent': 'portico' },
@@ -125,7 +135,7 @@ function createFetch<T>(
         fulfil,
       );
       sent.on('error', reject);
-      // An answer that switches protocols ends it without an error.
+      // An answer that switches protocols ends the request without an error.
       sent.on('close', () => reject(new OutboundError('the connection ended without an answer')));
     });
   }
@@ -147,7 +157,7 @@ function requireFetchable(url: URL, anyPort: boolean): void {
   if (url.protocol !== 'https:') throw new OutboundError('it is not https');
   const problem = portProblem(url, anyPort);
   if (problem !== null) throw new OutboundError(`it ${problem}`);
-  // Node connects to an address that stands in a URL without a look-up, so it would be checked by nobody.
+  // Node connects to an address in a URL without a look-up, so it would not be checked.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
     throw new OutboundError('it names an address instead of a host');
   }
@@ -161,12 +171,15 @@ function resolving({
   return (hostname, signal) => resolveByDns(hostname, signal, nameServers);
 }
 
-/** Made once: all authorities are read for it. */
+/** Called once, because it reads all certificate authorities. */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
   return { secureContext: createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }) };
 }
 
-/** The look-up that Node makes to connect: of what was checked, whatever the name is by now. */
+/**
+ * The look-up that Node uses to connect. It returns the checked addresses, whatever the name
+ * resolves to now.
+ */
 function answering(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   const [first = { address: '', family: 0 }] = found;
@@ -176,7 +189,7 @@ function answering(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** Whatever the work does about it, nobody waits for longer. */
+/** Stops waiting when the signal aborts, even if the work continues. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((fulfil, reject) => {
     const abort = () => reject(signal.reason as Error);
@@ -226,7 +239,7 @@ async function readText(response: IncomingMessage, limit: number): Promise<strin
   }
 }
 
-/** Node's own words for what went wrong, which name no content of an answer. */
+/** Node's description of the failure. It contains nothing of the answer. */
 function failure(error: unknown): string {
   if (!(error instanceof Error)) return 'it cannot be fetched';
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'it took longer than five seconds';

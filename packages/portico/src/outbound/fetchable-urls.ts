@@ -4,8 +4,8 @@ import { uriTextProblem } from './uri-text.ts';
 const LONGEST = 255;
 
 /**
- * Why nothing is fetched from this text. It has to be written as URLs are: what a parser would change (dot segments, a default port, other
- * ways to write a host) could be read in two ways.
+ * Why this URL must not be fetched, or null. It must be in normal form. Anything that a parser
+ * would change (dot segments, a default port, other spellings of a host) could be read in two ways.
  */
 export function fetchableUrlProblem(text: string): string | null {
   if (text.length > LONGEST) return `has more than ${LONGEST} characters`;
@@ -23,7 +23,10 @@ export function fetchableUrlProblem(text: string): string | null {
   return null;
 }
 
-/** Why this port is not asked: elsewhere than while developing, one could look around by what takes how long. Null where it is. */
+/**
+ * Why this port is not allowed, or null. Outside development, other ports would let strangers scan
+ * the network by timing.
+ */
 export function portProblem({ port }: URL, anyPort: boolean): string | null {
   return port === '' || anyPort ? null : 'has a port other than 443';
 }

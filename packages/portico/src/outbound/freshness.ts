@@ -1,16 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** In seconds: what says nothing is kept for an hour, and nothing for less or more than these (RFC 9111 leaves bounds to the cache). */
+/**
+ * In seconds. An answer is cached for an hour unless it says otherwise, and always within these
+ * bounds (RFC 9111 allows them).
+ */
 const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;
 
-/** For how many seconds an answer with these headers is kept (RFC 9111 section 4.2.1), within our bounds. */
+/**
+ * How long to cache an answer with these headers, in seconds (RFC 9111 section 4.2.1), within the
+ * bounds.
+ */
 export function secondsFresh(headers: IncomingHttpHeaders): number {
   const said = lifetime(headers) ?? UNSAID;
   return Math.min(Math.max(said - age(headers), BOUNDS.shortest), BOUNDS.longest);
 }
 
-/** This cache serves many people, so `s-maxage` is meant for it. */
+/** This cache is shared, so `s-maxage` applies to it. */
 function lifetime(headers: IncomingHttpHeaders): number | null {
   const directives = (headers['cache-control'] ?? '').toLowerCase().split(',');
   const named = new Map(
@@ -30,7 +36,7 @@ function untilExpired(expires: string, date: string | undefined): number {
   return Number.isNaN(seconds) ? 0 : seconds;
 }
 
-/** How long caches on the way have had it. */
+/** How long other caches have had it, in seconds. */
 function age({ age: text = '' }: IncomingHttpHeaders): number {
   return /^\d+$/.test(text) ? Number(text) : 0;
 }

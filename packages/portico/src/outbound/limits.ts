@@ -1,25 +1,25 @@
-/** How many requests go out, at once and within a minute. */
+/** Limits outbound requests: how many at once, and how many per minute. */
 export interface OutboundLimits {
-  /** Runs the work, or throws an OutboundError when there have been, or are, too many. */
+  /** Runs the work, or throws an OutboundError when the limit is reached. */
   within<T>(request: CountedRequest, work: () => Promise<T>): Promise<T>;
 }
 
 export interface CountedRequest {
   readonly url: URL;
-  /** For whom it is fetched. */
+  /** The person it is fetched for. */
   readonly person: string;
-  /** Whether that is nobody who is signed in, `person` being the network that it came from; false unless given. */
+  /** Whether no one is signed in. Then `person` is the client's network. False unless given. */
   readonly isStranger?: boolean;
-  /** Whether this URL was good before, and is kept. */
+  /** Whether this URL worked before and is stored. */
   readonly isKnown: boolean;
 }
 
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
-  /** In how many seconds the same may succeed; null when nothing says that it will. */
+  /** In how many seconds the same may succeed. Null if unknown. */
   readonly retryAfter: number | null;
 
-  /** The message is for the log alone: it says what was found where a stranger had us look. */
+  /** The message is only for the log: it says what was found at a place that a stranger chose. */
   constructor(message: string, retryAfter: number | null = null) {
     super(message);
     this.retryAfter = retryAfter;
@@ -27,9 +27,11 @@ export class OutboundError extends Error {
 }
 
 /**
- * Anybody may name any URL, so one person has much less than a host, and little of one host: nobody keeps a host from others. What is known
- * is counted apart, and by its URL instead of its host, so that whoever uses up a host, or all, with what they made up holds up nobody's
- * client. Documents are kept for five minutes at least, so nobody in good faith comes near any of these.
+ * Anyone may name any URL, so one person gets much less than a host's limit, and only a little of
+ * it per host. So no one can block a host for others. Known URLs are counted separately, and by URL
+ * instead of host. So a person who uses up a host's limit, or the total, with invented URLs blocks
+ * no existing client. Documents are cached for at least five minutes, so normal use stays far below
+ * these limits.
  */
 const LIMITS: Limits = {
   all: { atOnce: 32, inAMinute: 300 },
@@ -37,7 +39,10 @@ const LIMITS: Limits = {
   personThere: { atOnce: 2, inAMinute: 5 },
   there: { atOnce: 8, inAMinute: 60 },
 };
-/** What nobody who is signed in has asked for is less, and counted apart: it takes nothing from those who are. */
+/**
+ * Requests without a signed-in person have lower limits and are counted separately, so they take
+ * nothing from people who are signed in.
+ */
 const LIMITS_OF_STRANGERS: Limits = {
   ...LIMITS,
   all: { atOnce: 8, inAMinute: 60 },
@@ -51,16 +56,19 @@ const MINUTE = 60_000;
 
 export interface Count {
   running: number;
-  /** Within the minute that began then. */
+  /** How many requests began in the minute that started at `since`. */
   begun: number;
   since: number;
 }
 
-/** The counts are kept where the caller says. */
+/** `counts` holds the state; pass a map to keep it elsewhere. */
 export function createOutboundLimits(clock: () => number, counts = new Map<string, Count>()): OutboundLimits {
   let tidied = 0;
 
-  /** Names are made up by strangers. Only requests that go out add any, so there are no more than of two minutes. */
+  /**
+   * Strangers make up names, so remove old counts. Only requests that go out add counts, so there
+   * are at most those of two minutes.
+   */
   function forget(now: number): void {
     if (now - tidied < MINUTE) return;
     tidied = now;
@@ -102,7 +110,7 @@ export function createOutboundLimits(clock: () => number, counts = new Map<strin
   };
 }
 
-/** What a request counts for: the name of each count, and how the log has it. */
+/** The counts that a request belongs to: the name of each, and how the log names it. */
 function countedAs({ url, person, isKnown, isStranger = false }: CountedRequest) {
   const there = isKnown ? url.href : url.hostname;
   const limits = isStranger ? LIMITS_OF_STRANGERS : LIMITS;

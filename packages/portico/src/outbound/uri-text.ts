@@ -1,13 +1,19 @@
 import { isIPv4 } from 'node:net';
 
-/** How a URL of a client has to be written, whatever it is for: a parser must not make another text of it than people see. */
+/**
+ * How any URL of a client must be written: a parser must not turn it into another text than people
+ * see.
+ */
 
-/** What no URI contains (RFC 3986 section 2), with a percent sign that begins no escape. */
+/** Characters that no URI contains (RFC 3986 section 2), and percent signs that begin no escape. */
 const FOREIGN = /%(?![0-9A-Fa-f]{2})|[^\w.~:/?#[\]@!$&'()*+,;=%-]/u;
 const HTTP_AUTHORITY = /^https?:\/\/([^/?#\\]*)/i;
 const BEHIND_AUTHORITY = /^[^:/?#]+:(?:\/\/[^/?#]*)?(.*)$/;
 
-/** Why no URI is written so, or its host is written in another way than a browser does; null when nothing is against it. */
+/**
+ * Why this is not a valid URI, or why a browser would write its host differently. Null if it is
+ * fine.
+ */
 export function uriTextProblem(text: string): string | null {
   const host = hostProblem(text);
   if (host !== null) return host;
@@ -22,7 +28,10 @@ export function uriTextProblem(text: string): string | null {
   return null;
 }
 
-/** A browser reads `0x7f000001` as an address, and an international name as another one: what people are shown is what it goes to. */
+/**
+ * A browser reads `0x7f000001` as an address, and turns an international name into another text.
+ * The name that people see must be the one that is used.
+ */
 function hostProblem(text: string): string | null {
   const authority = HTTP_AUTHORITY.exec(text)?.[1];
   if (authority === undefined || !URL.canParse(text)) return null;
