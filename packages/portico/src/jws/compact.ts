@@ -1,20 +1,26 @@
-/** A JWS in its compact form (RFC 7515 section 7.1), read strictly and with bounds; nothing of it is proved yet. */
+/**
+ * A JWS in compact form (RFC 7515 section 7.1), parsed strictly and with limits. Nothing is
+ * verified yet.
+ */
 export interface Jws {
   readonly header: JsonObject;
   readonly payload: JsonObject;
-  /** What is signed. */
+  /** The signed bytes. */
   readonly signed: Buffer;
   readonly signature: Buffer;
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What was offered cannot be read, or does not prove what it should; the message says why, for the log, and repeats nothing of it. */
+/**
+ * The text cannot be read, or does not prove what it should. The message says why, for the log, and
+ * repeats nothing of the text.
+ */
 export class JwsError extends Error {
   override readonly name = 'JwsError';
 }
 
-/** In characters, before anything is parsed. A signature of RSA with 4,096 bits has 683. */
+/** Limits in characters, checked before parsing. An RSA signature of 4,096 bits has 683. */
 const LONGEST = { header: 4096, payload: 8192, signature: 700 } as const;
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
@@ -26,7 +32,7 @@ export function parseJws(text: string): Jws {
   const [header = '', payload = '', signature = '', ...more] = text.split('.');
   if (more.length > 0) throw new JwsError('it has more than three parts');
   const parsedHeader = parseObject('header', header);
-  // A critical extension that is not understood has to be refused, and none is (RFC 7515 section 4.1.11).
+  // No critical extension is supported, so each must be refused (RFC 7515 section 4.1.11).
   if (Object.hasOwn(parsedHeader, 'crit')) throw new JwsError('its header has crit');
   return {
     header: parsedHeader,
@@ -68,12 +74,12 @@ function readText(part: string, bytes: Buffer): string {
   }
 }
 
-/** Strings, brackets, and what separates; whatever else JSON has lies between these. */
+/** Strings, brackets and separators. Everything else in JSON is between these. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
 /**
- * Whether the object of this JSON text, which parses, has a name twice: of two such members parsers take one or the other (RFC 7519
- * section 4), and whoever reads it next may take the other one.
+ * Whether an object of this valid JSON text has the same name twice. Parsers differ in which of the
+ * two they take (RFC 7519 section 4), so the next reader might take the other one.
  */
 function hasRepeatedName(json: string): boolean {
   const names = new Set<string>();

@@ -12,28 +12,31 @@ import {
 /** The request that a proof came with. */
 export interface ProvedRequest {
   readonly method: string;
-  /** Absolute, as whoever sent the request writes it; its query and its fragment do not count. */
+  /** Absolute, as the sender writes it. Its query and fragment are ignored. */
   readonly url: string;
-  /** What the proof has to be for as well; null where no access token is presented. */
+  /** The access token that the proof must also be for. Null when none is presented. */
   readonly accessToken: string | null;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** What a proof says, once all of it holds. */
+/** The contents of a valid proof. */
 export interface DpopProof {
-  /** SHA-256 of the key that signed it (RFC 7638), base64url. */
+  /** The SHA-256 thumbprint of the signing key (RFC 7638), base64url. */
   readonly thumbprint: string;
-  /** What it signed with. */
+  /** The signing algorithm. */
   readonly algorithm: VerifiedAlgorithm;
   readonly jti: string;
-  /** From then on, milliseconds since 1970, no clock takes it any more. Until then somebody has to know that it was used. */
+  /**
+   * When no clock accepts the proof any more, in milliseconds since 1970. Until then, remember that
+   * it was used.
+   */
   readonly expiresAt: number;
-  /** Whether it is one of this server is not looked at here; null without one. */
+  /** The nonce, or null. This function does not check whether the server issued it. */
   readonly nonce: string | null;
 }
 
-/** What about a proof does not hold, for programs: `proof_malformed` is for what is no JWS at all. */
+/** What is wrong with a proof, for programs. `proof_malformed` means that it is not a JWS. */
 export type DpopProofProblem =
   | 'proof_repeated'
   | 'proof_malformed'
@@ -53,7 +56,7 @@ export type DpopProofProblem =
   | 'proof_key'
   | 'proof_signature';
 
-/** A proof does not hold; the message says why in words, and repeats nothing of it. */
+/** A proof is invalid. The message says why in words, and repeats nothing of it. */
 export class DpopProofError extends JwsError {
   readonly problem: DpopProofProblem;
 
@@ -63,18 +66,19 @@ export class DpopProofError extends JwsError {
   }
 }
 
-/** In seconds: how far clocks may differ, either way, and how long a proof is good for after it was made. */
+/** In seconds: how far clocks may differ in either direction, and how long a proof is valid. */
 const SKEW = 60;
 const LIFE = 60;
 const LONGEST = { jti: 255, nonce: 255, htu: 2048 } as const;
 const PROBLEMS = { jti: 'proof_jti', nonce: 'proof_nonce', htu: 'proof_url' } as const;
 
 /**
- * Checks the text of the header field `DPoP` (RFC 9449 section 4.3): all but whether it was used before, and whether its nonce is good.
- * Its `iat` has to be of now with a nonce, too. Throws a DpopProofError that says what does not hold.
+ * Checks the header field `DPoP` (RFC 9449 section 4.3), except for whether the proof was used
+ * before and whether its nonce is valid. Its `iat` must be current even with a nonce. Throws a
+ * DpopProofError that says what is wrong.
  */
 export function checkDpopProof(text: string, request: ProvedRequest): DpopProof {
-  // Several fields of one name arrive as one value, with commas (RFC 9110 section 5.3).
+  // Several fields with one name arrive as one value, joined by commas (RFC 9110 section 5.3).
   if (text.includes(',')) throw new DpopProofError('proof_repeated', 'there is more than one');
   const proof = naming('proof_malformed', () => parseJws(text));
   const { header, payload } = proof;
@@ -92,7 +96,7 @@ export function checkDpopProof(text: string, request: ProvedRequest): DpopProof 
   return { thumbprint: jwkThumbprint(key), algorithm, jti, expiresAt, nonce };
 }
 
-/** What these readers refuse is a problem of a proof here. */
+/** Turns the errors of these readers into problems of a proof. */
 function naming<T>(problem: DpopProofProblem, read: () => T): T {
   try {
     return read();
@@ -117,12 +121,13 @@ function requireUrl(payload: JsonObject, url: string): void {
   if (claimed !== normalized(url)) throw new DpopProofError('proof_url', 'its htu is another URL');
 }
 
-/** Without white space, which a parser of URLs takes away, and `\`, which it takes for `/`. */
+/** Without white space, which a URL parser removes, and without `\`, which it turns into `/`. */
 const WRITTEN_URL = /^https?:\/\/[\x21-\x5B\x5D-\x7E]+$/i;
 
 /**
- * The URL as others write the same (RFC 3986 sections 6.2.2 and 6.2.3): scheme and host in lower case, without a default port, dot
- * segments, and escapes that need not be. Null for what is none, or names a person.
+ * The URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3): scheme and host in lower case,
+ * without default port, dot segments or unnecessary escapes. Null for an invalid URL, or one with
+ * user information.
  */
 function normalized(text: string): string | null {
   if (!WRITTEN_URL.test(text) || !URL.canParse(text)) return null;
@@ -136,12 +141,13 @@ function unescaped(escape: string): string {
   return /[A-Za-z0-9._~-]/.test(character) ? character : escape.toUpperCase();
 }
 
-/** When no clock takes it any more, in whole seconds. `now` is in seconds, too. */
+/** When no clock accepts the proof any more, in whole seconds. `now` is in seconds, too. */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   if (!isTime(iat)) throw new DpopProofError('proof_without_time', 'its iat is missing, or no time');
   if (iat > now + SKEW) throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
   if (iat <= now - LIFE - SKEW) throw new DpopProofError('proof_too_old', 'its iat is too long ago');
-  // A proof needs neither of these; what it says of itself holds all the same (RFC 7519 sections 4.1.4 and 4.1.5).
+  // A proof needs neither of these, but if present they must hold (RFC 7519 sections 4.1.4 and
+  // 4.1.5).
   if (exp !== undefined && !(isTime(exp) && exp > now - SKEW))
     throw new DpopProofError('proof_expired', 'it has expired');
   if (nbf !== undefined && !(isTime(nbf) && nbf <= now + SKEW))
@@ -149,7 +155,7 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   return Math.ceil(iat) + LIFE + SKEW;
 }
 
-/** RFC 7519 section 2: seconds since 1970, maybe with a fraction. */
+/** RFC 7519 section 2: seconds since 1970, possibly with a fraction. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
@@ -172,7 +178,10 @@ function requireKey(header: JsonObject): PublicKey {
   throw new DpopProofError('proof_key', 'its jwk is of another kind, or not for signing');
 }
 
-/** RFC 7638 section 3: the members that a key needs, in the order of their names; JSON leaves out those that it has not. */
+/**
+ * RFC 7638 section 3: the required members of a key, ordered by name. JSON drops those that are
+ * undefined.
+ */
 export function jwkThumbprint({ jwk: { crv, e, kty, n, x, y } }: PublicKey): string {
   return hash('sha256', JSON.stringify({ crv, e, kty, n, x, y }), 'base64url');
 }

@@ -1,21 +1,24 @@
 import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { JwsError, type JsonObject, type Jws } from './compact.ts';
 
-/** What others may sign with here: public keys alone (RFC 7518 section 3.1, RFC 8037 section 3.1, RFC 9864 section 2.2). */
+/**
+ * The algorithms that others may sign with: only those with public keys (RFC 7518 section 3.1, RFC
+ * 8037 section 3.1, RFC 9864 section 2.2).
+ */
 export const VERIFIED_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 
 export type VerifiedAlgorithm = (typeof VERIFIED_ALGORITHMS)[number];
 
-/** A key that verifies, and nothing else. */
+/** A key for verifying only. */
 export interface PublicKey {
   readonly kid: string | null;
   readonly algorithms: readonly VerifiedAlgorithm[];
   readonly key: KeyObject;
-  /** With the members that are read, and no others. */
+  /** Has only the members that are used. */
   readonly jwk: JsonObject;
 }
 
-/** A key that nobody should rely on; the message says why. */
+/** A key that must not be used. The message says why. */
 export class JwkError extends Error {
   override readonly name = 'JwkError';
 }
@@ -30,14 +33,17 @@ const RSA: KeyForm = { algorithms: ['RS256', 'PS256'], members: ['n', 'e'] };
 const P256: KeyForm = { algorithms: ['ES256'], members: ['crv', 'x', 'y'] };
 const ED25519: KeyForm = { algorithms: ['EdDSA', 'Ed25519'], members: ['crv', 'x'] };
 
-/** RFC 7518 section 6: what only the holder of a key knows. */
+/** RFC 7518 section 6: members that only the key's owner knows. */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
-/** RFC 7518 section 3.3; above it, one verification takes longer than a stranger should be able to ask for. */
+/**
+ * RFC 7518 section 3.3. With more bits, one verification takes longer than a stranger should be
+ * able to cause.
+ */
 const RSA_BITS = { least: 2048, most: 4096 } as const;
 const LEAST_EXPONENT = 65_537n;
 const MOST_EXPONENT = 2n ** 32n;
-/** In characters: what is longer is not even parsed. */
+/** In characters. Longer values are not parsed. */
 const LONGEST_MEMBER = 1400;
 const LONGEST_KID = 255;
 
@@ -46,8 +52,8 @@ export function hasPrivateMember(jwk: object): boolean {
 }
 
 /**
- * The key (RFC 7517); null for one of another kind or for another purpose, which is passed over (section 5). Throws a JwkError for one
- * that nobody should rely on.
+ * Reads a key (RFC 7517). Null for another kind of key or another purpose, which is skipped
+ * (section 5). Throws a JwkError for a key that must not be used.
  */
 export function readPublicKey(value: unknown): PublicKey | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -115,14 +121,20 @@ function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObj
   return key;
 }
 
-/** What the header says that it was signed with. Throws a JwsError for what is not verified here: `none`, HMAC, and others. */
+/**
+ * The algorithm that the header names. Throws a JwsError for those that are not supported: `none`,
+ * HMAC, and others.
+ */
 export function algorithmOf({ header }: Pick<Jws, 'header'>): VerifiedAlgorithm {
   const algorithm = VERIFIED_ALGORITHMS.find((each) => each === header['alg']);
   if (algorithm === undefined) throw new JwsError('its alg is none that is taken here');
   return algorithm;
 }
 
-/** Whether this key signed it, with what its header says. A key that is not for that did not. */
+/**
+ * Whether this key signed it with the header's algorithm. False if the key is not for that
+ * algorithm.
+ */
 export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
   const algorithm = algorithmOf(jws);
   return algorithms.includes(algorithm) && VERIFY[algorithm](key, jws);

@@ -2,11 +2,12 @@ import { orderedIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
 
 /**
- * What is issued says where its row is, and proves itself with a secret of 256 random bits; the parts are separated by dots.
+ * The formats of what is issued. Each begins with the id of its row, and ends with a secret of 256
+ * random bits; dots separate the parts.
  *
- * | access token  | `<id>.<secret>`               |
- * | code          | `<family id>.<secret>`        |
- * | refresh token | `<family id>.<mark>.<secret>`   |
+ * | access token | `<id>.<secret>` |
+ * | code | `<family id>.<secret>` |
+ * | refresh token | `<family id>.<mark>.<secret>` |
  */
 
 /**
