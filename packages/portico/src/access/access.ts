@@ -11,69 +11,77 @@ import { isAuthorizationId, listHeld, type AuthorizationList, type Authorization
 import { requirePerson } from './people.ts';
 import type { EndedAccess } from './restored.ts';
 
-/** Who holds access, and its end: for console commands and an administrator's pages. */
+/** Lists and ends access, for console commands and an administrator's pages. */
 export interface Access {
   /**
-   * The authorizations that live and fit the filter, newest first. A page looks at five thousand rows at most, so it may have fewer than
-   * were asked for, or none, and still be followed by others. Throws an AccessError for what is ill-formed.
+   * The living authorizations that match the filter, newest first. A page reads at most five
+   * thousand rows. So it may have fewer items than requested, or none, and still be followed by
+   * more. Throws an AccessError for malformed input.
    */
   list(filter?: AuthorizationFilter, page?: AuthorizationPage): Promise<AuthorizationList>;
   /**
-   * Ends an authorization with all that descends from it: no token of it is taken once this resolves. Throws an AccessError when no
-   * authorization has the id.
+   * Ends an authorization and everything issued from it. Once this resolves, none of its tokens is
+   * accepted. Throws an AccessError if no authorization has the id.
    */
   revokeAuthorization(id: string, acting?: Acting): Promise<RevokedAuthorization>;
-  /** The same for several, each by itself. Throws an AccessError, and ends none, when no authorization has one of the ids. */
+  /**
+   * Ends several authorizations, each by itself. Throws an AccessError, and ends none, if one of
+   * the ids does not exist.
+   */
   revokeAuthorizations(ids: readonly string[], acting?: Acting): Promise<readonly RevokedAuthorization[]>;
   /**
-   * Ends all that the person has allowed, with the requests that wait for their answer, in batches: nothing that was allowed before is
-   * good once this resolves. The person may allow applications again. Throws an AccessError for a person of whom nothing is kept. Done
-   * again, it ends what is left.
+   * Ends everything that the person has allowed, and the requests that wait for their answer, in
+   * batches. Once this resolves, nothing that was allowed before is valid. The person may allow
+   * applications again. Throws an AccessError for a person about whom nothing is stored. Calling it
+   * again ends what is left.
    */
   revokePerson(person: PersonReference, options?: Lasting): Promise<RevokedPerson>;
   /**
-   * Removes all that is kept of a person, in batches: what they have allowed with all that descends from it, the requests that were put to
-   * them, and their subject; in the kept audit a pseudonym that nobody can tell takes their place. The account is the application's and stays. To
-   * applications the person is somebody else from now on. Throws an AccessError for a person of whom nothing is kept. Done again, it removes what is left.
+   * Removes all data about a person, in batches: what they have allowed with everything issued from
+   * it, the requests that they were asked, and their subject. In the stored audit, a random
+   * pseudonym replaces them. The account stays, because it belongs to the application. To
+   * applications, the person is a new one from now on. Throws an AccessError for a person about
+   * whom nothing is stored. Calling it again removes what is left.
    */
   erasePerson(person: PersonReference, options?: Lasting): Promise<ErasedPerson>;
   /**
-   * Ends every authorization with all that descends from it, every token that clients have for themselves, the requests that wait for an answer
-   * and the initial access tokens, in batches: for a database that was restored from a backup, which does not know what was revoked or used
-   * after it was made. Nothing that was there when this began is good once it resolves. Done again, it ends what is left.
+   * Ends every authorization with everything issued from it, every token that clients have for
+   * themselves, the waiting requests, and the initial access tokens, in batches. Use it after a
+   * database was restored from a backup, which does not know what was revoked or used later. Once
+   * it resolves, nothing that existed when it began is valid. Calling it again ends what is left.
    */
   endAll(options?: Lasting): Promise<EndedAccess>;
 }
 
-/** An authorization that has ended. */
+/** An ended authorization. */
 export interface RevokedAuthorization {
-  /** An identifier, good for nothing by itself. */
+  /** An identifier. It grants no access. */
   readonly id: string;
   /** The application that held it. */
   readonly clientId: string;
-  /** Who gave it. */
+  /** The person who gave it. */
   readonly person: PersonReference;
-  /** False when it had ended before. */
+  /** False when it had already ended. */
   readonly revoked: boolean;
 }
 
-/** What has ended of a person. */
+/** What has ended for a person. */
 export interface RevokedPerson {
   /** How many authorizations this call has ended. */
   readonly authorizations: number;
-  /** How many requests waited for the person's answer. */
+  /** How many requests were waiting for the person's answer. */
   readonly requests: number;
 }
 
-/** What was removed of a person. */
+/** What was removed about a person. */
 export interface ErasedPerson {
-  /** How many authorizations this call has removed, also of those that had ended. */
+  /** How many authorizations this call has removed, including ended ones. */
   readonly authorizations: number;
-  /** How many requests that were put to the person, answered or not. */
+  /** How many requests the person was asked, answered or not. */
   readonly requests: number;
-  /** Whether there was a subject. */
+  /** Whether the person had a subject. */
   readonly subject: boolean;
-  /** How many events of the kept audit have a pseudonym now. */
+  /** How many events of the stored audit now have a pseudonym. */
   readonly events: number;
 }
 
@@ -84,10 +92,10 @@ export interface AccessOptions {
   readonly clock: () => number;
 }
 
-/** Which authorization it is, and whose. */
+/** An authorization and its owner. */
 type Holder = Omit<RevokedAuthorization, 'revoked'>;
 
-/** Before the id of every request. */
+/** Sorts before the id of every request. */
 const FIRST = '';
 
 export function createAccess({ store, audit, clock }: AccessOptions): Access {
@@ -147,7 +155,8 @@ export function createAccess({ store, audit, clock }: AccessOptions): Access {
 
     async revokePerson(given, { report, ...acting } = {}) {
       const person = requirePerson(given);
-      // What waits for an answer first: what was allowed meanwhile is an authorization by then, and is found.
+      // End waiting requests first. Anything allowed meanwhile is an authorization by then, and is
+      // found.
       const requests = await endRequests(person, false);
       const { revoked: authorizations, isKnown } = await revokeAll(person, report);
       if (authorizations === 0 && requests === 0) {
@@ -162,7 +171,8 @@ export function createAccess({ store, audit, clock }: AccessOptions): Access {
     async erasePerson(given, { report, by } = {}) {
       const person = requirePerson(given);
       const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-      // The subject first: whoever has read it is answering a request, which is removed next, or has answered it, and is found then.
+      // Remove the subject first. A process that has already read it is answering a request, which
+      // is removed next, or has answered it, and then the authorization is found.
       const subject = await store.subjects.forgetSubject(person);
       const requests = await endRequests(person, true);
       const authorizations = await inBatches(async () => {

@@ -4,19 +4,21 @@ import type { AuthorizationSearch } from '../store/sql/authorization-search.ts';
 import { isScopeToken } from '../tokens/scopes.ts';
 import { requirePerson } from './people.ts';
 
-/** Which part of a list is asked for. */
+/** Which part of a list to return. */
 export interface AuthorizationPage {
-  /** How many at most: 1 to 1000; 50 unless given. */
+  /** The maximum number of items, 1 to 1000; 50 unless given. */
   readonly limit?: number;
-  /** Where to go on: `next` of the page before. The newest first unless given. */
+  /** Where to continue: `next` of the previous page. The newest first unless given. */
   readonly after?: string;
 }
 
 /** A part of a list. */
 export interface AuthorizationList {
-  /** Newest first. They may be fewer than were asked for, or none, and more may follow: see `next`. */
+  /**
+   * Newest first. There may be fewer than requested, or none, and still more to follow: see `next`.
+   */
   readonly items: readonly HeldAuthorization[];
-  /** Where the next page begins; null when nothing follows. */
+  /** Where the next page begins. Null when nothing follows. */
   readonly next: string | null;
 }
 
@@ -24,24 +26,28 @@ export const DEFAULT_LIMIT = 50;
 export const MOST_LISTED = 1000;
 
 /**
- * Rows that are looked at for one page. What no index has (a scope, the last use, what has ended) is looked for among so many, and a page
- * that is not full by then says where to go on: so a page costs the same whatever it asks for (decision 51).
+ * How many rows one page reads. Conditions without an index (a scope, the last use, what has ended)
+ * are checked on so many rows. A page that is not full by then says where to continue. So a page
+ * costs the same, whatever it asks for (decision 51).
  */
 const EXAMINED = 5000;
 
 const A_DAY = 86_400_000;
 
-/** Ids of authorizations are hexadecimal. Any other text of these characters is only a place to go on from. */
+/**
+ * Authorization ids are hexadecimal. Any other text of these characters can only be a place to
+ * continue from.
+ */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** The parts of the list, newest first: below the one id, and above the other. */
+/** Parts of the list, newest first: below one id, and from another one on. */
 interface Part {
   readonly below: string | null;
   readonly above: string | null;
 }
 
-/** One page of what lives and fits. Throws an AccessError for what is ill-formed. */
+/** One page of the living authorizations that match. Throws an AccessError for malformed input. */
 export async function listHeld(
   store: AuthorizationSearch,
   filter: AuthorizationFilter,
@@ -62,8 +68,9 @@ export async function listHeld(
 }
 
 /**
- * What was not used since a time was there before it, and ids begin with the time: so the list begins there. Those of an early release
- * do not, and nearly all of them are above every id of today.
+ * Anything unused since a time existed before it, and ids begin with the time, so the list can
+ * start there. Ids of an early release do not begin with the time. Nearly all of them sort above
+ * all ids of today.
  */
 function partsOf({ unusedSince }: AuthorizationFilter, after: string | null, now: number): readonly Part[] {
   if (unusedSince === undefined) return [{ below: after, above: null }];
@@ -73,7 +80,7 @@ function partsOf({ unusedSince }: AuthorizationFilter, after: string | null, now
   return [...begun, { below: after === null || after > since ? since : after, above: null }];
 }
 
-/** Below the ids of everything that began then. */
+/** Sorts before the ids of everything that began at that time. */
 function idAt(time: number): string {
   return Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
 }
@@ -96,7 +103,7 @@ function requireFilter({ clientId, person, scope, unusedSince }: AuthorizationFi
   }
 }
 
-/** Whether the text can be the id of an authorization. */
+/** Whether the text can be an authorization id. */
 export function isAuthorizationId(text: string): boolean {
   return ID.test(text);
 }

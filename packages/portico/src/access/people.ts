@@ -2,8 +2,8 @@ import { personProblem, type PersonReference } from '../contracts/person.ts';
 import { AccessError } from '../errors.ts';
 
 /**
- * The person as they are kept: nothing is trimmed, folded or normalized. Throws an AccessError for one that nobody can be, so that no
- * engine is given text that it would make into another.
+ * Returns the person exactly as stored: nothing is trimmed, folded or normalized. Throws an
+ * AccessError for an impossible person, so that no engine gets text that it would change.
  */
 export function requirePerson({ provider, id }: PersonReference): PersonReference {
   const problem = personProblem({ provider, id });

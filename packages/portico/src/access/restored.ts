@@ -2,13 +2,16 @@ import { actedBy, type Audit } from '../auditing/audit.ts';
 import type { Store } from '../store/store.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
 
-/** What has ended after a restored backup. */
+/** What has ended after a backup was restored. */
 export interface EndedAccess {
-  /** How many authorizations this call has ended, each with its code, its refresh token and its access tokens. */
+  /**
+   * How many authorizations this call has ended, each with its code, its refresh token and its
+   * access tokens.
+   */
   readonly authorizations: number;
-  /** How many access tokens that clients had for themselves (client credentials). */
+  /** How many access tokens of clients themselves (client credentials). */
   readonly clientTokens: number;
-  /** How many requests waited for a person's answer. */
+  /** How many requests were waiting for a person's answer. */
   readonly requests: number;
   /** How many initial access tokens, with which clients register themselves. */
   readonly initialAccessTokens: number;
@@ -21,21 +24,22 @@ export interface EndingOptions {
   readonly clock: () => number;
 }
 
-/** Before every key. */
+/** Sorts before every key. */
 const FIRST = '';
 
-/** A batch of what goes by keys, from the one after the last. */
+/** Handles a batch in the order of the keys, after the last one. */
 type Step = (after: string) => Promise<{ readonly ended: number; readonly last: string | null }>;
 
 /**
- * Ends all that was issued, and all that waits to be. Which of it was revoked, or used, since a backup was made is nowhere in that backup, so
- * nothing is spared. What was there when this began has ended when it resolves, whatever the clocks say: the keys tell.
+ * Ends everything that was issued, and everything that waits to be. A backup does not know what was
+ * revoked or used after it was made, so nothing is spared. Everything that existed when this began
+ * has ended when it resolves. It goes by keys and not by clocks.
  */
 export async function endAllAccess(
   { store, audit, clock }: EndingOptions,
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
-  // What waits for an answer first: what is allowed meanwhile is an authorization by then.
+  // End waiting requests first. Anything allowed meanwhile is an authorization by then.
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
   const { family, accessToken } = await store.everythingIssued.newestIds();
   const authorizations =
