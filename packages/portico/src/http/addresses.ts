@@ -5,24 +5,25 @@ const ZONE = /%[^%]*$/;
 const HIGHEST_PORT = 65_535;
 
 /**
- * The canonical form of an IP address, without what may surround it: a port (`203.0.113.7:41234`, `[2001:db8::1]:443`, as
- * IIS and Azure write them) and a zone (`fe80::1%eth0`). IPv6 is compressed and in lower case (RFC 5952), and an IPv4
- * address mapped to it (`::ffff:203.0.113.7`) is that IPv4 address. Null for everything that is no IP address.
+ * The canonical form of an IP address. Removes a port (`203.0.113.7:41234`, `[2001:db8::1]:443`, as
+ * IIS and Azure write them) and a zone (`fe80::1%eth0`). IPv6 is compressed and in lower case (RFC
+ * 5952). An IPv4 address mapped to IPv6 (`::ffff:203.0.113.7`) becomes the IPv4 address. Null for
+ * anything that is not an IP address.
  */
 export function canonicalAddress(text: string): string | null {
   const [, bracketed, plain, port] = WITH_PORT.exec(text) ?? [];
   if (port !== undefined && Number(port) > HIGHEST_PORT) return null;
   if (plain !== undefined) return isIPv4(plain) ? plain : null;
   const address = (bracketed ?? text).replace(ZONE, '');
-  // Node takes what is left of two zones for an address with one.
+  // After removing one of two zones, Node accepts the rest as an address with one zone.
   if (address.includes('%') || !isIPv6(address)) return null;
   const groups = ipv6Groups(address);
   return ipv4MappedTo(groups) ?? compressed(address);
 }
 
 /**
- * The network that attempts and work are counted for: an IPv4 address, or the /64 of an IPv6 address, in which a caller may choose
- * any. Takes an address as `canonicalAddress` returns it.
+ * The network that attempts and work are counted for: an IPv4 address, or the /64 of an IPv6
+ * address, because a caller may use any address in it. Takes an address from `canonicalAddress`.
  */
 export function networkOf(address: string | null): string | null {
   if (address === null || !isIPv6(address)) return address;

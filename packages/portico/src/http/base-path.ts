@@ -1,11 +1,13 @@
 /**
- * Where the endpoints are on their origin: below `base_path`, which is empty or such as `/auth`. It is part of the issuer (RFC
- * 8414 section 2), of every endpoint's path, and of the names or paths of cookies.
+ * The path of the endpoints on their origin: `base_path`, which is empty or such as `/auth`. It is
+ * part of the issuer (RFC 8414 section 2), of every endpoint's path, and of the names or paths of
+ * cookies.
  */
 
 /**
- * All that is wrong with a base path; empty for a good one, the empty one too. Only unreserved characters (RFC 3986 section 2.3)
- * are taken: they are written in one way alone, and mean nothing to routers, nor in a cookie's `Path`.
+ * Every problem of a base path. Empty for a valid one, also for the empty path. Only unreserved
+ * characters (RFC 3986 section 2.3) are allowed: they can be written in only one way, and have no
+ * meaning to routers or in a cookie's `Path`.
  */
 export function basePathProblems(value: string): readonly string[] {
   return PROBLEMS.flatMap(([wrong, problem]) => (wrong.test(value) ? [problem] : []));
@@ -23,7 +25,7 @@ const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
   [/[^\w.~/?#%-]/, 'must have no characters but letters, digits, - . _ and ~ between slashes'],
 ];
 
-/** What is wrong with `base_path_stripped`: there must be something that a proxy takes away. */
+/** The problems of `base_path_stripped`. It needs a path that the proxy removes. */
 export function strippedProblems(basePath: string, stripped: boolean): readonly string[] {
   return stripped && basePath === ''
     ? ['is true while base_path is empty; set base_path to what the proxy takes away']
@@ -31,8 +33,9 @@ export function strippedProblems(basePath: string, stripped: boolean): readonly 
 }
 
 /**
- * The name of a cookie whose path is the whole origin: another installation below another base path has cookies of its own. The
- * name, and not the path, keeps them apart, so that the prefix `__Host-` is possible.
+ * The name of a cookie whose path is the whole origin. Another installation below another base path
+ * has other cookies. The name separates them and not the path, because this allows the prefix
+ * `__Host-`.
  */
 export function cookieNameBelow(basePath: string, name: string): string {
   return basePath === '' ? name : `${name}${encodeURIComponent(basePath)}`;

@@ -1,12 +1,18 @@
-/** An `Authorization` header of the scheme Bearer (RFC 6750 section 2.1), or of another one that carries a token. */
+/**
+ * An `Authorization` header with the scheme Bearer (RFC 6750 section 2.1), or with another scheme
+ * for tokens.
+ */
 export interface BearerCredentials {
-  /** Null when what follows the scheme is not exactly one well-formed token. */
+  /** Null unless exactly one well-formed token follows the scheme. */
   readonly token: string | null;
 }
 
 const patterns = new Map<string, RegExp>();
 
-/** The first alternative is a well-formed token; the others are the scheme with anything else behind it. */
+/**
+ * The first alternative is a well-formed token. The others are the scheme followed by anything
+ * else.
+ */
 function patternOf(scheme: string): RegExp {
   const known = patterns.get(scheme);
   if (known !== undefined) return known;
@@ -15,21 +21,27 @@ function patternOf(scheme: string): RegExp {
   return pattern;
 }
 
-/** The one place that reads scheme and token. Null without the header, and for another scheme. */
+/**
+ * Reads a Bearer token. All code uses this function or `parseScheme`. Null without the header, and
+ * for another scheme.
+ */
 export function parseBearer(authorization: string | null): BearerCredentials | null {
   return parseScheme('Bearer', authorization);
 }
 
-/** The same for another scheme, which is a word of letters, to be asked for where that is switched on. */
+/**
+ * As `parseBearer`, for another scheme made of letters. Call it only where that scheme is switched
+ * on.
+ */
 export function parseScheme(scheme: string, authorization: string | null): BearerCredentials | null {
   const match = authorization === null ? null : patternOf(scheme).exec(authorization);
   return match === null ? null : { token: match[1] ?? null };
 }
 
 /**
- * Whether a request carries an `Authorization: Bearer` header, valid or not, or one of these schemes, which tokens come in, too.
- * Such a request has no session: it passes the CSRF check, which is safe because there is nothing that it could abuse, and it
- * can never fall back to a cookie.
+ * Whether a request has an `Authorization: Bearer` header, valid or not, or one with another of
+ * these token schemes. Such a request has no session. So it may skip the CSRF check, because there
+ * is nothing to abuse, and it never falls back to a cookie.
  */
 export function isBearerRequest(request: Request, schemes: readonly string[]): boolean {
   const authorization = request.headers.get('authorization');
@@ -39,17 +51,20 @@ export function isBearerRequest(request: Request, schemes: readonly string[]): b
   );
 }
 
-/** A request as Node and the frameworks on it have it. */
+/** A request of Node, and of frameworks that build on it. */
 interface NodeRequest {
-  /** Header fields, by names in lower case: of several `Authorization` this is the first. */
+  /**
+   * Header fields, with names in lower case. Has only the first of several `Authorization` fields.
+   */
   readonly headers: { readonly authorization?: string | undefined };
-  /** Names and values in turn, as they were sent. */
+  /** Alternating names and values as they were sent. */
   readonly rawHeaders?: readonly string[];
 }
 
 /**
- * The `Authorization` header of Node's request. Several are one value, with commas (RFC 9110 section 5.3): no token and no
- * credentials, whichever of them the application or a proxy before it has looked at.
+ * The `Authorization` header of Node's request. Several fields become one value, joined by commas
+ * (RFC 9110 section 5.3), which is not a valid token or credential. So it does not matter which one
+ * the application or a proxy has checked.
  */
 export function authorizationOf({ headers, rawHeaders = [] }: NodeRequest): string | null {
   const { authorization = null } = headers;

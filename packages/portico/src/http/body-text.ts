@@ -2,13 +2,13 @@ import { Note } from './note.ts';
 
 const texts = new Note<string>('text of the body');
 
-/** Notes what the body of a response was made of: a Response gives it back through a stream alone. */
+/** Remembers the text of a response's body. A Response returns it only as a stream. */
 export function madeOfText(response: Response, text: string): Response {
   texts.set(response, text);
   return response;
 }
 
-/** The text of its body; null when nobody noted it. */
+/** The text of its body. Null if it was not remembered. */
 export function bodyTextOf(response: Response): string | null {
   return texts.of(response) ?? null;
 }

@@ -1,13 +1,13 @@
-/** Why a body cannot be used. It breaks off when its sender hangs up. */
+/** Why a body cannot be used. `broke off`: its sender hung up. */
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
 /**
- * Something in the application has read the body before the endpoint could, and left it nowhere: a mistake there, and no fault of
- * the request, so that it is answered 500 and logged.
+ * The application has read the body before the endpoint, and kept it nowhere. This is a mistake of
+ * the application and not of the request, so it is answered 500 and logged.
  */
 export class BodyTakenError extends Error {
   override readonly name = 'BodyTakenError';
-  /** Where the body was read, and where it would have been found. */
+  /** `from`: where the body was read. `place`: where it was expected. */
   constructor(from: string, place: string) {
     super(
       `The body was read from ${from} before portico() was asked, and is not in ${place}: ` +
@@ -16,12 +16,15 @@ export class BodyTakenError extends Error {
   }
 }
 
-/** Called for a body that cannot be used: throws, or returns something in its place. `cause` is what reading threw. */
+/**
+ * Called for a body that cannot be used. Throws, or returns a replacement. `cause` is the error
+ * from reading.
+ */
 export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
 
 /**
- * The bytes of a body. The rest of one that is too large is read and dropped, up to a bound: closing the connection on a sender who
- * is still sending would lose the response that says so.
+ * The bytes of a body. If it is too large, the rest is read and dropped, up to a limit. If the
+ * connection closed while the sender is still sending, the sender would miss the response.
  */
 export async function readBytes<T>(
   request: Request,
@@ -61,16 +64,19 @@ function brokeOff<T>(error: unknown, withoutBody: WithoutBody<T>): T {
   return withoutBody('broke off', error);
 }
 
-/** The HTTP parser holds a body to the length it declared: one that is short is read at once, without a stream. */
+/**
+ * The HTTP parser ensures that a body has its declared length, so a short one is read at once,
+ * without a stream.
+ */
 function declaresAtMost({ headers }: Request, limit: number): boolean {
   const declared = headers.get('content-length');
   return declared !== null && Number(declared) <= limit;
 }
 
-/** Shared: making a decoder takes as long as decoding with it. */
+/** Shared, because making a decoder takes as long as decoding. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The same as text. */
+/** As `readBytes`, but returns text. */
 export async function readText<T>(
   request: Request,
   limit: number,
@@ -87,7 +93,7 @@ export async function readText<T>(
     return brokeOff(error, withoutBody);
   }
   if (Buffer.byteLength(text) > limit) return withoutBody('too large');
-  // The replacement for bytes that are no UTF-8. A form has it percent-encoded, if at all.
+  // U+FFFD stands for bytes that are not UTF-8. A form can only contain it percent-encoded.
   return text.includes('\u{FFFD}') ? withoutBody('not UTF-8') : text;
 }
 
@@ -112,6 +118,6 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     }
     await reader.cancel();
   } catch {
-    // The sender left.
+    // The sender hung up.
   }
 }

@@ -1,31 +1,34 @@
 /**
- * What a resource says of tokens that are bound to a key of their client, where it takes them: they come in a scheme of their own, and with a
- * proof of the key.
+ * What a resource that accepts bound tokens says about them. They have a separate scheme, and need
+ * a proof of the key.
  */
 export interface BindingOffer {
   /** The scheme of `Authorization`, such as `DPoP`. */
   readonly scheme: string;
-  /** Whether tokens have to be bound: the scheme Bearer is not offered beside it then. */
+  /** Whether tokens must be bound. The scheme Bearer is then not offered. */
   readonly required: boolean;
-  /** What a challenge of the scheme says besides. */
+  /** Further parameters of a challenge with this scheme. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** What the metadata of a resource says (RFC 9728 section 2). */
+  /** Members of the resource's metadata (RFC 9728 section 2). */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** The header field that a proof comes in. */
+  /** The request header field for a proof. */
   readonly proofField: string;
-  /** The header field in which an answer says something of the next proof. */
+  /** The response header field for information about the next proof. */
   readonly answerField: string;
 }
 
-/** How a refusal speaks of bound tokens. */
+/** What a refusal says about bound tokens. */
 export interface BindingRefusal extends BindingOffer {
-  /** Whether the token came in the scheme of bound tokens: nothing is said of another one then. */
+  /**
+   * Whether the token was sent in the scheme of bound tokens. If so, the refusal names only that
+   * scheme.
+   */
   readonly presented: boolean;
-  /** What the answer says of the next proof; null where it says nothing. */
+  /** What the response says about the next proof. Null for nothing. */
   readonly answer: string | null;
 }
 
-/** `proof` is there when the token came in the scheme of bound tokens. */
+/** Pass `proof` when the token was sent in the scheme of bound tokens. */
 export function bindingRefusal(
   offer: BindingOffer | null,
   proof: { readonly answer: string | null } | undefined,
@@ -34,8 +37,9 @@ export function bindingRefusal(
 }
 
 /**
- * The challenges of a refusal, for `WWW-Authenticate`: of the scheme that was used, otherwise of each that is offered. Bearer is first, for
- * those who read no further. An error is that of the scheme that was used.
+ * The challenges of a refusal, for `WWW-Authenticate`: for the scheme that was used, otherwise for
+ * each one that is offered. Bearer comes first, for clients that read only the first. An error
+ * belongs to the scheme that was used.
  */
 export function challenges(
   parameters: Readonly<Record<string, string | null>>,
@@ -48,19 +52,23 @@ export function challenges(
   return `${bearerChallenge(parameters)}, ${challenge(scheme, beside)}`;
 }
 
-/** The header field that speaks of the next proof; none where there is nothing to say. */
+/** The header field about the next proof. Empty if there is nothing to say. */
 export function answerFields(binding: BindingRefusal | null): Readonly<Record<string, string>> {
   return binding === null || binding.answer === null ? {} : { [binding.answerField]: binding.answer };
 }
 
-/** A challenge of the scheme Bearer, for `WWW-Authenticate` (RFC 6750 section 3); parameters without a value are left out. */
+/**
+ * A Bearer challenge for `WWW-Authenticate` (RFC 6750 section 3). Leaves out parameters without a
+ * value.
+ */
 export function bearerChallenge(parameters: Readonly<Record<string, string | null>>): string {
   return challenge('Bearer', parameters);
 }
 
 function challenge(scheme: string, parameters: Readonly<Record<string, string | null>>): string {
   const written = Object.entries(parameters).flatMap(([name, value]) =>
-    // A quoted string (RFC 9110 section 5.6.4). What no header field may hold, its writer refuses.
+    // A quoted string (RFC 9110 section 5.6.4). Writing the header field fails for characters that
+    // it cannot contain.
     value === null ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
   );
   return `${scheme} ${written.join(', ')}`;

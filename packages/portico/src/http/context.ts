@@ -1,48 +1,57 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Log, LogContext } from '@portico/sql';
 
-/** The request being answered. */
+/** The current request. */
 interface Answering {
-  /** What its framework gave along; undefined when it gave nothing. */
+  /** What its framework passed along, or undefined. */
   readonly context: unknown;
   readonly requestId: RequestId;
 }
 
-/** Or what tells it when it is needed; null where the host did not say which request it is. */
+/**
+ * The id, or a function that returns it on demand. Null if the host did not identify the request.
+ */
 type RequestId = string | (() => string) | null;
 
 const requests = new AsyncLocalStorage<Answering>();
 
 /**
- * Runs work for a request, by its id, with what its framework gave along: its own request, or its context. What is not given is as
- * it was outside; nothing is entered when nothing changes.
+ * Runs work for a request with this id and the context of its framework: the framework's request,
+ * or its context object. What is left out stays as it was outside. If nothing changes, no new
+ * context is entered.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
   const known = outside?.requestId ?? null;
-  // What has to be asked for is the one that is known, if there is one.
+  // A known id is better than one that has to be computed.
   const id = requestId === null || (typeof requestId === 'function' && known !== null) ? known : requestId;
   if (context === undefined && id === known) return work();
   return requests.run({ context: context ?? outside?.context, requestId: id }, work);
 }
 
-/** Runs work that is no request's, though one has caused it: it tells of several, or comes after the answer. */
+/**
+ * Runs work outside any request, although a request caused it: it is about several requests, or
+ * comes after the response.
+ */
 export function runForNoRequest<T>(work: () => T): T {
   return requests.exit(work);
 }
 
-/** What the framework gave along with the request being answered; undefined when it gave nothing. */
+/** What the framework passed along with the current request, or undefined. */
 export function currentContext(): unknown {
   return requests.getStore()?.context;
 }
 
-/** The id of the request being answered; null outside of one. */
+/** The id of the current request. Null outside a request. */
 export function currentRequestId(): string | null {
   const { requestId = null } = requests.getStore() ?? {};
   return typeof requestId === 'function' ? requestId() : requestId;
 }
 
-/** The log, whose lines carry the id of the request that they are written for, as `requestId`, unless they have one. */
+/**
+ * A log that adds the id of the current request to each line as `requestId`, unless the line has
+ * one.
+ */
 export function withCurrentRequestId(log: Log): Log {
   const named = (context: LogContext | undefined): LogContext | undefined => {
     const requestId = currentRequestId();

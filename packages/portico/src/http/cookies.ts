@@ -1,12 +1,13 @@
 /**
- * Name and value of each cookie that a request carries, in their order. Only spaces and tabs are taken off: `trim` also takes
- * a no-break space, and browsers do not see the prefix in `\u00A0__Host-session`, which any sibling domain may set.
+ * Name and value of each cookie of a request, in order. Removes only spaces and tabs: `trim` would
+ * also remove a no-break space, but browsers see no prefix in `\u00A0__Host-session`, so any
+ * sibling domain could set that cookie.
  */
 export function sentCookies(request: Request): readonly (readonly [name: string, value: string])[] {
   return cookiesIn(request.headers.get('cookie') ?? '');
 }
 
-/** The same of the `Cookie` header by itself. */
+/** As `sentCookies`, for the text of a `Cookie` header. */
 export function cookiesIn(header: string): readonly (readonly [name: string, value: string])[] {
   return header.split(';').map((pair) => {
     const [name = '', value = ''] = pair.replaceAll(/^[ \t]+|[ \t]+$/g, '').split('=', 2);

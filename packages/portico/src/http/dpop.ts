@@ -1,16 +1,16 @@
 import type { BindingOffer } from './challenges.ts';
 
-/** The scheme of tokens that are bound by DPoP (RFC 9449 section 7.1). */
+/** The scheme of DPoP-bound tokens (RFC 9449 section 7.1). */
 export const DPOP_SCHEME = 'DPoP';
 
-/** What a resource that takes DPoP says of it (RFC 9449 section 7.1, RFC 9728 section 2). */
+/** What a resource that accepts DPoP says about it (RFC 9449 section 7.1, RFC 9728 section 2). */
 export function dpopOffer({
   required,
   algorithms,
 }: {
-  /** Whether tokens have to be bound to a key. */
+  /** Whether tokens must be bound to a key. */
   readonly required: boolean;
-  /** What proofs may be signed with (RFC 7518). */
+  /** The algorithms that may sign proofs (RFC 7518). */
   readonly algorithms: readonly string[];
 }): BindingOffer {
   return {

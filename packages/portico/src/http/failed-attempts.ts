@@ -4,7 +4,7 @@ import { RecentMap } from './recent-map.ts';
 /** What failures are counted by, such as one client from one network. */
 export interface AttemptKey {
   readonly key: string;
-  /** Failures in a quarter of an hour before anything slows down. */
+  /** How many failures within a quarter of an hour are free before anything slows down. */
   readonly free: number;
 }
 
@@ -13,9 +13,9 @@ export type Attempt<T> =
   | { readonly outcome: 'wrong' }
   | {
       readonly outcome: 'slowed';
-      /** Until it would go ahead, in milliseconds. */
+      /** Until an attempt would be allowed, in milliseconds. */
       readonly wait: number;
-      /** Whether it is the first to be slowed since its failures were last forgotten. */
+      /** Whether this is the first slowed attempt since its failures were last forgotten. */
       readonly first: boolean;
     };
 
@@ -26,14 +26,16 @@ export function systemRandom(): number {
 
 interface Failures {
   readonly count: number;
-  /** From when on failures are forgotten one by one, each after the same time; milliseconds since 1970. */
+  /**
+   * When failures start to be forgotten one by one, at equal intervals, in milliseconds since 1970.
+   */
   readonly leaksFrom: number;
-  /** When the next attempt can be made. */
+  /** When the next attempt is allowed. */
   readonly nextAt: number;
-  /** When the attempt before the last one could have been made. */
+  /** When the attempt before the last one was allowed. */
   readonly before: number;
   readonly forgottenAt: number;
-  /** Whether an attempt was reported as the first to be slowed. */
+  /** Whether an attempt was reported as the first slowed one. */
   readonly reported: boolean;
 }
 
@@ -42,15 +44,16 @@ const FIRST_INTERVAL = 1000;
 const LONGEST_INTERVAL = 30_000;
 /** Failures are forgotten this long after the last one, in milliseconds. */
 const MEMORY = 15 * 60_000;
-/** Keys remembered at most; the one that failed longest ago is forgotten first. */
+/** How many keys are remembered. The one with the oldest failure is forgotten first. */
 const MOST_KEYS = 10_000;
-/** Of the attempts that would have to wait, one in this many goes ahead. */
+/** One in this many of the attempts that would have to wait is allowed. */
 const GOES_AHEAD = 20;
 
 /**
- * Slows guessing down. After some free failures, attempts with the same key go ahead only at intervals that double; in between
- * they are refused at once, without a slow hash. Nothing is ever locked: of the attempts in between one in twenty, drawn at random,
- * goes ahead. So whoever guesses all the time cannot take every turn, nor know whose turn is next.
+ * Slows down guessing. After some free failures, attempts with the same key are allowed only at
+ * intervals, which double. Other attempts are refused at once, without a slow hash. Nothing is ever
+ * locked: one in twenty of the other attempts, chosen at random, is allowed. So an attacker who
+ * guesses all the time can neither take every turn nor predict the next one.
  */
 export class FailedAttempts {
   readonly #failures = new RecentMap<string, Failures>(MOST_KEYS);
@@ -64,8 +67,9 @@ export class FailedAttempts {
   }
 
   /**
-   * Calls `judge`, unless the attempt has to wait. The attempt counts as failed meanwhile, so that many at the same moment do not
-   * all go ahead; that is taken back when it was right, or when `judge` rejected.
+   * Calls `judge`, unless the attempt has to wait. Until `judge` answers, the attempt counts as
+   * failed, so that many concurrent attempts are not all allowed. This is undone if the attempt was
+   * right, or if `judge` rejects.
    */
   async attempt<T>(keys: readonly AttemptKey[], judge: () => Promise<T | null>): Promise<Attempt<T>> {
     const refused = this.#slowed(keys);
@@ -87,7 +91,7 @@ export class FailedAttempts {
     const found = this.#failures.get(key);
     // An entry from the future was written before the clock was set back.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY) return null;
-    // A network of many people fails now and then although no one guesses.
+    // In a network with many people, some attempts fail although no one is guessing.
     const period = MEMORY / free;
     const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));
     return { ...found, count: found.count - leaked, leaksFrom: found.leaksFrom + leaked * period };
@@ -127,7 +131,7 @@ export class FailedAttempts {
     for (const { key, free } of keys) {
       const found = this.#current({ key, free });
       if (found === null) continue;
-      // Waits caused by other attempts stay; the one that this attempt caused goes.
+      // Waits caused by other attempts stay. Only this attempt's wait is undone.
       const nextAt = found.count <= free ? now : found.before;
       this.#failures.set(key, { ...found, count: Math.max(0, found.count - 1), nextAt });
     }

@@ -1,4 +1,4 @@
-/** A picture as its first bytes describe it, whatever its name or its sender says. */
+/** An image as its first bytes describe it, whatever its name or its sender says. */
 export interface ImageFacts {
   /** Such as `image/png`. */
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
@@ -8,13 +8,16 @@ export interface ImageFacts {
   readonly height: number;
 }
 
-/** What these bytes are a picture of; null for everything else, SVG among it, which is a document that can hold scripts. */
+/**
+ * Describes the image in these bytes. Null for anything else, including SVG, which is a document
+ * that can contain scripts.
+ */
 export function imageFacts(bytes: Uint8Array): ImageFacts | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     return png(view) ?? gif(view) ?? webp(view) ?? jpeg(view);
   } catch (error) {
-    // It ends where its size should be.
+    // The bytes end before the size.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -39,7 +42,7 @@ function gif(view: DataView): ImageFacts | null {
   return facts('image/gif', view.getUint16(6, true), view.getUint16(8, true));
 }
 
-/** RFC 9649: lossy, lossless, or extended with the size of its canvas. */
+/** RFC 9649: lossy, lossless, or extended with the canvas size. */
 function webp(view: DataView): ImageFacts | null {
   if (!hasText(view, 0, 'RIFF') || !hasText(view, 8, 'WEBP')) return null;
   if (hasText(view, 12, 'VP8 ')) {
@@ -54,7 +57,7 @@ function webp(view: DataView): ImageFacts | null {
   return facts('image/webp', canvas(24), canvas(27));
 }
 
-/** The segments up to the first frame, which has the size. */
+/** Reads the segments up to the first frame, which has the size. */
 function jpeg(view: DataView): ImageFacts | null {
   if (view.getUint16(0) !== 0xffd8) return null;
   let offset = 2;
@@ -70,7 +73,7 @@ function jpeg(view: DataView): ImageFacts | null {
   return null;
 }
 
-/** SOF0 to SOF15, without the three in between that are tables. */
+/** SOF0 to SOF15, except for the three markers in this range that are tables. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }

@@ -1,6 +1,6 @@
 /**
- * The answer of what others do, or a rejection with what `late` makes where there is none within so many milliseconds. What they do goes on then;
- * how it ends concerns nobody.
+ * Resolves as the work does, or rejects with the error from `late` after so many milliseconds. The
+ * work then continues, and its outcome is ignored.
  */
 export async function inTime<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

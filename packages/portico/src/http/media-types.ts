@@ -1,11 +1,20 @@
-/** Media types in header fields (RFC 9110 sections 8.3.1 and 12.5.1): compared without regard to case, parameters apart. */
+/**
+ * Media types in header fields (RFC 9110 sections 8.3.1 and 12.5.1). Compared without regard to
+ * case, and without parameters.
+ */
 
-/** Type and subtype, in lower case: `application/json` of `Application/JSON; charset=utf-8`. Empty for none. */
+/**
+ * Type and subtype in lower case: `application/json` for `Application/JSON; charset=utf-8`. Empty
+ * without a type.
+ */
 export function mediaTypeOf(contentType: string | null | undefined): string {
   return (contentType?.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
-/** Whether `Accept` names this very media type, not by a wildcard, and not to refuse it with `q=0`. */
+/**
+ * Whether `Accept` names exactly this media type, without a wildcard, and does not refuse it with
+ * `q=0`.
+ */
 export function acceptsByName(accept: string | null, mediaType: string): boolean {
   return splitOutsideQuotes(accept ?? '', ',').some((range) => {
     const [name, ...parameters] = splitOutsideQuotes(range, ';');
@@ -16,7 +25,9 @@ export function acceptsByName(accept: string | null, mediaType: string): boolean
 /** "Not acceptable" (RFC 9110 section 12.4.2). */
 const NO_WEIGHT = /^\s*q=0(?:\.0{0,3})?\s*$/i;
 
-/** In one pass, so that no input takes long. A quote that is never closed lasts to the end. */
+/**
+ * Splits in one pass, so that no input takes long. A quote that is never closed extends to the end.
+ */
 function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string[] {
   const parts: string[] = [];
   let from = 0;

@@ -1,7 +1,7 @@
 /**
- * A value that goes with an object of another library's, such as a Request, and that only the owner of the note sees. It is a property of
- * the object, under a symbol. A WeakMap would do the same, but each of its entries costs the garbage collector time at every
- * collection: four of them were a quarter of an introspection.
+ * A value attached to an object of another library, such as a Request. Only the owner of the note
+ * sees it. It is a property of the object under a symbol. A WeakMap would work too, but each of its
+ * entries costs time at every garbage collection: four of them took a quarter of an introspection.
  */
 export class Note<T> {
   readonly #key: symbol;
@@ -10,12 +10,12 @@ export class Note<T> {
     this.#key = Symbol(description);
   }
 
-  /** Undefined for an object that has none. */
+  /** The value, or undefined if the object has none. */
   of(object: object): T | undefined {
     return (object as Noted<T>)[this.#key];
   }
 
-  /** Replaces what it had. */
+  /** Replaces the old value. */
   set(object: object, value: T): void {
     (object as Noted<T>)[this.#key] = value;
   }

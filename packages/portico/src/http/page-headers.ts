@@ -1,8 +1,9 @@
 /**
- * For a page that is never framed and never stored, sends no referrer, runs no script and takes styles with this nonce.
- * `formAction` is where its forms may lead, in the words of a content security policy. Without it that is left open: Chromium
- * holds the whole chain of redirects behind a form against it. With `scripts` the page runs those with this nonce, which may ask this
- * origin alone. `scriptHash` is of one more script that the page may run, such as `sha256-…`.
+ * Headers for a page that is never framed or stored, sends no referrer, runs no script, and allows
+ * styles with this nonce. `formAction` says where its forms may lead, as in a content security
+ * policy. Without it that is unrestricted, because Chromium checks the whole chain of redirects
+ * after a form. With `scripts`, the page may run scripts with this nonce, which may send requests
+ * only to this origin. `scriptHash`, such as `sha256-…`, allows one more script.
  */
 export function pageHeaders(
   nonce: string,

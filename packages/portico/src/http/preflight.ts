@@ -1,12 +1,13 @@
-/** Longer than what browsers ask for; what is longer is not looked at. */
+/** Longer than anything a browser requests. Longer values are ignored. */
 const LONGEST = 2048;
 
 /** RFC 9110 section 5.1. */
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * What the answer to a preflight says about header fields of the request: these may be sent, and so may the others that the page
- * asks for, such as those of tracing. They are named, since `*` is not read by every browser, and never stands for `Authorization`.
+ * The headers of a preflight response about request header fields. The listed ones are allowed, and
+ * so are the others that the page requests, such as those of tracing. They are named, because some
+ * browsers do not support `*`, and it never includes `Authorization`.
  */
 export function allowedFields(request: Request, listed: string): Readonly<Record<string, string>> {
   const asked = request.headers.get(REQUESTED) ?? '';

@@ -1,8 +1,11 @@
-/** A map with at most so many entries: the oldest goes when there are more. Reading an entry does not make it newer; `touch` does. */
+/**
+ * A map with a maximum number of entries. When it is full, the oldest entry is removed. Reading an
+ * entry does not make it newer; `touch` does.
+ */
 export class RecentMap<Key, Value> extends Map<Key, Value> {
   readonly #most: number;
 
-  /** `most`: how many entries it holds. */
+  /** `most`: the maximum number of entries. */
   constructor(most: number) {
     super();
     this.#most = most;
@@ -20,7 +23,7 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
     return value;
   }
 
-  /** Returns the value of an entry, which becomes the newest; undefined when there is none. */
+  /** Returns the value of an entry and makes it the newest. Undefined if there is none. */
   touch(key: Key): Value | undefined {
     const value = this.get(key);
     return value === undefined ? undefined : this.put(key, value);

@@ -1,6 +1,6 @@
 /**
- * The header fields of an answer that are about its body (RFC 9110 section 8). What the application has written into them belongs to a
- * body that an answer of Portico replaces: it is left out.
+ * The response header fields that describe the body (RFC 9110 section 8). If Portico replaces the
+ * application's body, it drops the application's values.
  */
 export const OF_THE_BODY: readonly string[] = [
   'accept-ranges',

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Note } from './note.ts';
 
 /**
- * Names a request in the log and in its response, so that whoever is refused can say which request it was. An `X-Request-Id` that
- * was sent is kept when it is a plain word: then one id goes through all logs.
+ * Identifies a request in the log and in its response, so that a refused caller can say which
+ * request it was. An `X-Request-Id` from the caller is kept if it is a plain word, so that one id
+ * goes through all logs.
  */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
@@ -12,12 +13,15 @@ const PLAIN_WORD = /^[A-Za-z0-9._-]{1,128}$/;
 const ids = new Note<string>('request id');
 const named = new Note<true>('has its request id');
 
-/** The id of a request; the same whenever it is asked for. */
+/** The id of a request; always the same for one request. */
 export function requestIdOf(request: Request): string {
   return ids.of(request) ?? requestIdFor(request, request.headers.get(REQUEST_ID_HEADER));
 }
 
-/** The same for another object that represents a request, such as Node's own message; `sent` is its header. */
+/**
+ * As `requestIdOf`, for another object that represents a request, such as Node's message. `sent` is
+ * its header.
+ */
 export function requestIdFor(asked: object, sent: unknown): string {
   let id = ids.of(asked);
   if (id === undefined) {
@@ -27,18 +31,21 @@ export function requestIdFor(asked: object, sent: unknown): string {
   return id;
 }
 
-/** Gives a request that was made from another one, or from Node's message, the id of that. */
+/** Gives a Request the id of the request or Node message that it was made from. */
 export function nameRequest(made: Request, id: string): Request {
   ids.set(made, id);
   return made;
 }
 
-/** For a response without a Request. */
+/** An id for a response without a Request. */
 export function newRequestId(): string {
   return randomUUID();
 }
 
-/** Notes that the response has its id among its headers: looking there costs more than making the response. */
+/**
+ * Records that the response has its id as a header. Checking its headers costs more than making the
+ * response.
+ */
 export function madeWithRequestId(response: Response): Response {
   named.set(response, true);
   return response;

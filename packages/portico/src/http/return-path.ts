@@ -1,14 +1,15 @@
 /**
- * Where to go after signing in: a path of this host, percent-encoded; `home`, which is `/` unless given, for everything that could
- * lead elsewhere, such as `//evil.example`, `/\evil.example` or an absolute URL.
+ * Where to go after signing in: a percent-encoded path of this host. Returns `home` (`/` unless
+ * given) for anything that could lead elsewhere, such as `//evil.example`, `/\evil.example` or an
+ * absolute URL.
  */
 export function returnPath(value: string | null, home = '/'): string {
-  // Browsers drop tabs and line breaks and read \ as /, so all of them are refused.
+  // Browsers drop tabs and line breaks, and read \ as /. Refuse them all.
   if (value === null || !/^\/(?!\/)[^\\\p{Cc}]*$/u.test(value)) return home;
   const here = 'https://host.invalid';
   if (!URL.canParse(value, here)) return home;
   const url = new URL(value, here);
-  // As a browser would write it: a Location header holds nothing but ASCII.
+  // As a browser would write it, because a Location header can only have ASCII.
   const path = `${url.pathname}${url.search}${url.hash}`;
   return url.origin === here && !path.startsWith('//') ? path : home;
 }
