@@ -10,13 +10,13 @@ const TABLE = { ...SIGN_IN, ...WHO_ASKS, ...CONSENT, ...APPLICATIONS, ...ERROR }
 /** The key of a message of Portico's pages, such as `consent.title`. */
 export type MessageKey = keyof typeof TABLE;
 
-/** What a language needs to be complete: a text for each key. */
+/** A complete language: a text for each key. */
 export type CompleteCatalog = Readonly<Record<MessageKey, Catalog[string]>>;
 
-/** Every message in English, by its key: what other languages are held against, and fall back to. */
+/** Every English message by key. Other languages are compared with it, and fall back to it. */
 export const ENGLISH: CompleteCatalog = TABLE;
 
-/** The messages that are a page, by what comes before `.title` and `.message`. */
+/** The keys of messages that form a page: what comes before `.title` and `.message`. */
 export type PageKey = MessageKey extends infer Key
   ? Key extends `${infer Page}.message`
     ? Page

@@ -1,11 +1,17 @@
-/** In characters, of a header or a parameter: what stands behind is not read. */
+/** In characters of a header or a parameter. The rest is ignored. */
 const LONGEST = 500;
-/** How many languages somebody may name: the others are not read. */
+/** How many languages a request may name. The rest is ignored. */
 const MOST = 20;
-/** In characters, of a tag: RFC 5646 section 4.4.1 needs 35. Looking one up takes time with the square of its parts. */
+/**
+ * The longest tag, in characters. RFC 5646 section 4.4.1 needs 35. The time of a look-up grows with
+ * the square of its parts.
+ */
 const LONGEST_TAG = 100;
 
-/** The languages of `Accept-Language`, the most wanted first (RFC 9110 section 12.5.4). What is no language is left out. */
+/**
+ * The languages of `Accept-Language`, most wanted first (RFC 9110 section 12.5.4). Leaves out
+ * invalid tags.
+ */
 export function acceptedLanguages(header: string | null): readonly string[] {
   const ranges = (header ?? '').slice(0, LONGEST).split(',', MOST);
   return ranges
@@ -19,14 +25,18 @@ export function acceptedLanguages(header: string | null): readonly string[] {
     .flatMap(({ range }) => canonicalTag(range) ?? []);
 }
 
-/** The languages of `ui_locales`, the most wanted first (OpenID Connect Core section 3.1.2.1). What is no language is left out. */
+/**
+ * The languages of `ui_locales`, most wanted first (OpenID Connect Core section 3.1.2.1). Leaves
+ * out invalid tags.
+ */
 export function wishedLanguages(tags: readonly string[]): readonly string[] {
   return tags.slice(0, MOST).flatMap((each) => canonicalTag(each) ?? []);
 }
 
 /**
- * As BCP 47 writes it: `de-AT`; null for what is no language tag, and for one that is longer than any is. Of some that nobody speaks, with
- * parts that have been replaced, `Intl` gives a form that it writes otherwise when asked again (`rt-lojban-stre9`): those are none either.
+ * The tag as BCP 47 writes it: `de-AT`. Null for an invalid or too long tag. For some unusual tags
+ * with replaced parts (`rt-lojban-stre9`), `Intl` returns a form that it changes again when asked
+ * once more. Those count as invalid.
  */
 export function canonicalTag(tag: string): string | null {
   if (tag.length > LONGEST_TAG) return null;
@@ -39,8 +49,9 @@ export function canonicalTag(tag: string): string | null {
 }
 
 /**
- * The first of these languages that is there: the very one, else a wider one (RFC 4647 section 3.4), else one of the same language and
- * script, so that `zh-CN` finds `zh-Hans`, and `zh-TW` does not. All of them in canonical form; null for none.
+ * The first of these languages that is available: exactly, or a wider one (RFC 4647 section 3.4),
+ * or one with the same language and script. So `zh-CN` finds `zh-Hans`, and `zh-TW` does not. All
+ * tags are in canonical form. Null if none is available.
  */
 export function lookUp(wanted: readonly string[], available: readonly string[]): string | null {
   for (const tag of wanted) {
@@ -52,7 +63,7 @@ export function lookUp(wanted: readonly string[], available: readonly string[]):
   return null;
 }
 
-/** The tag, and what is left of it without its last parts: `zh-Hans-CN`, `zh-Hans`, `zh`. */
+/** The tag, and what is left when its last parts are removed: `zh-Hans-CN`, `zh-Hans`, `zh`. */
 export function widened(tag: string): readonly string[] {
   const parts = tag.split('-');
   return parts
@@ -60,16 +71,16 @@ export function widened(tag: string): readonly string[] {
     .filter((each) => !/-[^-]$/.test(each));
 }
 
-/** Language and script, also where the tag leaves the script out. */
+/** Language and script, even if the tag leaves out the script. */
 function writtenAs(tag: string): string {
   const { language, script } = new Intl.Locale(tag).maximize();
   return `${language}-${script}`;
 }
 
-/** How a language is written. */
+/** The writing direction of a language. */
 export function directionOf(tag: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(new Intl.Locale(tag).maximize().script ?? '') ? 'rtl' : 'ltr';
 }
 
-/** ISO 15924, those in use today. */
+/** ISO 15924 codes of the scripts in use today. */
 const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo', 'Adlm', 'Rohg']);

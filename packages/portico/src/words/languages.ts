@@ -1,6 +1,8 @@
 import type { CompleteCatalog } from './english.ts';
 
-/** The languages that Portico brings beside English, by their tags (BCP 47), each loaded where it is switched on. */
+/**
+ * Portico's languages beside English, by tag (BCP 47). Each is loaded only when it is switched on.
+ */
 export const LANGUAGES: Readonly<Record<string, () => Promise<CompleteCatalog>>> = {
   de: async () => (await import('./languages/de.ts')).MESSAGES,
   fr: async () => (await import('./languages/fr.ts')).MESSAGES,

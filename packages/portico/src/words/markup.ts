@@ -1,4 +1,7 @@
-/** A piece of HTML in which every text is escaped. Made by `tag()` alone: no text that somebody sent can be one. */
+/**
+ * A piece of HTML in which every text is escaped. Only `tag()` makes one, so a text from a request
+ * never counts as one.
+ */
 export class Markup {
   readonly #html: string;
 
@@ -6,29 +9,29 @@ export class Markup {
     this.#html = html;
   }
 
-  /** As `tag()`. */
+  /** See `tag()`. */
   static element(name: ElementName, content: Content, attributes: Attributes): Markup {
     const shown = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeHtml(value)}"`);
     const start = `<${name}${shown.join('')}>`;
     return new Markup(VOID.has(name) ? start : `${start}${Markup.htmlOf(content)}</${name}>`);
   }
 
-  /** Text is escaped. */
+  /** Escapes text. */
   static htmlOf(content: Content): string {
     if (typeof content === 'string') return escapeHtml(content);
     return content instanceof Markup ? content.#html : content.map((each) => Markup.htmlOf(each)).join('');
   }
 }
 
-/** What an element contains: text, which is escaped, elements, or several of both. */
+/** The content of an element: text, which is escaped, elements, or several of both. */
 export type Content = string | Markup | readonly (string | Markup)[];
 
 const ELEMENTS = ['bdi', 'strong', 'em', 'span', 'q', 'code', 'time', 'br', 'wbr'] as const;
 
-/** What may stand inside of a sentence. */
+/** The elements that may be inside a sentence. */
 export type ElementName = (typeof ELEMENTS)[number];
 
-/** The attributes that such an element may have. */
+/** The attributes that these elements may have. */
 export type Attributes = Readonly<Partial<Record<'class' | 'id' | 'lang' | 'dir' | 'datetime', string>>>;
 
 const VOID: ReadonlySet<string> = new Set<ElementName>(['br', 'wbr']);
@@ -36,8 +39,9 @@ const NAMES: ReadonlySet<string> = new Set(ELEMENTS);
 const ATTRIBUTES: ReadonlySet<string> = new Set(['class', 'id', 'lang', 'dir', 'datetime']);
 
 /**
- * An element inside of a sentence, for `markup()`: `tag('bdi', name)`. Text in it and in its attributes is escaped. Throws for any
- * other element or attribute than those of the types, since a view is not checked by the compiler.
+ * Makes an element inside a sentence, for `markup()`: `tag('bdi', name)`. Escapes its text and
+ * attributes. Throws for any element or attribute that the types do not list, because the compiler
+ * does not check views.
  */
 export function tag(name: ElementName, content: Content = '', attributes: Attributes = {}): Markup {
   const unknown = NAMES.has(name) ? Object.keys(attributes).find((key) => !ATTRIBUTES.has(key)) : name;
@@ -45,7 +49,7 @@ export function tag(name: ElementName, content: Content = '', attributes: Attrib
   return Markup.element(name, content, attributes);
 }
 
-/** For text and for attributes in quotes. */
+/** For text and for quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

@@ -1,23 +1,29 @@
-/** A text with placeholders such as `{client}`; or one for each form that the language has for the number `count`. */
+/**
+ * A text with placeholders such as `{client}`, or one text for each plural form of the number
+ * `count`.
+ */
 export type Message = string | PluralForms;
 
-/** The texts for the categories of `Intl.PluralRules`; `other` for those that are left out. */
+/**
+ * The texts for the categories of `Intl.PluralRules`. `other` is used for categories that are left
+ * out.
+ */
 export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
 
-/** Messages by their key. */
+/** Messages by key. */
 export type Catalog = Readonly<Record<string, Message>>;
 
-/** What takes the place of a placeholder: numbers, dates (in UTC) and lists are written as the language does. */
+/** The value of a placeholder. Numbers, dates (in UTC) and lists are formatted for the language. */
 export type MessageValue = string | number | Date | readonly string[];
 
-/** The values of a message by the names of its placeholders. */
+/** The values of a message by placeholder name. */
 export type MessageValues = Readonly<Record<string, MessageValue>>;
 
 export const PLURAL_CATEGORIES: readonly string[] = ['zero', 'one', 'two', 'few', 'many', 'other'];
 
 const PLACEHOLDER = /\{([a-z_]+)\}/;
 
-/** Texts, and between each two of them the name of a placeholder. */
+/** Alternating texts and placeholder names, beginning and ending with a text. */
 export function messageParts(text: string): readonly string[] {
   return text.split(PLACEHOLDER);
 }
@@ -32,7 +38,7 @@ export function formsOf(message: Message): readonly string[] {
   return typeof message === 'string' ? [message] : Object.values(message);
 }
 
-/** The text for the number `count`, where the message has several. */
+/** The text for the number `count`, if the message has several. */
 export function textFor(message: Message, locale: string, values: Readonly<Record<string, unknown>>): string {
   if (typeof message === 'string') return message;
   const { count } = values;
@@ -40,7 +46,7 @@ export function textFor(message: Message, locale: string, values: Readonly<Recor
   return message[category] ?? message.other;
 }
 
-/** A value as it is written in a language. */
+/** A value formatted for a language. */
 export function shownValue(value: MessageValue, locale: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return new Intl.NumberFormat(locale).format(value);

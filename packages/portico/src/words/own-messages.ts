@@ -4,17 +4,20 @@ import type { ConfigurationProblem } from '@portico/sql';
 import { canonicalTag } from './language-ranges.ts';
 import { formsOf, placeholdersOf, PLURAL_CATEGORIES, type Catalog, type Message } from './message.ts';
 
-/** What an application's own files say, and what is wrong with them. */
+/** The messages in an application's files, and their problems. */
 export interface OwnMessages {
-  /** By the language's tag. */
+  /** By language tag. */
   readonly languages: ReadonlyMap<string, Catalog>;
-  /** Each with the file as its key. */
+  /** Each has the file as its key. */
   readonly problems: readonly ConfigurationProblem[];
 }
 
 const SUFFIX = '.json';
 
-/** The files `<tag>.json` of a folder, held against the messages that there are; none where there is no such folder. */
+/**
+ * Reads the files `<tag>.json` of a folder, and compares them with the known messages. Empty if the
+ * folder does not exist.
+ */
 export function readOwnMessages(folder: string | null, known: Catalog): OwnMessages {
   const languages = new Map<string, Catalog>();
   const problems: ConfigurationProblem[] = [];
@@ -46,7 +49,7 @@ function filesOf(folder: string): readonly string[] {
   }
 }
 
-/** Or why it cannot be read. */
+/** The messages of a file, or why it cannot be read. */
 function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
   try {
     const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -56,7 +59,7 @@ function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
   }
 }
 
-/** What is wrong with messages, each beginning with its key. They need not be all. */
+/** The problems of messages, each beginning with its key. Messages may be missing. */
 export function catalogProblems(
   messages: Readonly<Record<string, unknown>>,
   known: Catalog,
@@ -81,7 +84,7 @@ function isMessage(value: unknown): value is Message {
   );
 }
 
-/** A form for certain numbers need not say the number. */
+/** A plural form may leave out the number. */
 function placeholderProblems(message: Message, meant: Message): readonly string[] {
   const expected = new Set(formsOf(meant).flatMap((text) => [...placeholdersOf(text)]));
   const whole = typeof message === 'string' ? message : message.other;

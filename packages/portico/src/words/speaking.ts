@@ -7,35 +7,44 @@ import type { Catalog } from './message.ts';
 import { readOwnMessages } from './own-messages.ts';
 import { createWords, type Messages, type Words } from './words.ts';
 
-/** What an application says of the words of its pages. */
+/** What an application configures about the languages of its pages. */
 export interface SpeakingOptions {
-  /** `false`: English alone; `true`: all languages that there are; or those of these tags, the first unless somebody asks for another. */
+  /**
+   * `false`: only English. `true`: all available languages. A list of tags: those, and the first is
+   * the default.
+   */
   readonly languages?: boolean | readonly string[];
-  /** The folder of the application's own messages, `<tag>.json`; null for none. */
+  /** The folder of the application's messages, `<tag>.json`, or null. */
   readonly folder?: string | null;
-  /** Texts that the configuration has, such as labels of scopes, by the keys by which the application's files translate them. */
+  /**
+   * Texts from the configuration, such as labels of scopes, by the keys with which the
+   * application's files translate them.
+   */
   readonly own?: Readonly<Record<string, string>>;
 }
 
 const wishes = new Note<readonly string[]>('ui_locales');
 
-/** Remembers the `ui_locales` of what a request is about, which its own URL need not name. */
+/** Remembers the `ui_locales` for a request whose URL does not have them. */
 export function noteWish(request: Request, uiLocales: readonly string[]): void {
   wishes.set(request, uiLocales);
 }
 
-/** Chooses the language of a page. No language is loaded but those that are switched on. */
+/** Chooses the language of a page. Loads only languages that are switched on. */
 export class Speaking {
-  /** The tags of all languages, the default first; null unless they are switched on. */
+  /** The tags of all languages, the default first. Null when languages are off. */
   readonly locales: readonly string[] | null;
-  /** The application's own messages, by language. */
+  /** The application's messages by language. */
   readonly #files: ReadonlyMap<string, Catalog>;
   /** The tags of all languages that could be switched on. */
   readonly #there: readonly string[];
   readonly #own: Catalog;
   readonly #loaded = new Map<string, Promise<Words>>();
 
-  /** Throws a ConfigurationError that names every problem of `oauth_server:languages` and of the application's own files. */
+  /**
+   * Throws a ConfigurationError that names every problem of `oauth_server:languages` and of the
+   * application's files.
+   */
   constructor({ languages = false, folder = null, own = {} }: SpeakingOptions = {}) {
     const files = readOwnMessages(folder, { ...ENGLISH, ...own });
     const there = [...new Set(['en', ...Object.keys(LANGUAGES), ...files.languages.keys()])];
@@ -52,11 +61,12 @@ export class Speaking {
       })),
     ];
     if (problems.length > 0) throw new ConfigurationError(problems);
-    // At once, as views are: a deployment may replace the files while this process serves (decision 22).
+    // Load at once, as for views: a deployment may replace the files while this process runs
+    // (decision 22).
     for (const locale of this.locales ?? []) this.#words(locale).catch(() => this.#loaded.delete(locale));
   }
 
-  /** The words for whoever sent a request: by `ui_locales`, then by `Accept-Language`, then those of the first language. */
+  /** The language for a request: by `ui_locales`, then by `Accept-Language`, then the default. */
   of(request: Request): Promise<Words> {
     if (this.locales === null) return this.#words('en');
     const wanted = [
@@ -66,12 +76,18 @@ export class Speaking {
     return this.#words(lookUp(wanted, this.locales) ?? this.locales[0] ?? 'en');
   }
 
-  /** What a page in these words is answered with: `Content-Language` and `Vary`; nothing unless languages are switched on. */
+  /**
+   * The headers of a page in this language: `Content-Language` and `Vary`. Empty when languages are
+   * off.
+   */
   headers({ locale }: Words): Readonly<Record<string, string>> {
     return this.locales === null ? {} : { 'Content-Language': locale, Vary: 'Accept-Language' };
   }
 
-  /** A path of this host with the `ui_locales` that came with a request, so that the next page speaks as this one does. */
+  /**
+   * A path of this host with the request's `ui_locales`, so that the next page has the same
+   * language.
+   */
   withWish(request: Request, path: string): string {
     const wish = this.locales === null ? '' : wishedLanguages(wishOf(request)).join(' ');
     if (wish === '' || !path.startsWith('/')) return path;

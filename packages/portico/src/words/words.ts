@@ -10,34 +10,36 @@ import {
   type MessageValues,
 } from './message.ts';
 
-/** The texts of pages in one language. No function here needs to be called as a method. */
+/** The texts of pages in one language. You can call its functions without the object. */
 export interface Words {
   /** The language's tag (BCP 47), such as `zh-Hans`. */
   readonly locale: string;
-  /** How it is written. */
+  /** The writing direction. */
   readonly direction: 'ltr' | 'rtl';
   /**
-   * A message as text, still to be escaped: `<%= it.t('consent.title', { client: it.clientName }) %>`. A number `count` chooses the plural form.
-   * Where the language is written from right to left, each text that is inserted is isolated, as `<bdi>` does. Throws for a key that there is not and
-   * for a placeholder without a value.
+   * A message as text, not escaped yet: `<%= it.t('consent.title', { client: it.clientName }) %>`.
+   * A number `count` chooses the plural form. In a right-to-left language, each inserted text is
+   * isolated, as with `<bdi>`. Throws for an unknown key, and for a placeholder without a value.
    */
   readonly t: (key: string, values?: MessageValues) => string;
   /**
-   * A message as HTML, for `<%~ %>`. The message and every value are escaped, but for what `tag()` made:
-   * `<%~ it.markup('consent.title', { client: it.tag('bdi', it.clientName), server: it.serverName }) %>`. Throws as `t` does.
+   * A message as HTML, for `<%~ %>`. Escapes the message and every value, except for what `tag()`
+   * made:
+   * `<%~ it.markup('consent.title', { client: it.tag('bdi', it.clientName), server: it.serverName }) %>`.
+   * Throws as `t` does.
    */
   readonly markup: (key: string, values?: Readonly<Record<string, MessageValue | Content>>) => string;
-  /** Makes an element for `markup()`, such as `tag('strong', text)`; text in it is escaped. */
+  /** Makes an element for `markup()`, such as `tag('strong', text)`. Escapes its text. */
   readonly tag: typeof tag;
 }
 
-/** A message of a known key with its values, to be told in the reader's language. */
+/** A message key with values, to be shown in the reader's language. */
 export interface Said {
   readonly key: MessageKey;
   readonly values?: MessageValues;
 }
 
-/** A text that is told to everybody as it is, or a message. */
+/** A text that is the same for every reader, or a message. */
 export type Text = string | Said;
 
 /** Title and message of a page. */
@@ -46,29 +48,32 @@ export interface PageText {
   readonly message: Text;
 }
 
-/** A page of the catalog: its messages `….title` and `….message`, with the values of both. */
+/** A page of the catalog: its messages `….title` and `….message`, with the values for both. */
 export function page(key: PageKey, values: MessageValues = {}): PageText {
   return { title: { key: `${key}.title`, values }, message: { key: `${key}.message`, values } };
 }
 
-/** The text itself. */
+/** The text in this language. */
 export function told({ t }: Pick<Words, 't'>, text: Text): string {
   return typeof text === 'string' ? text : t(text.key, text.values);
 }
 
-/** The messages of one language, with the language whose rules they follow. */
+/** The messages of one language, and the locale whose rules they follow. */
 export interface Messages {
   readonly locale: string;
   readonly catalog: Catalog;
 }
 
-/** A language; of what the first messages do not have, the next are asked, and English is the last. */
+/**
+ * Makes a language. Messages that are missing in the first catalog come from the next ones, and at
+ * last from English.
+ */
 export function createWords(locale: string, messages: readonly Messages[], own: Catalog = {}): Words {
   const direction = directionOf(locale);
   const chain: readonly Messages[] = [...messages, { locale: 'en', catalog: ENGLISH }];
   const isolated = direction === 'rtl' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text;
 
-  /** The parts of the text, every second of which `insert` has written. */
+  /** The parts of the text. Every second part is the result of `insert`. */
   function written<Value>(
     key: string,
     values: Readonly<Record<string, Value>>,
@@ -77,7 +82,7 @@ export function createWords(locale: string, messages: readonly Messages[], own: 
   ): string {
     const found = chain.find(({ catalog }) => Object.hasOwn(catalog, key));
     const ownText = found === undefined || found.catalog === ENGLISH ? own[key] : undefined;
-    // What the application itself says has no placeholders, whatever stands in it.
+    // The application's texts have no placeholders, whatever they contain.
     if (typeof ownText === 'string') return literal(ownText);
     const message = found?.catalog[key];
     if (found === undefined || message === undefined) throw new Error(`There is no message '${key}'`);
@@ -111,10 +116,10 @@ export function createWords(locale: string, messages: readonly Messages[], own: 
   };
 }
 
-/** A list of mere texts is a list of the language. */
+/** A list of plain texts is formatted as a list. */
 function isContent(value: MessageValue | Content): value is Content {
   return value instanceof Markup || (Array.isArray(value) && value.some((each) => each instanceof Markup));
 }
 
-/** What is said in English: the language of logs and of pages unless `oauth_server:languages` is set. */
+/** English: the language of logs, and of pages unless `oauth_server:languages` is set. */
 export const ENGLISH_WORDS: Words = createWords('en', []);
