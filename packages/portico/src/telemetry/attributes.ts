@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { MeasuredTask } from '../contracts/telemetry.ts';
 
-/** The names that metrics and spans have, of the semantic conventions where these have some. */
+/** The names of metrics and spans. They follow the semantic conventions where those have names. */
 
 export const SCOPE = 'portico';
 
@@ -26,17 +26,20 @@ export const ROWS = 'portico.rows';
 export const ALGORITHM = 'portico.key_algorithm';
 export const REQUEST_ID = 'portico.request_id';
 
-/** The engines, as the conventions name them; MariaDB speaks as MySQL does, and is not told from it. */
+/** The engines as the conventions name them. MariaDB counts as MySQL. */
 const SYSTEMS = { sqlite: 'sqlite', postgres: 'postgresql', mysql: 'mysql' } as const;
 
-/** What is fixed about a task. */
+/** The attributes of a task that never change. */
 export function fixedAttributes(task: MeasuredTask): Attributes {
   if (task.kind === 'store') return { [SYSTEM]: SYSTEMS[task.dialect], [OPERATION]: task.name };
   if (task.kind === 'grant') return { [GRANT_TYPE]: task.name };
   return { [ENDPOINT]: task.name, [ROUTE]: task.route };
 }
 
-/** Those of RFC 9110 section 9 and RFC 5789: what else is sent must not become a name of its own. */
+/**
+ * The methods of RFC 9110 section 9 and RFC 5789. Any other method must not become an attribute
+ * value.
+ */
 const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
   'DELETE',
@@ -57,7 +60,9 @@ export function schemeOf(request: Request | null): string {
   return request?.url.startsWith('https:') === true ? 'https' : 'http';
 }
 
-/** What is made for a key once, and kept: there are as many keys as tasks, statuses and reasons. */
+/**
+ * Makes a value once per key and keeps it. There are as many keys as tasks, statuses and reasons.
+ */
 export function once<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();
   return (key) => {

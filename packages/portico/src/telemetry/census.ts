@@ -1,17 +1,22 @@
 import { setTimeout } from 'node:timers/promises';
 import type { CountedRows } from '../contracts/telemetry.ts';
 
-/** Rows that one statement looks at: some milliseconds on every engine, however large the table is. */
+/**
+ * How many rows one statement reads: some milliseconds on every engine, however large the table is.
+ */
 const SLICE = 5000;
-/** Between two slices, in milliseconds. */
+/** The pause between two slices, in milliseconds. */
 const PAUSE = 500;
-/** A count holds for so many milliseconds at least, and for ten times as long as it took: a million rows take some two minutes. */
+/**
+ * How long a count is valid: at least so many milliseconds, and at least ten times as long as it
+ * took. A million rows take about two minutes.
+ */
 const HOLDS = 30_000;
 const HOLDS_TIMES = 10;
 /** How long a collection waits, in milliseconds. */
 const PATIENCE = 1000;
 
-/** Tells milliseconds, and waits for some. */
+/** A clock in milliseconds, and pauses. */
 export interface CensusTimer {
   now(): number;
   pause(milliseconds: number): Promise<void>;
@@ -22,22 +27,28 @@ const SYSTEM_TIMER: CensusTimer = {
   pause: (milliseconds) => setTimeout(milliseconds, undefined, { ref: false }),
 };
 
-/** How many rows of a table live: counted slice by slice, seldom, and only while metrics are collected. */
+/**
+ * Counts the living rows of a table. It counts in slices, rarely, and only while metrics are
+ * collected.
+ */
 export class Census {
   readonly #count: (after: string, limit: number) => Promise<CountedRows>;
   readonly #timer: CensusTimer;
   #known: number | null = null;
   #counting: Promise<void> | null = null;
-  /** From when on the next count may begin. */
+  /** When the next count may begin. */
   #due = -Infinity;
 
-  /** `count` counts the rows after an id, at most so many. */
+  /** `count` counts at most `limit` rows after an id. */
   constructor(count: (after: string, limit: number) => Promise<CountedRows>, timer = SYSTEM_TIMER) {
     this.#count = count;
     this.#timer = timer;
   }
 
-  /** The last whole count; null when there is none yet, or the last one failed. Never rejects, and waits for a second at most. */
+  /**
+   * The last complete count. Null if there is none yet, or the last one failed. Never rejects, and
+   * waits for at most a second.
+   */
   async latest(): Promise<number | null> {
     if (this.#counting === null && this.#timer.now() >= this.#due) {
       this.#counting = this.#countAll().finally(() => {
@@ -60,7 +71,7 @@ export class Census {
       }
       this.#known = total;
     } catch {
-      // The store is away, which other metrics say: an old number would say that it is not.
+      // The store is away, which other metrics show. An old number would hide it.
       this.#known = null;
     }
     const ended = this.#timer.now();
@@ -68,7 +79,10 @@ export class Census {
   }
 }
 
-/** What the work gives, or this where it takes too long: a collection must not wait for a store that hangs. */
+/**
+ * The result of the work, or `otherwise` if it takes too long. A collection must not wait for a
+ * store that hangs.
+ */
 export function inTime<T>(work: Promise<T>, otherwise: T): Promise<T> {
   return Promise.race([work, setTimeout(PATIENCE, otherwise, { ref: false })]);
 }

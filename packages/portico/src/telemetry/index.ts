@@ -1,2 +1,5 @@
-/** What the server does as metrics and traces of OpenTelemetry, by `@opentelemetry/api` alone: which SDK takes them is the application's choice. */
+/**
+ * Metrics and traces of the server for OpenTelemetry. Uses only `@opentelemetry/api`, so the
+ * application chooses the SDK.
+ */
 export { opentelemetry, type OpenTelemetryOptions } from './opentelemetry.ts';

@@ -24,7 +24,7 @@ import {
 } from './attributes.ts';
 import { observeServer } from './observing.ts';
 
-/** The conventions' buckets for requests, and for statements, in seconds. */
+/** The conventions' histogram buckets for requests and for statements, in seconds. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const STORE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
@@ -69,7 +69,7 @@ export class Meters {
     this.removed = counting(counter('portico.store.rows.removed', 'Expired rows removed', '{row}'), ROWS);
   }
 
-  /** A task is done, after so many seconds. */
+  /** Records a finished task and its duration in seconds. */
   took(
     task: MeasuredTask,
     request: Request | null,
@@ -95,13 +95,13 @@ export class Meters {
   }
 }
 
-/** The attributes of a grant or an operation, by why it failed; empty for one that did not. */
+/** The attributes of a grant or an operation, by failure reason. An empty reason means success. */
 function taskAttributes(task: MeasuredGrant | MeasuredStoreOperation): (failure: string) => Attributes {
   const fixed = fixedAttributes(task);
   return once((failure) => (failure === '' ? fixed : { ...fixed, [ERROR_TYPE]: failure }));
 }
 
-/** The attributes of an endpoint's answers, by method, scheme and status. */
+/** The attributes of an endpoint's responses, by method, scheme and status. */
 function endpointAttributes(task: MeasuredEndpoint): (request: Request | null, status: number) => Attributes {
   const fixed = fixedAttributes(task);
   const byMethod = once((method: string) =>

@@ -3,7 +3,7 @@ import type { ObservedServer } from '../contracts/telemetry.ts';
 import { ALGORITHM, CONNECTION_STATE, POOL, RETRIED, SCOPE } from './attributes.ts';
 import { Census, inTime } from './census.ts';
 
-/** What is asked for when metrics are collected, and never otherwise. */
+/** Registers values that are read only when metrics are collected. */
 export function observeServer(meter: Meter, server: ObservedServer): void {
   const gauge = (name: string, description: string, unit: string) =>
     meter.createObservableGauge(name, { description, unit });
@@ -17,7 +17,7 @@ export function observeServer(meter: Meter, server: ObservedServer): void {
   const clients = new Census((after, limit) => server.clients(after, limit));
   observeCensus(gauge('portico.clients', 'Clients that are not revoked', '{client}'), clients);
   gauge('portico.signing_key.age', 'Age of the key that signs', 's').addCallback(async (result) => {
-    // Without keys, or where they cannot be read, there is no age.
+    // No age without keys, or if they cannot be read.
     const keys = await inTime(
       server.signingKeys().catch(() => []),
       [],

@@ -4,26 +4,32 @@ import { SCOPE } from './attributes.ts';
 import { Meters } from './meters.ts';
 import { Spans, type OpenSpan } from './spans.ts';
 
-/** What is measured, and who takes it. */
+/** What to measure, and where to send it. */
 export interface OpenTelemetryOptions {
-  /** Whether there are metrics; true. */
+  /** Whether to record metrics; true. */
   readonly metrics?: boolean;
-  /** Whether there are spans; true. */
+  /** Whether to record spans; true. */
   readonly traces?: boolean;
-  /** Takes the metrics; the global one unless given, which has to be registered before the first request. */
+  /**
+   * Receives the metrics; the global provider unless given, which must be registered before the
+   * first request.
+   */
   readonly meterProvider?: MeterProvider;
-  /** Takes the spans; the global one unless given. */
+  /** Receives the spans; the global provider unless given. */
   readonly tracerProvider?: TracerProvider;
 }
 
 /**
- * Metrics and traces through `@opentelemetry/api`, for the option `telemetry` of `defineApplication()` or `createAuthorizationServer()`; one for each
- * server. Names, units and attributes are listed in docs/telemetry.md. Without a registered SDK all of it leads nowhere.
+ * Metrics and traces through `@opentelemetry/api`, for the option `telemetry` of
+ * `defineApplication()` or `createAuthorizationServer()`. Make one for each server.
+ * docs/telemetry.md lists names, units and attributes. Without a registered SDK nothing is
+ * recorded.
  */
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
   let made: Meters | null = null;
-  // Without a provider that is given: there is no global one before it is registered, so it is asked for once there is something to say.
+  // Without a given provider, look up the global one only at the first measurement, because it may
+  // be registered late.
   const meters = () =>
     isMetered ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE))) : null;
   // The global provider of spans may be registered later.

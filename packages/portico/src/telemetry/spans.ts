@@ -28,7 +28,10 @@ const HEADERS: TextMapGetter<Headers> = {
   keys: (headers) => [...headers.keys()],
 };
 
-/** The spans of a server: of an endpoint, within it that of a grant, within that those of the store. */
+/**
+ * The spans of a server: an endpoint's span contains that of a grant, which contains those of the
+ * store.
+ */
 export class Spans {
   readonly #tracer: Tracer;
   readonly #fixed = once(fixedAttributes);
@@ -46,7 +49,7 @@ export class Spans {
     return new OpenSpan(this.#tracer.startSpan(name, { kind, attributes }, parent), parent);
   }
 
-  /** Within what is there already; where nothing is, the caller's trace goes on. */
+  /** Starts inside the active span. Without one, continues the caller's trace. */
   #startEndpoint(task: MeasuredEndpoint, request: Request): OpenSpan {
     const active = context.active();
     const isInner = trace.getSpan(active) !== undefined;
@@ -64,7 +67,10 @@ export class Spans {
   }
 }
 
-/** A refusal is no error of the server's: its reason is noted, and the span's status left alone. */
+/**
+ * Failures of the server. A refusal is not one: its reason is recorded, and the span's status stays
+ * unset.
+ */
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'overloaded', 'fault']);
 
 /** A span that has begun. */
@@ -78,7 +84,7 @@ export class OpenSpan {
   }
 
   run<T>(work: () => T): T {
-    // Without an SDK there is no span, and nothing to be within.
+    // Without an SDK there is no span to run in.
     if (!isSpanContextValid(this.#span.spanContext())) return work();
     return context.with(trace.setSpan(this.#parent, this.#span), work);
   }
