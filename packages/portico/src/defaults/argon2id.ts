@@ -4,15 +4,18 @@ import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { currentCaller } from '../http/caller.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** What a hash costs (RFC 9106 section 3.1), and how many are made at once. */
+/** The cost of a hash (RFC 9106 section 3.1), and how many are computed at once. */
 export interface Argon2idOptions {
-  /** KiB of memory for one hash. */
+  /** Memory for one hash, in KiB; 47,104 (46 MiB) unless given. */
   readonly memory?: number;
   /** Passes over the memory; 1 unless given. */
   readonly passes?: number;
   /** Lanes of the memory; 1 unless given. */
   readonly parallelism?: number;
-  /** Hashes computed at once: each holds a thread of Node's pool, which files, DNS and signatures need too. 2 unless given. */
+  /**
+   * Hashes computed at once; 2 unless given. Each uses a thread of Node's pool, which files, DNS
+   * and signatures need too.
+   */
   readonly atOnce?: number;
 }
 
@@ -23,14 +26,15 @@ interface Argon2idHash extends Required<Omit<Argon2idOptions, 'atOnce'>> {
 
 const HASH =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
-/** A stored hash may ask for no more than this: 1 GiB of memory, 16 passes, 16 lanes. */
+/** The limits for a stored hash: 1 GiB of memory, 16 passes, 16 lanes. */
 const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 
 /**
- * argon2id with parameters that OWASP recommends: 46 MiB, one pass, one lane. Hashes are PHC strings. The process would keep
- * blocks of less than 32 MiB, one for each thread of Node's pool; larger ones are freed at once (decision 13). Networks take turns:
- * a hash waits behind those that others of the same network asked for, which `network` returns unless the work is done for a caller
- * that is known.
+ * argon2id with parameters that OWASP recommends: 46 MiB, one pass, one lane. Hashes are PHC
+ * strings. Smaller blocks than 32 MiB would stay allocated, one per thread of Node's pool; larger
+ * ones are freed at once (decision 13). Networks take turns: a hash waits only for earlier hashes
+ * from its own network. `network` returns that network; it is not called when the work runs for a
+ * known caller.
  */
 export function createArgon2id(
   options: Argon2idOptions = {},
@@ -54,10 +58,16 @@ export function createArgon2id(
   };
 }
 
-/** Hashes that wait for their turn, in all and of one network: some seconds of work. Any more are refused. */
+/**
+ * How many hashes may wait, in total and per network: a few seconds of work. Further ones are
+ * refused.
+ */
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 
-/** Not imported by its name: an engine without it could load nothing that this file is part of. */
+/**
+ * Not imported by name, because on an engine without it, nothing that includes this file could be
+ * loaded.
+ */
 async function computeTag(
   password: string,
   hash: Omit<Argon2idHash, 'tag'>,

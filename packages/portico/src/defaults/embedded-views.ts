@@ -1,5 +1,5 @@
 /**
- * The built-in views by name, as the build puts them here: what is published reads no folder of its own, so that a bundler may put it
- * anywhere. Empty in the sources, which read the folders.
+ * The built-in views by name. The build fills this in, so that the published package reads no
+ * folder and a bundler may move it. Empty in the sources, which read the folders.
  */
 export const EMBEDDED_VIEWS: Readonly<Record<string, string>> = {};

@@ -4,9 +4,9 @@ import { OverloadedError } from '@portico/sql';
 export interface QueueSizes {
   /** How many run at once. */
   readonly atOnce: number;
-  /** How many may wait, in all. */
+  /** How many may wait in total. */
   readonly mostWaiting: number;
-  /** How many may wait of one network. */
+  /** How many may wait per network. */
   readonly mostOfOne: number;
 }
 
@@ -16,8 +16,9 @@ interface Turn {
 }
 
 /**
- * A queue in which networks take turns. Each network that has something waiting is served once before any is served again, so a flood from
- * one network waits behind itself. When the queue is full, the network with most places loses its last one to a network with fewer.
+ * A queue in which networks take turns. Each network with waiting work is served once before any is
+ * served again, so a flood from one network only delays itself. When the queue is full, the network
+ * with the most places loses its last one to a network with fewer.
  */
 export class FairQueue {
   readonly #sizes: QueueSizes;
@@ -30,7 +31,9 @@ export class FairQueue {
     this.#sizes = sizes;
   }
 
-  /** Runs the work when its turn comes; rejects with an OverloadedError when too much waits. */
+  /**
+   * Runs the work when its turn comes. Rejects with an OverloadedError when too much is waiting.
+   */
   async run<T>(network: string | null, work: () => Promise<T>): Promise<T> {
     if (this.#inFlight < this.#sizes.atOnce) this.#inFlight += 1;
     else await this.#waitForTurn(network);
@@ -52,7 +55,10 @@ export class FairQueue {
     });
   }
 
-  /** Refuses the last one of the largest share, if that is larger than the newcomer's would be. */
+  /**
+   * Refuses the last entry of the largest share, if that share is larger than the newcomer's would
+   * be.
+   */
   #makeRoomFor(share: number): void {
     let largest: Turn[] = [];
     for (const turns of this.#waiting.values()) if (turns.length > largest.length) largest = turns;

@@ -3,26 +3,27 @@ import { inspect } from 'node:util';
 import { type Log, type LogContext, openToAppend } from '@portico/sql';
 import { jsonText } from '../contracts/json.ts';
 
-/** Where the log is written, and how much. */
+/** Where the log is written, and which levels. */
 export interface LogOptions {
   /**
-   * Where the log is written: an absolute path, or `stdout` or `stderr` of this process. A file, and its folder, are made
-   * for the account of the process alone; by root in a folder of somebody else, for whoever that belongs to.
+   * An absolute path, or `stdout` or `stderr` of this process. A file and its folder are created
+   * for the account of the process only. If root creates them in another user's folder, they go to
+   * that user.
    */
   readonly file: string;
   /** The lowest level that is written: `debug`, `info` (the default), `warning` or `error`. */
   readonly level?: string;
 }
 
-/** A log that can be closed; everything logged before is on the disk afterwards. */
+/** A log that can be closed. Everything logged before is then on disk. */
 export interface ClosableLog extends Log {
-  /** Writes out what was logged and closes the file; what is logged afterwards is dropped. */
+  /** Writes everything that was logged and closes the file. Later lines are dropped. */
   close(): Promise<void>;
 }
 
 const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
 
-/** Values under these names are never written, in upper or lower case, however deep they are. */
+/** Values with these names are never written, in any letter case and at any depth. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
@@ -45,7 +46,10 @@ const REDACTED = '[redacted]';
 
 const isSecret = (key: string) => SECRET_KEYS.has(key.toLowerCase());
 
-/** One JSON object a line, `{placeholders}` of the message filled from the context. The file is opened at once. */
+/**
+ * Opens a log with one JSON object per line. `{placeholders}` of the message are filled from the
+ * context. The file is opened at once.
+ */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const descriptor = STREAMS[file] ?? openToAppend(file);
   const writeLine = lineWriter(descriptor);
@@ -54,7 +58,7 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const write =
     (severity: keyof typeof LEVELS) =>
     (message: string, context: LogContext = {}) => {
-      // After closing, the descriptor's number may belong to another file.
+      // After closing, another file may have the descriptor's number.
       if (closed || LEVELS[severity] < lowest) return;
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
@@ -74,15 +78,18 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   };
 }
 
-/** Never closed: others write there too. */
+/** Never closed, because other code writes there too. */
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
-/** How long a reader of standard output may keep the application waiting for one line, in milliseconds. */
+/**
+ * How long a slow reader of standard output may delay the application for one line, in
+ * milliseconds.
+ */
 const LONGEST_WAIT = 1000;
 
 /**
- * Each line is written before the call returns, so that nothing is lost when the process ends. A line that cannot be written,
- * as on a full disk, is lost: a log must not end the application.
+ * Writes each line before the call returns, so that nothing is lost when the process ends. A line
+ * that cannot be written, as on a full disk, is lost: a log must not end the application.
  */
 function lineWriter(descriptor: number): (line: string) => void {
   let brokeOff = false;
@@ -103,7 +110,10 @@ function lineWriter(descriptor: number): (line: string) => void {
   };
 }
 
-/** Field by field: one that cannot be shown, or that has a `toJSON`, changes nothing of the others. */
+/**
+ * Serializes each field by itself, so that a field that fails, or that has a `toJSON`, does not
+ * affect the others.
+ */
 function asJson(fields: LogContext): string {
   const members = Object.entries(fields).flatMap(([key, value]) => {
     const text = valueAsJson(key, value);
@@ -112,13 +122,16 @@ function asJson(fields: LogContext): string {
   return `{${members.join()}}`;
 }
 
-/** An error has no members for JSON; `err` is the name that frameworks and applications give the field of one. */
+/** JSON drops the members of an error. `err` is the usual field name for one. */
 function errorFields(error: Error): LogContext {
   const shown: LogContext = { type: error.constructor.name, message: error.message, stack: asText(error) };
   return { ...shown, ...Object.fromEntries(Object.entries(error)) };
 }
 
-/** A value that JSON cannot represent is written as text. Undefined for one that JSON leaves out, such as a function. */
+/**
+ * Writes values that JSON cannot represent as text. Undefined for a value that JSON leaves out,
+ * such as a function.
+ */
 function valueAsJson(key: string, value: unknown): string | undefined {
   try {
     const isError = key === 'err' && value instanceof Error;
@@ -140,7 +153,7 @@ function withoutSecrets(context: LogContext): LogContext {
   );
 }
 
-/** As deep as a value is shown as text: objects that are no more than their members, and lists. */
+/** How deep a value is shown as text: only plain objects and lists. */
 const TEXT_DEPTH = 4;
 
 function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
@@ -158,7 +171,10 @@ function expand(message: string, context: LogContext): string {
   );
 }
 
-/** An error with its stack and its causes; anything else in short. Never throws: a log must not end the application. */
+/**
+ * An error with its stack and its causes; anything else in short. Never throws: a log must not end
+ * the application.
+ */
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
   try {
@@ -170,7 +186,7 @@ function asText(value: unknown): string {
   }
 }
 
-/** With its stack, and the same of its causes. */
+/** An error with its stack, and its causes with theirs. */
 export function describeError(error: Error, depth = 0): string {
   const text = error.stack ?? `${error.name}: ${error.message}`;
   if (error.cause === undefined || depth >= 5) return text;

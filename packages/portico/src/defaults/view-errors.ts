@@ -3,25 +3,28 @@ import type { Eta } from 'eta';
 
 /** What is wrong with a view, and where. */
 export interface ViewProblem {
-  /** The view's file, absolute. */
+  /** The absolute path of the view's file. */
   readonly file: string;
-  /** Counted from 1; null when it is not known. */
+  /** Counted from 1, or null if unknown. */
   readonly line: number | null;
   /** In a few words. */
   readonly reason: string;
 }
 
-/** A view cannot be compiled, or failed while it was shown. The message begins with file and line; the cause is what failed. */
+/**
+ * A view cannot be compiled, or failed while it was rendered. The message begins with file and
+ * line; the cause is the original error.
+ */
 export class ViewError extends Error implements ViewProblem {
   override readonly name = 'ViewError';
-  /** The view's file, absolute. */
+  /** The absolute path of the view's file. */
   readonly file: string;
-  /** Counted from 1; null when it is not known. */
+  /** Counted from 1, or null if unknown. */
   readonly line: number | null;
   /** What is wrong, in a few words. */
   readonly reason: string;
 
-  /** `cause` is what the engine or the view itself threw. */
+  /** `cause` is what the engine or the view threw. */
   constructor({ file, line, reason }: ViewProblem, cause: unknown) {
     super(`${file}${line === null ? '' : `:${line}`}: ${reason}`, { cause });
     this.file = file;
@@ -30,14 +33,17 @@ export class ViewError extends Error implements ViewProblem {
   }
 }
 
-/** A piece of code between `<%` and `%>`, and the line it begins in. */
+/** Code between `<%` and `%>`, and the line where it begins. */
 interface Block {
   readonly type: string;
   readonly code: string;
   readonly line: number;
 }
 
-/** Makes the engine throw a ViewError, with file and line, for a view that cannot be compiled or fails while it is rendered. */
+/**
+ * Makes the engine throw a ViewError with file and line for a view that cannot be compiled or
+ * rendered.
+ */
 export function locateErrors(eta: Eta): void {
   const compile = eta.compile.bind(eta);
   eta.compile = (text, options) => {
@@ -48,14 +54,17 @@ export function locateErrors(eta: Eta): void {
     }
   };
   eta.RuntimeErr = (error, _, line, file) => {
-    // An error of an included view has its place already.
+    // An error from an included view already has its place.
     throw error instanceof ViewError
       ? error
       : new ViewError({ file, line, reason: errorMessage(error) }, error);
   };
 }
 
-/** Corrects the engine's line numbers: it counts from the opening tag, and the code may begin lines below. */
+/**
+ * Corrects the engine's line numbers. The engine counts from the opening tag, but the code may
+ * begin some lines below.
+ */
 export function linesOfCode(): Eta['config']['plugins'][number] {
   let template = '';
   return {
@@ -95,10 +104,13 @@ interface Place {
 }
 
 const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-/** Strings and comments, where brackets do not count. */
+/** Strings and comments, in which brackets do not count. */
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
 
-/** The first bracket without its counterpart. Code in `<% %>` may open in one block what another one closes. */
+/**
+ * The first bracket without its counterpart. Code in `<% %>` may open a bracket in one block and
+ * close it in another.
+ */
 function unbalanced(blocks: readonly Block[]): Place | null {
   let open: { readonly bracket: string; readonly line: number }[] = [];
   for (const { type, code, line } of blocks) {
@@ -125,7 +137,7 @@ function unbalanced(blocks: readonly Block[]): Place | null {
   return left === undefined ? null : { line: left.line, reason: `'${left.bracket}' is never closed` };
 }
 
-/** Where JavaScript finds a syntax error in the code that the engine made of the view. */
+/** The place of a syntax error in the code that the engine made from the view. */
 function syntaxErrorPlace(eta: Eta, text: string): Place | null {
   const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;
   try {

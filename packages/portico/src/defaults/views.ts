@@ -8,23 +8,24 @@ import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-e
 /** The pages of an application, as Eta templates. */
 export interface Views {
   /**
-   * Renders a view by its name (`oauth/consent`); the application's own file of that name goes first. Throws a ViewError,
-   * which names file and line, when the view cannot be compiled or fails. A view that is given no words has those in English (`t`, `markup`).
+   * Renders a view by name (`oauth/consent`). The application's file with that name comes first.
+   * Throws a ViewError with file and line if the view cannot be compiled or fails. A view that is
+   * given no language gets English (`t`, `markup`).
    */
   render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
-  /** All views, of every folder, that cannot be compiled. */
+  /** All views in all folders that cannot be compiled. */
   problems(): Promise<readonly ViewProblem[]>;
 }
 
 const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
 
-/** Built-in views by the folder that stands for them, in messages too. */
+/** Built-in views, by the folder name that stands for them, also in messages. */
 const embedded = new Map<string, Readonly<Record<string, string>>>();
 
 /**
- * The folder of a package's built-in views: `folder` in the sources, and a name that stands for it in what is published, where the build
- * puts the views into the code. A bundler may leave `import.meta.dirname` undefined there.
+ * The folder of a package's built-in views. In the sources this is `folder`. In the published
+ * package it is a name that stands for it, because the build puts the views into the code.
  */
 export function builtInFolder(
   name: string,
@@ -36,7 +37,7 @@ export function builtInFolder(
   return name;
 }
 
-/** The folder of one of this package's rooms. */
+/** The folder of the views in one part of this package. */
 export function ownFolder(...folder: readonly string[]): string {
   const inSources = () => path.join(import.meta.dirname, '..', ...folder);
   return builtInFolder('portico:views', inSources, EMBEDDED_VIEWS);
@@ -44,25 +45,29 @@ export function ownFolder(...folder: readonly string[]): string {
 
 /** How views are read, and what each is given. */
 export interface ViewsOptions {
-  /** Whether files are read anew for each page, so that a change is seen at once: for development. False unless given. */
+  /**
+   * Whether to read the files for each page, so that changes show at once, for development. False
+   * unless given.
+   */
   readonly reloads?: boolean;
-  /** What every view is given, beside its own data; nothing unless given. */
+  /** What every view gets beside its own data; nothing unless given. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** The folder of what the pages of all rooms share. */
+/** The folder of the views that all parts share. */
 export const SHARED_VIEWS = ownFolder('defaults', 'views');
 
 /**
- * Views from several folders: the first folder that has a file of the name wins, for layouts and partials too, so an
- * application's folder shadows those of the plugins. Output is escaped; templates are compiled once. All files are read at once,
- * so that a process keeps the views of its own release when a deployment replaces them (decision 22).
+ * Views from several folders. The first folder with a file of the name wins, also for layouts and
+ * partials, so an application's folder overrides those of the plugins. Output is escaped, and
+ * templates are compiled once. All files are read at once, so that a process keeps the views of its
+ * release when a deployment replaces them (decision 22).
  */
 export function createViews(
   given: readonly string[],
   { reloads = false, data: everywhere = {} }: ViewsOptions = {},
 ): Views {
-  // In what is published the built-in views of all rooms are one folder.
+  // In the published package, all built-in views are in one folder.
   const directories = [...new Set(given)];
   const read = () => directories.map((directory) => ({ directory, texts: readTexts(directory) }));
   const folders = read();
@@ -115,7 +120,10 @@ interface ViewFile {
   readonly text: string;
 }
 
-/** The views in a folder, by file. Those that this does not find, such as behind a link, are read when they are needed. */
+/**
+ * The views in a folder, by file. Files that this misses, such as behind a link, are read on
+ * demand.
+ */
 function readTexts(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   const builtIn = embedded.get(directory);
@@ -130,12 +138,12 @@ function readTexts(directory: string): ReadonlyMap<string, string> {
       if (entry.endsWith(SUFFIX)) texts.set(file, readFileSync(file, 'utf8'));
     }
   } catch {
-    // A view that cannot be read is reported when it is rendered.
+    // Rendering reports a view that cannot be read.
   }
   return texts;
 }
 
-/** Null when there is no such file. */
+/** Null if the file does not exist. */
 function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
@@ -159,7 +167,7 @@ async function createEngine(find: (name: string) => ViewFile): Promise<Eta> {
   const texts = new Map<string, string>();
   eta.resolvePath = (name) => {
     const { file, text } = find(name);
-    // What was compiled of another text is compiled again.
+    // Compile again if the text has changed.
     if (texts.has(file) && texts.get(file) !== text) eta.templatesAsync.remove(file);
     texts.set(file, text);
     return file;

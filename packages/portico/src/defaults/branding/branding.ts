@@ -7,28 +7,28 @@ import type { BrandingConfig } from './schema.ts';
 
 export { brandingSchema, type BrandingConfig, type BrandingInput } from './schema.ts';
 
-/** Where logos are served, below `base_path`. */
+/** The paths of the logos, below `base_path`. */
 export const LOGO_PATHS = { logo: '/oauth/branding/logo', logo_dark: '/oauth/branding/logo-dark' } as const;
 
-/** What views are given of the branding; all that is in it may be written into a page as it is. */
+/** The branding for views. All of it is safe to write into a page unescaped. */
 export interface BrandingView {
-  /** Custom properties for a style sheet; empty when no colour is set. */
+  /** Custom properties for a style sheet. Empty if no color is set. */
   readonly styles: string;
   /** Null without a logo. */
   readonly logo: { readonly src: string; readonly dark: string | null; readonly showsName: boolean } | null;
 }
 
-/** How the pages of an application look. */
+/** The look of an application's pages. */
 export interface Branding {
-  /** What views are given of it. */
+  /** The data for views. */
   readonly view: BrandingView;
-  /** Those that are files, with the path below `base_path` that each is served from. */
+  /** The logos that are files, each with its path below `base_path`. */
   readonly logos: readonly ServedLogo[];
 }
 
-/** A logo that is a file. */
+/** A logo from a file. */
 export interface ServedLogo {
-  /** Of its endpoint. */
+  /** The name of its endpoint. */
   readonly name: 'oauth_server_branding_logo' | 'oauth_server_branding_logo_dark';
   /** Below `base_path`. */
   readonly path: string;
@@ -38,7 +38,10 @@ export interface ServedLogo {
 
 type Names = keyof typeof LOGO_PATHS;
 
-/** What is wrong with the files that are named. `key` is where the section is: `branding` or `oauth_server:branding`. */
+/**
+ * The problems of the configured files. `key` is the section's key: `branding` or
+ * `oauth_server:branding`.
+ */
 export function brandingProblems(
   config: BrandingConfig | undefined,
   directory: string,
@@ -51,7 +54,10 @@ export function brandingProblems(
   });
 }
 
-/** Null when nothing is set. Files are read now: what a deployment replaces later is not mixed with this release. */
+/**
+ * Null if nothing is set. Reads the files now, so that files of a later deployment do not mix with
+ * this release.
+ */
 export function createBranding(
   config: BrandingConfig | undefined,
   { directory, basePath }: { readonly directory: string; readonly basePath: string },
@@ -91,7 +97,10 @@ function stylesOf({ accent, accent_dark: accentDark }: BrandingConfig): string {
 
 const A_YEAR = 31_536_000;
 
-/** For good under its version, and asked again under no or another one. Opened by itself, an SVG runs nothing and loads nothing. */
+/**
+ * A request with the right version is cached permanently; others are revalidated. An SVG that is
+ * opened directly can run and load nothing.
+ */
 function logoResponse(request: Request, { bytes, type, version }: LogoFile): Response {
   const isVersioned = new URL(request.url).searchParams.get('v') === version;
   const etag = `"${version}"`;

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { imageFacts } from '../../http/images.ts';
 
-/** A picture of the application's, as it is served. */
+/** A logo of the application, as it is served. */
 export interface LogoFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** By its bytes, whatever its name is. */
+  /** The media type, from its bytes and not from its name. */
   readonly type: string;
-  /** Another one when the file is another one. */
+  /** Changes when the file changes. */
   readonly version: string;
 }
 
 /** In bytes. */
 const LARGEST = 256 * 1024;
 
-/** Those of pictures that a page shows at their best; a logo has no need to move. */
+/** Image types that suit a page. GIF is left out, because a logo need not move. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
 function typeOf(bytes: Uint8Array): string | null {
@@ -23,7 +23,10 @@ function typeOf(bytes: Uint8Array): string | null {
   return PICTURES.has(mediaType) ? mediaType : null;
 }
 
-/** What may stand before the root element of a picture, and no entities, which would be text of any size. */
+/**
+ * What may come before the root element of an SVG. Entities are not allowed, because they expand to
+ * text of any size.
+ */
 const PROLOGUE =
   /^\ufeff?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!DOCTYPE\s+svg[^>[]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*/;
 
@@ -37,7 +40,7 @@ function isSvg(bytes: Uint8Array): boolean {
   return /^<svg[\s>]/.test(text.replace(PROLOGUE, ''));
 }
 
-/** The file, or in a few words why it is no logo. */
+/** The file, or why it cannot be a logo, in a few words. */
 export function readLogo(file: string): LogoFile | { readonly problem: string } {
   let bytes: Buffer<ArrayBuffer>;
   try {

@@ -7,7 +7,7 @@ const color = (scheme: 'light' | 'dark') =>
     if (problem !== null) context.addIssue({ code: 'custom', message: problem });
   });
 
-/** A path of the application's origin, as a browser asks for it. */
+/** A path of the application's origin, as a browser requests it. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?-]*$/;
 
 const logo = z.union([z.string().min(1), z.strictObject({ path: z.string().regex(OWN_PATH) })], {
@@ -29,19 +29,23 @@ export const brandingSchema = z.strictObject(
 /** The validated section `branding`. */
 export type BrandingConfig = z.output<typeof brandingSchema>;
 
-/** How the pages look. What is left out is as Portico has it. */
+/** The look of the pages. Portico's design applies to everything that is left out. */
 export interface BrandingInput {
   /**
-   * A file, from the application's folder, of 256 KiB at most: PNG, SVG, WebP or JPEG, which is served from `/oauth/branding/logo`; or a path of
-   * this origin where the application serves it; none.
+   * A file below the application's folder, at most 256 KiB: PNG, SVG, WebP or JPEG. Portico serves
+   * it from `/oauth/branding/logo`. Or a path of this origin where the application serves the logo;
+   * none.
    */
   readonly logo?: string | { readonly path: string } | undefined;
-  /** The same where the browser asks for dark colours; `logo`. */
+  /** The logo for dark mode; `logo`. */
   readonly logo_dark?: string | { readonly path: string } | undefined;
-  /** Whether the name is part of the logo, and so not written beside it; false. */
+  /** Whether the logo contains the name, so that it is not written beside it; false. */
   readonly logo_shows_name?: boolean | undefined;
-  /** The colour of buttons, links and marks, such as `#1f5c4d`, with a contrast of 4.5:1 to page and card. */
+  /**
+   * The color of buttons, links and marks, such as `#1f5c4d`, with a contrast of 4.5:1 to page and
+   * card.
+   */
   readonly accent?: string | undefined;
-  /** The same in dark colours; `accent`, made as bright as it has to be. */
+  /** The accent for dark mode; `accent`, made as bright as it has to be. */
   readonly accent_dark?: string | undefined;
 }
