@@ -44,8 +44,8 @@ import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application; nothing is opened until it is started. A key of the configuration that neither Portico, nor one of the
- * plugins, nor `configuration` knows is an error of the compiler.
+ * Describes an application. Opens nothing before it is started. The compiler rejects a
+ * configuration key that neither Portico, nor a plugin, nor `configuration` knows.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -55,7 +55,9 @@ export function defineApplication<
   return definition as ApplicationDefinition;
 }
 
-/** The migrations of the framework as far as the application needs them, the plugins' and its own. */
+/**
+ * The migrations of the framework that the application needs, those of the plugins, and its own.
+ */
 export function migrationsOf(definition: ApplicationDefinition): readonly Migration[] {
   return [
     ...(definition.framework?.migrations(definition) ?? []),
@@ -64,23 +66,29 @@ export function migrationsOf(definition: ApplicationDefinition): readonly Migrat
   ];
 }
 
-/** How an application is started. */
+/** Options for starting an application. */
 export interface StartOptions {
-  /** Replaces the process's own environment. */
+  /** Used instead of the process's environment. */
   readonly env?: Environment;
-  /** Where a `log:path` of `-` leads: `stdout` unless that is for what a command prints. */
+  /**
+   * Where a `log:path` of `-` writes to: `stdout`, unless a command prints its own output there.
+   */
   readonly standardOutput?: 'stdout' | 'stderr';
-  /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
+  /** Milliseconds since 1970; the system's clock unless a test passes one. */
   readonly clock?: () => number;
-  /** Measures how long connections and transactions of the store last; the system's unless a test says otherwise. */
+  /**
+   * Measures how long connections and transactions of the store last; the system's timer unless a
+   * test passes one.
+   */
   readonly timer?: Timer;
-  /** From 0 up to, and not including, 1; the system's random source unless a test says otherwise. */
+  /** From 0 up to, and not including, 1; the system's random source unless a test passes one. */
   readonly random?: () => number;
 }
 
 /**
- * Starts an application: reads the environment and the configuration, opens the log and the store, lets the plugins and
- * the application register their parts. Throws a ConfigurationError that names every problem; nothing stays open then.
+ * Starts an application: reads the environment and the configuration, opens the log and the store,
+ * and lets the plugins and the application register their parts. Throws a ConfigurationError that
+ * names every problem, and leaves nothing open.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -109,7 +117,7 @@ export async function startApplication(
   }
 }
 
-/** The application's own, or the one of `database_url`. */
+/** The application's own store, or that of `database_url`. */
 function openStore(
   definition: ApplicationDefinition,
   kit: KitConfig,
@@ -128,7 +136,10 @@ function openStore(
 
 type Phase = 'plugins' | 'application' | 'started';
 
-/** A started application. One that mounts Portico is this; a framework adds accounts, sessions and a router of its own. */
+/**
+ * A started application. Used as it is by an application that mounts Portico. A framework adds its
+ * own accounts, sessions and router.
+ */
 export class StartedApplication implements Application {
   readonly directory: string;
   readonly storageDirectory: string;
@@ -149,13 +160,13 @@ export class StartedApplication implements Application {
   readonly services = new Map<string, unknown>();
   readonly host: Application['host'] = null;
   protected readonly definition: ApplicationDefinition;
-  /** Added when all others are, unless one of them answers the same path. */
+  /** Added after all other routes, unless one of them answers the same path. */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];
   protected phase: Phase = 'plugins';
   readonly #routes = new Map<string, Route>();
 
-  /** A framework has built-in views of its own, before the shared ones. */
+  /** A framework has its own built-in views, which come before the shared ones. */
   constructor(
     parts: ApplicationParts,
     views: readonly string[] = [],
@@ -197,7 +208,10 @@ export class StartedApplication implements Application {
     this.passwordHasher = passwordHasher;
   }
 
-  /** Lets the plugins and the application register their parts: the first plugin's `around` is the outermost. */
+  /**
+   * Lets the plugins and the application register their parts. The first plugin's `around` is the
+   * outermost.
+   */
   async registerParts(): Promise<void> {
     const { plugins = [], register } = this.definition;
     for (const plugin of plugins) await plugin.register(this);
@@ -213,7 +227,10 @@ export class StartedApplication implements Application {
     this.completeRoutes();
   }
 
-  /** Adds the routes that wait for all others: the branding's files, and those that yield to another one on their path. */
+  /**
+   * Adds the routes that come after all others: the branding's files, and those that yield to
+   * another route on their path.
+   */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {
       const route = { name, methods: ['GET'], path: `${this.mountPath}${below}` } as const;
@@ -224,7 +241,10 @@ export class StartedApplication implements Application {
     }
   }
 
-  /** What stands before the paths of the endpoints in a request that arrives: a proxy may take the base path away. */
+  /**
+   * The path prefix of requests to the endpoints as they arrive. Empty if a proxy removes the base
+   * path.
+   */
   protected get mountPath(): string {
     return this.config['base_path_stripped'] === true ? '' : this.basePath;
   }
@@ -266,7 +286,7 @@ export class StartedApplication implements Application {
     this.#routes.set(route.name, route);
   }
 
-  /** Whether a route answers the path, by whatever method. */
+  /** Whether any route answers the path, with any method. */
   protected answers(path: string): boolean {
     return [...this.#routes.values()].some((route) => route.path === path);
   }
@@ -281,7 +301,10 @@ export class StartedApplication implements Application {
     return `${this.mountPath === this.basePath ? '' : this.basePath}${route.path}`;
   }
 
-  /** Answers for the routes of plugins: the doctor asks. The application's own requests come by its mount. */
+  /**
+   * Answers for the routes of plugins. The doctor uses this; the application's own requests come
+   * through its mount.
+   */
   async fetch(request: Request, _connection?: Connection): Promise<Response> {
     const path = pathOf(request.url);
     const method = request.method === 'HEAD' ? 'GET' : request.method;

@@ -18,17 +18,18 @@ import { HTTP_NEEDS_DEV } from './public-url.ts';
 
 const FOURTEEN_DAYS = 14 * 24 * 3600;
 
-/** The `log:path` that stands for standard output. */
+/** The `log:path` for standard output. */
 export const STANDARD_OUTPUT = '-';
 
-/** The application's folder, absolute. */
+/** The absolute path of the application's folder. */
 export function directoryOf({ directory = '.' }: ApplicationDefinition): string {
   return path.resolve(directory);
 }
 
 /**
- * The configuration of an application: the defaults of the kit, those of the plugins over them, and the application's own values
- * on top. Throws a ConfigurationError that names every problem. `base` replaces the process's environment.
+ * The configuration of an application: the kit's defaults, then those of the plugins, then the
+ * application's own values. Throws a ConfigurationError that names every problem. `base` replaces
+ * the process's environment.
  */
 export function readConfiguration(definition: ApplicationDefinition, base?: Environment): Configuration {
   const directory = directoryOf(definition);
@@ -86,7 +87,7 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
   throw new ConfigurationError(problems);
 }
 
-/** The problems, with the variables of the environment that would set a key and are missing. */
+/** Adds to the problems the missing environment variables that would set a key. */
 function withVariables(
   problems: readonly ConfigurationProblem[],
   plugins: readonly Plugin[],
@@ -104,7 +105,7 @@ function withVariables(
   return [...named, ...others.map(([variable, key]) => ({ key, message: `is missing; set ${variable}` }))];
 }
 
-/** Keys about connections that Portico opens by itself. */
+/** Keys about connections that Portico opens itself. */
 const OF_OWN_CONNECTIONS = [
   'database_url',
   'database_pool_size',
@@ -112,7 +113,7 @@ const OF_OWN_CONNECTIONS = [
   'database_statement_timeout',
 ];
 
-/** Throws a ConfigurationError for anything among the plugins that is no plugin. */
+/** Throws a ConfigurationError for a value among the plugins that is not a plugin. */
 export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
   const problems = plugins.flatMap((plugin: unknown, index): readonly ConfigurationProblem[] => {
     const key = `plugins:${index}`;
@@ -127,13 +128,16 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** The application's name for people: the one that the authorization server shows them, or else its host. */
+/** The application's display name: that of the authorization server, or else its host. */
 export function applicationName(config: ConfigMap, publicUrl: string): string {
   const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
   return named.find((name) => typeof name === 'string') ?? new URL(publicUrl).host;
 }
 
-/** How the application's pages look: by its own section, or else by that of the authorization server; with the name of that key. */
+/**
+ * The look of the application's pages, from its own section or else from that of the authorization
+ * server, with that section's key.
+ */
 export function brandingOf(config: ConfigMap): {
   readonly branding: BrandingConfig | undefined;
   readonly key: string;
@@ -147,8 +151,9 @@ export function brandingOf(config: ConfigMap): {
 // --- merging and validating -----------------------------------------------------------------------------------
 
 /**
- * Lays maps over one another, later ones on top: maps merge by key, arrays by position (an element beyond the later
- * array's end stays), everything else is replaced. An undefined value changes nothing.
+ * Merges layers of configuration; later ones override earlier ones. Maps merge by key, arrays by
+ * position (elements beyond the end of the later array stay), and everything else is replaced. An
+ * undefined value changes nothing.
  */
 export function mergeConfig(...layers: readonly ConfigMap[]): ConfigMap {
   return layers.reduce<ConfigMap>((under, over) => mergeMaps(under, over), {});
@@ -157,7 +162,7 @@ export function mergeConfig(...layers: readonly ConfigMap[]): ConfigMap {
 function mergeMaps(under: ConfigMap, over: ConfigMap): ConfigMap {
   const merged = new Map(Object.entries(under));
   for (const [key, value] of Object.entries(over)) merged.set(key, mergeValues(merged.get(key), value));
-  // fromEntries defines properties, so that a key such as __proto__ stays a mere key.
+  // fromEntries defines properties, so a key such as __proto__ stays an ordinary key.
   return Object.fromEntries(merged);
 }
 
@@ -177,14 +182,15 @@ function isMap(value: ConfigValue): value is ConfigMap {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** A key as messages name it: its parts joined by colons. */
+/** A key as in messages: its parts joined by colons. */
 export function configurationKey(path: readonly PropertyKey[]): string {
   return path.map(String).join(':');
 }
 
 /**
- * Checks each top-level key that has a schema, and fills in the schema's defaults; other keys are the application's own
- * and pass through. Throws a ConfigurationError with all problems of all keys.
+ * Checks each top-level key that has a schema, and fills in the schema's defaults. Other keys
+ * belong to the application and stay unchanged. Throws a ConfigurationError with all problems of
+ * all keys.
  */
 export function validateConfig(config: ConfigMap, schemas: Readonly<Record<string, ZodType>>): ConfigMap {
   const problems: ConfigurationProblem[] = [];

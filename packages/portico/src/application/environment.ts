@@ -4,8 +4,8 @@ import { parseEnv } from 'node:util';
 import type { Environment } from './contracts.ts';
 
 /**
- * The environment of an application: the process's own values over those of `.env` in its folder. When `.env.local`
- * exists it replaces `.env` altogether.
+ * The environment of an application. The process's values override those of `.env` in its folder.
+ * If `.env.local` exists, it replaces `.env` completely.
  */
 export function loadEnvironment(directory: string, base: Environment = withoutLent()): Environment {
   const file = ['.env.local', '.env']
@@ -14,12 +14,13 @@ export function loadEnvironment(directory: string, base: Environment = withoutLe
   return file === undefined ? { ...base } : { ...parseEnv(readFileSync(file, 'utf8')), ...base };
 }
 
-/** What the console's run has put into the process's environment. */
+/** What the console has added to the process's environment. */
 let lent: ReadonlyMap<string, string | undefined> = new Map();
 
 /**
- * Puts what `.env` says into the process's environment, where nothing has set it: code that the application's own start command gives
- * that file to (`node --env-file=.env`, dotenv) reads it there. What was lent to another application is taken back before.
+ * Adds the values of `.env` to the process's environment, except for variables that are already
+ * set. Some code expects them there, because the application's own start command loads that file
+ * (`node --env-file=.env`, dotenv). First removes what was added for another application.
  */
 export function lendEnvironment(directory: string): void {
   takeEnvironmentBack();
@@ -28,13 +29,16 @@ export function lendEnvironment(directory: string): void {
   Object.assign(process.env, Object.fromEntries(lent));
 }
 
-/** Takes back what was lent last, unless it was changed since: the next application in this process has another database. */
+/**
+ * Removes what was added last, unless it was changed since. The next application in this process
+ * has another database.
+ */
 export function takeEnvironmentBack(): void {
   for (const name of lent.keys()) if (isLent(name)) Reflect.deleteProperty(process.env, name);
   lent = new Map();
 }
 
-/** The process's own environment, as applications of every folder have it. */
+/** The process's environment without those additions, for applications of every folder. */
 function withoutLent(): Environment {
   if (lent.size === 0) return process.env;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isLent(name)));

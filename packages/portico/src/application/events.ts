@@ -1,27 +1,33 @@
 import type { Log } from '@portico/sql';
 import type { Events } from './contracts.ts';
 
-/** The two host hooks, and the events of the kit. Plugins emit events of their own. */
+/** The two host hooks, and the events of the kit. Plugins emit their own events. */
 export const Event = {
-  /** Receives the thrown exception, returns the response. */
+  /** Receives the exception and returns the response. */
   EXCEPTION: 'exception',
-  /** Receives every response, returns the response to send. */
+  /** Receives every response and returns the response to send. */
   RESPONSE_HEADER: 'response_header',
-  /** A password was wrong, or no account has the identifier: a FailedSignIn, emitted before the response. */
+  /**
+   * A password was wrong, or no account has the identifier. The payload is a FailedSignIn, emitted
+   * before the response.
+   */
   SIGN_IN_FAILED: 'sign_in_failed',
   /**
-   * The first sign-in that is answered 429, after many that failed: a FailedSignIn. Emitted again only after a quarter of an hour
-   * without a failure.
+   * The first sign-in that is answered 429 after many failures. The payload is a FailedSignIn.
+   * Emitted again only after a quarter of an hour without a failure.
    */
   SIGN_IN_SLOWED: 'sign_in_slowed',
-  /** `serve` was told to stop: it goes on to serve for as long as `--drain` says, and probes are answered that it is not ready. */
+  /**
+   * `serve` was told to stop. It continues to serve for the time of `--drain`, and answers probes
+   * that it is not ready.
+   */
   STOPPING: 'stopping',
 } as const;
 
 type Listener = (payload: unknown) => unknown;
 const NONE: readonly Listener[] = [];
 
-/** Events, and the two hooks as the application runs them. */
+/** Events, and how the application runs the two hooks. */
 export class HostEvents implements Events {
   readonly #listeners = new Map<string, Listener[]>();
   readonly #log: Log;
@@ -44,7 +50,7 @@ export class HostEvents implements Events {
     }
   }
 
-  /** The response of the first listener that returns one for an exception; null when none does. */
+  /** The response of the first listener that returns one for an exception. Null if none does. */
   async answerException(exception: unknown): Promise<Response | null> {
     for (const listener of this.#registered(Event.EXCEPTION)) {
       const response = await listener(exception);
@@ -53,7 +59,7 @@ export class HostEvents implements Events {
     return null;
   }
 
-  /** The response as the listeners leave it. */
+  /** The response after all listeners. */
   passResponse(response: Response): Response | Promise<Response> {
     const passing = this.#registered(Event.RESPONSE_HEADER);
     return passing.length === 0 ? response : pass(response, passing);

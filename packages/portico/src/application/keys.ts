@@ -4,10 +4,10 @@ import { brandingSchema } from '../defaults/branding/branding.ts';
 import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
 
-/** What PostgreSQL takes as a name that its own schemas do not have, and does not cut off; or none. */
+/** Names that PostgreSQL accepts, does not reserve, and does not cut off; or empty. */
 const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
 
-/** The kit's own keys of the configuration. */
+/** The kit's own configuration keys. */
 export function kitConfiguration(mode: 'dev' | 'prod') {
   return {
     public_url: publicUrlSchema(mode),
@@ -53,7 +53,7 @@ export function kitConfiguration(mode: 'dev' | 'prod') {
   } satisfies Readonly<Record<string, ZodType>>;
 }
 
-/** The kit's own keys, validated and with their defaults. */
+/** The kit's own keys, validated, with defaults. */
 export type KitConfig = {
   [Key in keyof ReturnType<typeof kitConfiguration>]: z.output<ReturnType<typeof kitConfiguration>[Key]>;
 };

@@ -2,10 +2,10 @@ import { z, type ZodType } from 'zod';
 import { basePathProblems } from '../http/base-path.ts';
 import { isLoopback } from '../http/loopback.ts';
 
-/** What `public_url` is told that would do in development. */
+/** The message for a `public_url` that would be fine in development. */
 export const HTTP_NEEDS_DEV = 'must be https; http is for loopback under APP_ENV=dev only';
 
-/** `public_url`: an absolute https origin; http for loopback under `APP_ENV=dev`. */
+/** `public_url`: an absolute https origin. http is allowed for loopback under `APP_ENV=dev`. */
 export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
   const hint = 'set it to the origin that people reach you at, such as https://app.example.com';
   return z
@@ -19,7 +19,7 @@ export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
     });
 }
 
-/** `base_path`: what stands before the paths of the endpoints on that origin. */
+/** `base_path`: the path prefix of the endpoints on that origin. */
 export const basePathSchema: ZodType<string> = z
   .string({ error: 'must be a path such as /auth, or empty' })
   .superRefine((value, context) => {
@@ -36,7 +36,7 @@ function publicUrlProblem(value: string, mode: 'dev' | 'prod'): string | null {
     return 'must be https';
   }
   if (url.username !== '' || url.password !== '') return 'must not carry credentials';
-  // An origin is written without a path; a single trailing slash means the same.
+  // An origin has no path. A single trailing slash is accepted.
   if (value !== url.origin && value !== `${url.origin}/`)
     return `must be an origin alone, here ${url.origin}`;
   return null;

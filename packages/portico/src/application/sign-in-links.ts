@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A path of this origin, as a browser asks for it. */
+/** A path of this origin, as a browser requests it. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?#-]*$/;
 
 const HTTPS = /^https:\/\/[^\s\\]+$/;

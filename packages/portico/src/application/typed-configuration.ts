@@ -1,44 +1,65 @@
-/** The configuration as an editor and a compiler see it where it is written. Types only. */
+/** The types that check a configuration in an editor and in the compiler. Types only. */
 import type { ApplicationDefinition, Environment, Plugin } from './contracts.ts';
 import type { ZodType } from 'zod';
 import type { BrandingInput } from '../defaults/branding/branding.ts';
 
-/** The kit's own keys of the configuration. What is left out, or undefined, has its default. */
+/** The kit's own configuration keys. Values that are left out or undefined get their defaults. */
 export interface KitConfigInput {
-  /** The public origin, without a path: `https://app.example.com`. With `base_path` behind it, it is the issuer. Needed. */
+  /**
+   * The public origin, without a path: `https://app.example.com`. Together with `base_path` it is
+   * the issuer. Needed.
+   */
   readonly public_url?: string | undefined;
-  /** The path that every endpoint lies below, such as `/auth`; none. */
+  /** The path prefix of every endpoint, such as `/auth`; none. */
   readonly base_path?: string | undefined;
-  /** Whether a proxy takes `base_path` away before a request arrives; false. */
+  /** Whether a proxy removes `base_path` before a request arrives; false. */
   readonly base_path_stripped?: boolean | undefined;
-  /** The application's name for people, where there is no `oauth_server:name`; the host of `public_url`. */
+  /**
+   * The application's display name, where there is no `oauth_server:name`; the host of
+   * `public_url`.
+   */
   readonly name?: string | undefined;
-  /** Routes by name that the session-wide CSRF check leaves alone; the plugins add theirs, false takes one away. */
+  /**
+   * Routes by name that are exempt from the session-wide CSRF check. Plugins add theirs; false
+   * removes one.
+   */
   readonly csrf_exempt_routes?: Readonly<Record<string, boolean | undefined>> | undefined;
-  /** The store: `sqlite:<file>`, `postgres://…` (of several servers `postgres://…@one,other/…`) or `mysql://…`; `DATABASE_URL`, or SQLite in the storage directory. */
+  /**
+   * The store: `sqlite:<file>`, `postgres://…` (several servers: `postgres://…@one,other/…`) or
+   * `mysql://…`; `DATABASE_URL`, or SQLite in the storage directory.
+   */
   readonly database_url?: string | undefined;
-  /** PostgreSQL: the schema that Portico's tables are in, which the migration makes; where the `search_path` leads. */
+  /**
+   * PostgreSQL: the schema of Portico's tables, which the migration creates; where the
+   * `search_path` leads.
+   */
   readonly database_schema?: string | undefined;
-  /** How many connections Portico opens to a database server at most; 10. */
+  /** The maximum number of connections that Portico opens to a database server; 10. */
   readonly database_pool_size?: number | undefined;
-  /** Seconds that a connection to a server is used at most; 300. */
+  /** How long a connection to a server is used at most, in seconds; 300. */
   readonly database_connection_lifetime?: number | undefined;
-  /** Seconds that a statement on a server may take; 10. */
+  /** How long a statement on a server may take, in seconds; 10. */
   readonly database_statement_timeout?: number | undefined;
-  /** The largest body that the application's own routes are given, in bytes; a larger one is 413. 1048576. */
+  /**
+   * The largest body for the application's own routes, in bytes. A larger one is answered 413.
+   * 1048576.
+   */
   readonly body_limit?: number | undefined;
-  /** How many proxies in front append to `X-Forwarded-For`; 0. */
+  /** How many proxies in front of the server append to `X-Forwarded-For`; 0. */
   readonly trusted_proxies?: number | undefined;
   /** How long a session lives after its last use, in seconds; 1209600. */
   readonly session_ttl?: number | undefined;
-  /** How the pages look: a logo and an accent colour; as Portico has it. */
+  /** The look of the pages: a logo and an accent color. Portico's own design unless set. */
   readonly branding?: BrandingInput | undefined;
   /**
-   * Whether the kit's sign-in page runs scripts that have its nonce, such as one for passkeys in a slot of it, which may ask this origin
-   * alone; false.
+   * Whether the kit's sign-in page runs scripts with its nonce, such as one for passkeys in a slot.
+   * They may send requests only to this origin; false.
    */
   readonly sign_in_scripts?: boolean | undefined;
-  /** Whether the kit's sign-in page has a button that shows the password, with a script of Portico, the only one that this allows; false. */
+  /**
+   * Whether the kit's sign-in page has a button that shows the password. It uses a script of
+   * Portico, the only one that this allows; false.
+   */
   readonly sign_in_show_password?: boolean | undefined;
   /** Links below the form of the kit's sign-in page, each an https URL or a path of this origin. */
   readonly sign_in_links?: SignInLinksInput | undefined;
@@ -48,26 +69,31 @@ export interface KitConfigInput {
 
 /** The section `sign_in_links` of the configuration. */
 export interface SignInLinksInput {
-  /** "Forgot your password?": where people get a new one; none. */
+  /** The link "Forgot your password?": where people get a new one; none. */
   readonly forgot_password?: string | undefined;
-  /** "Terms": where they are; none. */
+  /** The link "Terms"; none. */
   readonly terms?: string | undefined;
 }
 
 /** The section `log` of the configuration. */
 export interface LogConfigInput {
-  /** The file, from the application's folder, or `-` for standard output; `logs/app.log`. */
+  /** The file, relative to the application's folder, or `-` for standard output; `logs/app.log`. */
   readonly path?: string | undefined;
-  /** The least level that is written; `info`. */
+  /** The lowest level that is written; `info`. */
   readonly level?: 'debug' | 'info' | 'warning' | 'error' | undefined;
 }
 
-/** All that the configuration of an application with these plugins, and with these sections of its own, may hold. */
+/**
+ * The complete configuration of an application with these plugins, and with these sections of the
+ * application.
+ */
 export type ConfigInput<Plugins extends readonly Plugin[], Own extends object = NoSections> = KitConfigInput &
   Given<Own> &
   Together<SectionsOf<Plugins[number]>>;
 
-/** What `defineApplication` takes: the configuration is checked where it is written, key by key, at every depth. */
+/**
+ * What `defineApplication` takes. The compiler checks the configuration key by key, at every depth.
+ */
 export type ApplicationInput<
   Plugins extends readonly Plugin[],
   Own extends object,
@@ -78,25 +104,31 @@ export type ApplicationInput<
 
 /** The parts of a definition that its types depend on. */
 export interface CheckedInput<Plugins extends readonly Plugin[], Own extends object, Returned> {
-  /** The application's configuration, over the plugins' defaults: a map, or a function of the environment. */
+  /**
+   * The application's configuration: a map, or a function of the environment. Overrides the
+   * plugins' defaults.
+   */
   readonly config:
     | (ConfigInput<NoInfer<Plugins>, NoInfer<Own>> & NoSections)
     | ((env: Environment) => Returned & Checked<Returned, ConfigInput<NoInfer<Plugins>, NoInfer<Own>>>);
-  /** In their order: a later one's defaults go over those of an earlier one. Each brings the types of its sections. */
+  /**
+   * In order: the defaults of a later plugin override those of an earlier one. Each adds the types
+   * of its sections.
+   */
   readonly plugins?: Plugins;
-  /** How each top-level key of the application's own is validated: its types are taken from there. */
+  /** How to validate each of the application's own top-level keys. Their types come from here. */
   readonly configuration?: { readonly [Section in keyof Own]: ZodType<unknown, Own[Section]> };
 }
 
-/** No sections at all; and no function, which would pass for a map of which everything is left out. */
+/** No sections. Also excludes a function, which would pass for a map with everything left out. */
 export interface NoSections {
-  /** A function has it. */
+  /** Every function has this member. */
   readonly [Symbol.hasInstance]?: never;
 }
 
 type SectionsOf<P> = P extends Plugin<infer Sections> ? Given<Sections> : never;
 
-/** All of a union at once. Without plugins there is nothing to add. */
+/** Combines a union into an intersection. Without plugins there is nothing to add. */
 type Together<Union> = [Union] extends [never]
   ? unknown
   : (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
@@ -104,8 +136,8 @@ type Together<Union> = [Union] extends [never]
     : never;
 
 /**
- * What may be left out, at every depth, since defaults lie below it; what is missing in the end is reported at the start. Types
- * in which everything may be left out stay what they are, with their names.
+ * Makes everything optional at every depth, because there are defaults. A value that is missing in
+ * the end is reported at the start. Types that are already optional keep their names.
  */
 type Given<T> = string extends keyof T ? T : Optional<T>;
 
@@ -120,12 +152,15 @@ type Optional<T> =
           ? { readonly [Key in keyof T]?: Optional<T[Key]> | undefined }
           : T;
 
-/** What a key that nobody knows must be: nothing can be, and the compiler's message ends with the key's name. */
+/**
+ * The type of an unknown key. No value fits it, and the compiler's message ends with the key's
+ * name.
+ */
 type UnknownKey<Path extends string> = `${Path} is not a known key of the configuration`;
 
 /**
- * The same shape with every unknown key made impossible. TypeScript looks for them in a literal alone, and not in what a
- * function returns.
+ * The same shape, with every unknown key made impossible. TypeScript itself finds unknown keys only
+ * in a literal, not in what a function returns.
  */
 type Checked<Value, Known, Path extends string = ''> = unknown extends Known
   ? unknown
@@ -134,7 +169,7 @@ type Checked<Value, Known, Path extends string = ''> = unknown extends Known
     : Value extends object
       ? Extract<Known, object> extends infer Shape extends object
         ? {
-            // A map of which no key is known, as a function returns one that says so.
+            // A map without known keys, as from a function whose return type is such a map.
             readonly [Key in keyof Value]: string extends Key
               ? unknown
               : Key extends KeysOf<Shape>
