@@ -1,4 +1,7 @@
-/** Portico in an Express application, 4 or 5. What Express 4 is rejected with ends the process: all of it is given to `next`. */
+/**
+ * Portico in an Express application, 4 or 5. In Express 4 a rejected promise ends the process, so
+ * every rejection is passed to `next`.
+ */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { authorizationOf } from '../../http/bearer.ts';
@@ -8,9 +11,10 @@ import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../.
 export type { Mountable } from '../fetch/dispatch.ts';
 
 /**
- * The endpoints as middleware: `app.use(portico(server, mcp))`, at the root of the application, behind its session and
- * before its own CSRF check, which would refuse what other applications send. Body parsers may stand before it. The endpoints
- * are below `base_path`, but for the documents in front of it, which are missing when it is mounted below a path.
+ * The endpoints as middleware: `app.use(portico(server, mcp))`. Add it at the root of the
+ * application, after its session, and before its CSRF check, which would refuse requests of other
+ * applications. Body parsers may come before it. The endpoints are below `base_path`, except for
+ * some documents in front of it; these are missing if you mount it below a path.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): RequestHandler {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -26,7 +30,10 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
   };
 }
 
-/** Gives the handlers behind it `token()`: `app.use('/api', bearer(server))`. It refuses nothing by itself. */
+/**
+ * Makes `token()` work in the handlers after it: `app.use('/api', bearer(server))`. Refuses nothing
+ * by itself.
+ */
 export function bearer(server: AuthorizationServer): RequestHandler {
   return (req, res, next) => {
     const lookUp = async () => {
@@ -39,7 +46,9 @@ export function bearer(server: AuthorizationServer): RequestHandler {
   };
 }
 
-/** Answers what `token()` refuses with 401 or 403; before the application's own error handler. */
+/**
+ * Answers refusals of `token()` with 401 or 403. Add it before the application's own error handler.
+ */
 export function bearerErrors(): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
     if (!(error instanceof BearerError) || res.headersSent) next(error);
@@ -47,7 +56,10 @@ export function bearerErrors(): ErrorRequestHandler {
   };
 }
 
-/** Express's request behind one that the host contract is given: for `req.session` and `req.user`. Throws for another. */
+/**
+ * The Express request behind a request that the host contract receives, for `req.session` and
+ * `req.user`. Throws for any other request.
+ */
 export function expressRequest(request: Request): ExpressRequest {
   const incoming = incomingOf(request);
   if (incoming === null)

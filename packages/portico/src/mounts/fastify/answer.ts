@@ -5,7 +5,8 @@ import { OF_THE_BODY } from '../../http/replaced-body.ts';
 /** Sends a Response as Fastify's reply. */
 export function answer(response: Response, reply: FastifyReply): FastifyReply {
   reply.code(response.status);
-  // Only what is set: to remove `content-length` or `transfer-encoding` makes Node close the connection.
+  // Remove only headers that are set: removing an unset `content-length` or `transfer-encoding`
+  // makes Node close the connection.
   for (const name of OF_THE_BODY) if (reply.getHeader(name) !== undefined) reply.removeHeader(name);
   for (const [name, value] of response.headers) {
     const before = isAdded(name, response) ? reply.getHeader(name) : undefined;

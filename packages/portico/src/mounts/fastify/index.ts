@@ -12,8 +12,9 @@ export type { Mountable } from '../fetch/dispatch.ts';
 const requests = new Note<FastifyRequest>('fastify request');
 
 /**
- * The endpoints as a plugin: `await fastify.register(portico(server, mcp))`, behind the session's plugins. Without a prefix:
- * `base_path` is what stands before their paths, and some documents are in front of it.
+ * The endpoints as a plugin: `await fastify.register(portico(server, mcp))`. Register it after the
+ * session's plugins, without a prefix: the paths already include `base_path`, and some documents
+ * are in front of it.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -25,7 +26,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
           'and set base_path to what is to stand before their paths',
       );
     }
-    // The endpoints read their bodies themselves, and have limits of their own: these parsers are of this plugin alone.
+    // The endpoints read their bodies themselves, with their own limits. These parsers apply only
+    // inside this plugin.
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (_request, body, done) => done(null, body));
     for (const url of paths) {
@@ -48,14 +50,18 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       try {
         fastify.route(route);
       } catch (error) {
-        // With ignoreTrailingSlash a path with a slash behind it is the one without, which is there already.
+        // With ignoreTrailingSlash, a path with a trailing slash equals the one without, which
+        // already exists.
         if (!url.endsWith('/') || (error as FastifyError).code !== 'FST_ERR_DUPLICATED_ROUTE') throw error;
       }
     }
   };
 }
 
-/** Gives the handlers behind it `token()`: `fastify.addHook('onRequest', bearer(server))`. It refuses nothing by itself. */
+/**
+ * Makes `token()` work in the handlers after it: `fastify.addHook('onRequest', bearer(server))`.
+ * Refuses nothing by itself.
+ */
 export function bearer(server: AuthorizationServer) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const lookUp = async () => {
@@ -77,19 +83,26 @@ export function bearer(server: AuthorizationServer) {
   };
 }
 
-/** Answers what `token()` refuses with 401 or 403: in the application's error handler, or as it. */
+/**
+ * Answers refusals of `token()` with 401 or 403. Call it in the application's error handler, or use
+ * it as the error handler.
+ */
 export function bearerErrors(
   error: FastifyError | Error,
   _: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  // Behind the first bytes of an answer Fastify would write this one, too: what it is thrown, it ends.
+  // After the first bytes of an answer, Fastify would append this one. Throw instead, and Fastify
+  // ends the response.
   if (error instanceof BearerError && !reply.raw.headersSent)
     return answer(bearerErrorResponse(error), reply);
   throw error;
 }
 
-/** Fastify's request behind one that the host contract is given: for `request.session`. Throws for another. */
+/**
+ * The Fastify request behind a request that the host contract receives, for `request.session`.
+ * Throws for any other request.
+ */
 export function fastifyRequest(request: Request): FastifyRequest {
   const incoming = incomingOf(request);
   const found = incoming === null ? undefined : requests.of(incoming);

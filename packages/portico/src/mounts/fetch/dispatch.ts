@@ -2,31 +2,34 @@ import type { AuthorizationServer, Endpoint } from '../../index.ts';
 
 type Log = AuthorizationServer['host']['log'];
 
-/** What can be mounted: an AuthorizationServer, an McpServer. */
+/** Something that can be mounted: an AuthorizationServer or an McpServer. */
 export interface Mountable {
   /** Each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
-  /** Where it is told that this seems to be mounted in the wrong place. */
+  /** Its log gets a warning if this seems to be mounted in the wrong place. */
   readonly host?: { readonly log: Log };
 }
 
-/** A path whose endpoints have another method. */
+/** A path whose endpoints have other methods. */
 export interface WrongMethod {
-  /** 405, with the methods of the path in `Allow` (RFC 9110 section 15.5.6), and a line in the log. */
+  /**
+   * Returns 405 with the path's methods in `Allow` (RFC 9110 section 15.5.6), and writes a line to
+   * the log.
+   */
   readonly refuse: (requestId: string) => Response;
 }
 
-/** The endpoint that a request is for, or what refuses its method; null for a path that is no endpoint's. */
+/** The endpoint for a request, or what refuses its method. Null for a path without an endpoint. */
 export type Dispatched = Endpoint | WrongMethod | null;
 
 /**
- * Finds endpoints by the request's target as it was sent. Only a path that is literally an endpoint's matches, so that
- * whatever the host has put before that path has seen the request.
+ * Finds endpoints by the request's target as it was sent. Only a path that is literally an
+ * endpoint's matches, so everything that the host has put before that path has seen the request.
  */
 export class MountedEndpoints {
   readonly #endpoints: readonly Endpoint[];
   readonly #log: Log | undefined;
-  /** Whether the place is known to be right, or was told to be wrong. */
+  /** Whether the place is known to be right, or was already reported as wrong. */
   #isPlaced: boolean;
 
   constructor(mounted: readonly Mountable[]) {
@@ -48,7 +51,7 @@ export class MountedEndpoints {
     return found ?? { refuse: (requestId) => this.#refuse(onPath, requestId) };
   }
 
-  /** Once. */
+  /** Warns once. */
   #warnOfPlace(path: string): void {
     if (this.#isPlaced) return;
     const meant = this.#endpoints.find((endpoint) => path.endsWith(endpoint.path));

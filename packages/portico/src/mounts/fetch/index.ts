@@ -1,4 +1,7 @@
-/** Portico in whatever answers a `Request` with a `Response`: the foundation of the mounts of the frameworks. */
+/**
+ * Portico for any server that answers a `Request` with a `Response`. The mounts of the frameworks
+ * build on it.
+ */
 import { requestIdOf, withRequestId } from '../../http/request-id.ts';
 import { pathOf } from '../../http/request-target.ts';
 import { MountedEndpoints, type Mountable } from './dispatch.ts';
@@ -6,8 +9,9 @@ import { MountedEndpoints, type Mountable } from './dispatch.ts';
 export type { Mountable } from './dispatch.ts';
 
 /**
- * Answers a request to one of the endpoints; null for any other, whose body is left unread. Never rejects. `context` is the
- * framework's own request or context, which every member of the host contract is given.
+ * Answers a request to one of the endpoints. Null for any other request, whose body stays unread.
+ * Never rejects. `context` is the framework's request or context, which every member of the host
+ * contract receives.
  */
 export type FetchHandler<Context = unknown> = (
   request: Request,
@@ -15,8 +19,9 @@ export type FetchHandler<Context = unknown> = (
 ) => Promise<Response | null>;
 
 /**
- * The endpoints of the server, and of what else is given, such as an McpServer, as one function. A path matches as it stands in
- * the request's URL. HEAD is answered as GET, without the body, and a method that a path does not have with 405.
+ * One function for the endpoints of the server, and of anything else that is given, such as an
+ * McpServer. A path must match exactly as it is in the request's URL. HEAD is answered as GET
+ * without the body, and a method that a path does not have with 405.
  */
 export function createHandler<Context = unknown>(
   server: Mountable,

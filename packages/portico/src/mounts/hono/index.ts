@@ -9,9 +9,10 @@ import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../.
 export type { Mountable } from '../fetch/index.ts';
 
 /**
- * The endpoints as middleware: `app.use(portico(server, mcp))`, at the root of the application, behind its session and
- * before its own CSRF check, which would refuse what other applications send. The members of the host are given Hono's
- * context; cookies that are set on it, before, by and after an endpoint, are sent beside those of the endpoint.
+ * The endpoints as middleware: `app.use(portico(server, mcp))`. Add it at the root of the
+ * application, after its session, and before its CSRF check, which would refuse requests of other
+ * applications. The members of the host receive Hono's context. Cookies that are set on it before,
+ * by or after an endpoint are sent together with those of the endpoint.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): MiddlewareHandler {
   const handle = createHandler(server, ...more);
@@ -23,12 +24,12 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * On a refusal, the body of the response that an error handler took, as Hono's own does. The symbol is a registered one: when this module is
- * loaded twice, both copies know it.
+ * Stored on a refusal: the body of the response that an error handler took from it, as Hono's own
+ * handler does. The symbol is registered globally, so that two copies of this module share it.
  */
 const TAKEN = Symbol.for('portico.hono.response_taken');
 
-/** Whether this response has that body: not another one, and not one that a middleware has compressed. */
+/** Whether this response has that body, and not another or a compressed one. */
 function hasTakenBody(
   response: Response,
   error: BearerError & { readonly [TAKEN]?: Response['body'] },
@@ -36,7 +37,10 @@ function hasTakenBody(
   return response.body !== null && response.body === error[TAKEN];
 }
 
-/** Hono asks an error for its response; it writes one that has none to the console, with its stack. */
+/**
+ * Hono asks an error for its response. If it has none, Hono writes the error with its stack to the
+ * console.
+ */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
   // This module may be loaded again, as in development.
   configurable: true,
@@ -48,8 +52,9 @@ Object.defineProperty(BearerError.prototype, 'getResponse', {
 });
 
 /**
- * Gives the handlers behind it `token()`, and answers what that refuses with 401 or 403: `app.use('/api/*', bearer(server))`.
- * Hono asks the application's `onError` first: one that answers a BearerError with its status is left its answer; it may throw.
+ * Makes `token()` work in the handlers after it, and answers its refusals with 401 or 403:
+ * `app.use('/api/*', bearer(server))`. Hono first calls the application's `onError`. If that
+ * answers a BearerError with its status, its answer is kept; it may also throw.
  */
 export function bearer(server: AuthorizationServer): MiddlewareHandler {
   return async (c, next) => {
@@ -61,16 +66,17 @@ export function bearer(server: AuthorizationServer): MiddlewareHandler {
     if (!(c.error instanceof BearerError)) return;
     const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) return answer(c, refusal);
-    // An error handler keeps what was set for the body that it replaces.
+    // An error handler keeps headers that were set for the body that it replaces.
     const stale = hasTakenBody(c.res, c.error) ? OF_THE_BODY.filter((name) => name !== 'content-type') : [];
     for (const name of ['content-length', ...stale]) c.header(name, undefined);
   };
 }
 
 /**
- * An error handler that answers what `token()` refuses and gives all else to the application's own, which then never sees
- * a refusal: `app.onError(bearerErrors((error, c) => …))`. Without one it throws all else again, as a part of an application
- * that leaves errors to the whole.
+ * An error handler that answers refusals of `token()`, and passes all other errors to the
+ * application's own handler, which then never sees a refusal:
+ * `app.onError(bearerErrors((error, c) => …))`. Without a handler it throws other errors again, for
+ * a sub-application that leaves errors to the main one.
  */
 export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
   return (error, c) => {
@@ -81,7 +87,7 @@ export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
   };
 }
 
-/** Hono itself lets one of two values of a field win. */
+/** If a field has two values, Hono itself keeps only one. */
 function addedTo(c: Context, refusal: Response): Response {
   for (const name of OF_THE_BODY) c.header(name, undefined);
   const headers = new Headers(refusal.headers);
@@ -93,7 +99,10 @@ function addedTo(c: Context, refusal: Response): Response {
   return c.newResponse(refusal.body, new Response(null, { status: refusal.status, headers }));
 }
 
-/** Answers with the headers of the context, too: Hono itself drops its cookies, or those of the response. */
+/**
+ * Answers with the headers of the context, too. Hono itself would drop its cookies, or those of the
+ * response.
+ */
 function answer(c: Context, response: Response): void {
   const headers = new Headers(c.res.headers);
   for (const name of OF_THE_BODY) headers.delete(name);
@@ -105,7 +114,7 @@ function answer(c: Context, response: Response): void {
   c.res = new Response(response.body, { status: response.status, headers });
 }
 
-/** The request, with its body although somebody before us has read it. */
+/** The request with its body, even if other code has already read it. */
 function requestOf({ req }: Context): Request {
   const { raw } = req;
   if (!raw.bodyUsed) return raw;
@@ -120,7 +129,7 @@ function requestOf({ req }: Context): Request {
   return new Request(url, init);
 }
 
-/** The bytes as they were sent, except of a form that only Hono's formData() has read. */
+/** The bytes as they were sent, except for a form that only Hono's formData() has read. */
 async function bytesOf(req: Context['req']): Promise<Uint8Array> {
   const [kept] = Object.keys(req.bodyCache);
   if (kept === undefined) throw new BodyTakenError('c.req.raw', 'c.req');

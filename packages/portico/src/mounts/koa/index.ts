@@ -13,9 +13,10 @@ import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../.
 export type { Mountable } from '../fetch/dispatch.ts';
 
 /**
- * The endpoints as middleware: `app.use(portico(server, mcp))`, behind the session and before the application's own CSRF
- * check, which would refuse what other applications send. Body parsers may stand before it. The members of the host are given
- * Koa's context. The answer is left to Koa to send, so that whatever stands before it, such as the session, ends first.
+ * The endpoints as middleware: `app.use(portico(server, mcp))`. Add it after the session, and
+ * before the application's CSRF check, which would refuse requests of other applications. Body
+ * parsers may come before it. The members of the host receive Koa's context. Koa sends the answer,
+ * so that the middleware before it, such as the session, ends first.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): Middleware {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -33,7 +34,10 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
   };
 }
 
-/** Gives what is behind it `token()`, and answers what that refuses with 401 or 403: `router.use(bearer(server))`. */
+/**
+ * Makes `token()` work in the middleware after it, and answers its refusals with 401 or 403:
+ * `router.use(bearer(server))`.
+ */
 export function bearer(server: AuthorizationServer): Middleware {
   return async (ctx, next) => {
     const found = await server.lookUpToken(
@@ -51,21 +55,25 @@ export function bearer(server: AuthorizationServer): Middleware {
   };
 }
 
-/** The body as koa-bodyparser, @koa/bodyparser or koa-body leaves it, to the letter where that is kept; undefined without one. */
+/**
+ * The body from koa-bodyparser, @koa/bodyparser or koa-body; the raw text if it is kept. Undefined
+ * without one.
+ */
 function parsedBody({ request }: Context): unknown {
   const { body, rawBody } = request as { readonly body?: unknown; readonly rawBody?: unknown };
   return typeof rawBody === 'string' ? rawBody : body;
 }
 
-/** Cookies are added to those that are set already. */
+/** Adds cookies to those that are already set. */
 async function answer(ctx: Context, given: Response): Promise<void> {
   const response = answerTo(ctx.req, given);
   const body = await bodyOf(response);
   if (body instanceof Readable) forgiveLeaving(ctx);
-  // Node closes the connection after an answer whose Transfer-Encoding was removed, also when there was none.
+  // Node closes the connection after an answer whose Transfer-Encoding was removed, even if there
+  // was none.
   for (const name of OF_THE_BODY) if (ctx.res.hasHeader(name)) ctx.remove(name);
   ctx.body = body;
-  // After the body, which has Koa choose a status and a type.
+  // After the body, because Koa chooses a status and a type when the body is set.
   ctx.status = response.status;
   for (const [name, value] of response.headers) {
     if (name === 'set-cookie' || isAdded(name, response)) ctx.append(name, value);
@@ -73,7 +81,10 @@ async function answer(ctx: Context, given: Response): Promise<void> {
   }
 }
 
-/** Koa 3 takes it for a fault of the application, with a stack, when somebody leaves before a stream has ended. */
+/**
+ * If a client leaves before a stream has ended, Koa 3 reports it as an application error with a
+ * stack.
+ */
 function forgiveLeaving(ctx: Context): void {
   const tell = ctx.onerror.bind(ctx);
   Object.assign(ctx, {
@@ -83,7 +94,7 @@ function forgiveLeaving(ctx: Context): void {
   });
 }
 
-/** In one piece, so that Koa knows its length, except events, which are sent as they come. */
+/** In one piece, so that Koa knows its length. Only events are sent as a stream. */
 async function bodyOf(response: Response): Promise<Readable | Buffer | null> {
   const text = bodyTextOf(response);
   if (text !== null) return Buffer.from(text);

@@ -26,36 +26,41 @@ export {
   RequireScope,
 } from './protection.ts';
 
-/** What the module is given. */
+/** Options of the module. */
 export interface PorticoOptions {
   /** The server; providers inject it as `AUTHORIZATION_SERVER`. */
   readonly server: AuthorizationServer;
-  /** What is mounted beside it, such as an McpServer. */
+  /** What else to mount, such as an McpServer. */
   readonly more?: readonly Mountable[];
   /** Called when the application shuts down, to close what the factory has opened. */
   readonly close?: () => Promise<void>;
 }
 
-/** What `forRootAsync` is given: a factory, into which the application's own providers are injected. */
+/** Options of `forRootAsync`: a factory, which gets the application's own providers injected. */
 export interface PorticoAsyncOptions
   extends Pick<ModuleMetadata, 'imports'>, Pick<FactoryProvider<PorticoOptions>, 'inject' | 'useFactory'> {}
 
 const OPTIONS = Symbol('portico/nest: options');
 
-/** The endpoints at the root of the application, behind all of its middleware, and what `@RequireScope()` needs. */
+/**
+ * The endpoints at the root of the application, after all of its middleware, and what
+ * `@RequireScope()` needs.
+ */
 export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
   readonly #modules: ModuleRef;
   readonly #http: HttpAdapterHost;
-  /** Nest makes it. */
+  /** Called by Nest. */
   constructor(modules: ModuleRef, http: HttpAdapterHost) {
     this.#modules = modules;
     this.#http = http;
   }
-  /** With a server that exists. */
+  /** With an existing server. */
   static forRoot(options: PorticoOptions): DynamicModule {
     return PorticoModule.forRootAsync({ useFactory: () => options });
   }
-  /** With a server that is made of the application's own providers, of which none may be request-scoped. */
+  /**
+   * With a server made from the application's own providers. None of them may be request-scoped.
+   */
   static forRootAsync({ imports = [], inject = [], useFactory }: PorticoAsyncOptions): DynamicModule {
     return {
       module: PorticoModule,
@@ -73,7 +78,7 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
       exports: [AUTHORIZATION_SERVER],
     };
   }
-  /** Nest calls it, when the middleware and the controllers are in place. */
+  /** Called by Nest, when the middleware and the controllers are in place. */
   async onModuleInit(): Promise<void> {
     const { server, more = [] } = this.#options();
     // Null in an application context without HTTP, such as that of a command.
@@ -84,11 +89,12 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
       await adapter?.getInstance<FastifyInstance>().register(fastifyPortico(server, ...more));
     else if (type !== '') throw new Error(`portico/nest knows Express and Fastify, and not '${type}'`);
   }
-  /** Nest calls it. */
+  /** Called by Nest. */
   async onApplicationShutdown(): Promise<void> {
     await this.#options().close?.();
   }
-  // Not injected: Nest never calls the hooks of a module that depends on something request-scoped. This throws then.
+  // Not injected, because Nest never calls the hooks of a module that depends on something
+  // request-scoped. In that case this throws.
   #options(): PorticoOptions {
     return this.#modules.get<PorticoOptions>(OPTIONS);
   }

@@ -23,16 +23,16 @@ import { Note } from '../../http/note.ts';
 import { headersOnly, send } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, token, type AuthorizationServer } from '../../index.ts';
 
-/** The token under which a provider injects the server: `@Inject(AUTHORIZATION_SERVER)`. */
+/** Injects the server into a provider: `@Inject(AUTHORIZATION_SERVER)`. */
 export const AUTHORIZATION_SERVER = Symbol('portico/nest: the authorization server');
 const SCOPES = Symbol('portico/nest: scopes');
-/** Express's request, or Fastify's. */
+/** The request of Express or Fastify. */
 type PlatformRequest = IncomingMessage | { readonly raw: IncomingMessage };
-/** Runs what can call `token()`. */
+/** Runs code in which `token()` works. */
 type Run = <T>(work: () => T) => T;
 const runs = new Note<Run>('nest: runs with token()');
 
-/** A token could not be looked up: the response says why. */
+/** A token could not be looked up. The response says why. */
 class FailedLookUp extends Error {
   readonly response: Response;
   constructor(response: Response) {
@@ -41,19 +41,22 @@ class FailedLookUp extends Error {
   }
 }
 
-/** Answers what `token()` refuses with 401 or 403. `PorticoModule` registers it for the whole application. */
+/**
+ * Answers refusals of `token()` with 401 or 403. `PorticoModule` registers it for the whole
+ * application.
+ */
 export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp> {
   readonly #host: HttpAdapterHost;
-  /** Nest makes it. */
+  /** Called by Nest. */
   constructor(host: HttpAdapterHost) {
     this.#host = host;
   }
-  /** Nest calls it. */
+  /** Called by Nest. */
   async catch(error: BearerError | FailedLookUp, host: ArgumentsHost): Promise<void> {
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
     if (host.getType() !== 'http' || adapter.isHeadersSent(reply)) throw error;
     const response = error instanceof BearerError ? bearerErrorResponse(error) : error.response;
-    // Express would add an ETag to what Nest replies; and both a charset, to text.
+    // Through Nest, Express would add an ETag, and both would add a charset to text.
     if (adapter.getType() === 'express') return send(response, reply as ServerResponse, false);
     answer(response, reply as FastifyReply);
   }
@@ -65,12 +68,12 @@ Dependencies(HttpAdapterHost)(PorticoFilter);
 export class PorticoGuard implements CanActivate {
   readonly #server: AuthorizationServer;
   readonly #reflector: Reflector;
-  /** Nest makes it. */
+  /** Called by Nest. */
   constructor(server: AuthorizationServer, reflector: Reflector) {
     this.#server = server;
     this.#reflector = reflector;
   }
-  /** Nest calls it. */
+  /** Called by Nest. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (context.getType() !== 'http')
       throw new Error(`@RequireScope() protects handlers of HTTP requests, not of '${context.getType()}'`);
@@ -81,7 +84,8 @@ export class PorticoGuard implements CanActivate {
       context.getClass(),
     ]);
     run(() => {
-      // With challenges a refusal names the scope that is needed, also of a request without a usable token.
+      // With challenges, a refusal also names the needed scope for a request without a usable
+      // token.
       if (scopes.length === 0 || !this.#server.config.challenge) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
@@ -98,9 +102,9 @@ export class PorticoGuard implements CanActivate {
 }
 Dependencies(AUTHORIZATION_SERVER, Reflector)(PorticoGuard);
 
-/** Gives the handlers behind a `PorticoGuard`, and all that they call, `token()`. */
+/** Makes `token()` work in the handlers after a `PorticoGuard`, and in everything they call. */
 export class PorticoInterceptor implements NestInterceptor {
-  /** Nest calls it. */
+  /** Called by Nest. */
   intercept(context: ExecutionContext, next: CallHandler) {
     const run = runs.of(context.switchToHttp().getRequest<object>());
     return run === undefined ? next.handle() : run(() => next.handle());
@@ -108,8 +112,9 @@ export class PorticoInterceptor implements NestInterceptor {
 }
 
 /**
- * Lets a controller or a handler be called only with a usable token that has these scopes, and whose person holds the
- * permissions behind them; without a scope, with any usable token. The answer is 401 or 403 otherwise.
+ * Protects a controller or a handler. It requires a usable token with these scopes, whose person
+ * has the scopes' permissions. Without a scope, any usable token will do. Otherwise the answer is
+ * 401 or 403.
  */
 export function RequireScope(...scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return applyDecorators(
@@ -120,5 +125,7 @@ export function RequireScope(...scopes: readonly string[]): ClassDecorator & Met
   );
 }
 
-/** The token of this request, a `TokenAccessor`, as a parameter of a handler behind `@RequireScope()`. */
+/**
+ * The token of this request, a `TokenAccessor`, as a parameter of a handler with `@RequireScope()`.
+ */
 export const CurrentToken: () => ParameterDecorator = createParamDecorator(() => token());

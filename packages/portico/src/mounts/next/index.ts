@@ -5,35 +5,40 @@ import type { AuthorizationServer } from '../../index.ts';
 
 export type { Mountable } from '../fetch/index.ts';
 
-/** What a route handler of Next is to Portico. */
+/** A route handler of Next. */
 export type RouteHandler = (request: Request) => Promise<Response>;
 
-/** One for every method that Next knows. */
+/** One for every method that Next supports. */
 export type RouteHandlers = Readonly<
   Record<'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS', RouteHandler>
 >;
 
 /** What the application's own routes use. */
 export interface NextMount {
-  /** `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers`, in a route that catches all paths below it. */
+  /**
+   * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers`, in a route that
+   * catches all paths below it.
+   */
   readonly handlers: RouteHandlers;
-  /** The server; it is started when it is first asked for. */
+  /** The server. It starts on first use. */
   readonly server: () => Promise<AuthorizationServer>;
   /**
-   * Runs what can call `token()`. In a route handler it is given the request, and what `token()` refuses is answered with 401
-   * or 403. In a server function or a page it is given `await headers()`, returns what the work returns, and throws what
-   * `token()` refuses, a `BearerError`. Headers do not say what was asked for: a token that is bound to a key (RFC 9449) is none there.
+   * Runs code in which `token()` works. In a route handler, pass the request; refusals of `token()`
+   * are answered with 401 or 403. In a server function or a page, pass `await headers()`: it
+   * returns what the work returns, and throws refusals of `token()` as a `BearerError`. Headers do
+   * not contain the request's method and URL, so tokens that are bound to a key (RFC 9449) are
+   * refused there.
    */
   readonly withToken: WithToken;
 }
 
-/** As `NextMount.withToken` says. */
+/** See `NextMount.withToken`. */
 export interface WithToken {
   (request: Request, work: () => Promise<Response>): Promise<Response>;
   <T>(headers: Headers, work: () => T | Promise<T>): Promise<T>;
 }
 
-/** The server first, then what else is mounted, such as an McpServer. */
+/** The server first, then anything else to mount, such as an McpServer. */
 export type Started = readonly [server: AuthorizationServer, ...more: Mountable[]];
 
 interface Running {
@@ -41,16 +46,19 @@ interface Running {
   readonly handle: FetchHandler<Request>;
 }
 
-/** Headers say neither: no proof is for them. */
+/** Headers contain neither, so no proof matches. */
 const UNKNOWN = { method: '', target: '' } as const;
 
 const STARTED = Symbol.for('portico/next');
-/** Next loads a module more than once into one process: for different kinds of routes, and again after an edit. */
+/**
+ * Next loads a module more than once into a process: for different kinds of routes, and again after
+ * an edit.
+ */
 const processWide = globalThis as { [STARTED]?: Map<string, Promise<Running>> };
 
 /**
- * The endpoints as route handlers. `start` is called once in a process, when the first request has arrived: Next loads routes
- * also while it builds. Two servers in one process need two names.
+ * The endpoints as route handlers. `start` is called once per process, at the first request,
+ * because Next also loads routes while it builds. Two servers in one process need two names.
  */
 export function portico(start: () => Promise<Started>, name = ''): NextMount {
   const started = (processWide[STARTED] ??= new Map());
@@ -72,7 +80,8 @@ export function portico(start: () => Promise<Started>, name = ''): NextMount {
     }
   }
 
-  // Both read the request first: this tells Next, which calls GET while it builds, that only a request has the answer.
+  // Both read the request first. This tells Next, which calls GET while it builds, that the answer
+  // depends on the request.
   async function all(request: Request): Promise<Response> {
     const isAsked = request.url !== '';
     const answer = isAsked ? await (await running()).handle(request, request) : null;

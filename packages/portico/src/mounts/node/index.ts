@@ -8,15 +8,21 @@ import { answerDispatched, headersOnly, send } from './mount.ts';
 export type { Mountable } from '../fetch/dispatch.ts';
 export { incomingOf, requestFrom, send, type Incoming } from './mount.ts';
 
-/** What a host on `node:http` calls in its request listener. */
+/** Call its functions in your `node:http` request listener. */
 export interface NodeMount {
-  /** Answers a request to one of the endpoints; false for any other, which is untouched then. Rejects only when sending fails. */
+  /**
+   * Answers a request to one of the endpoints. False for any other request, which stays untouched.
+   * Rejects only when sending fails.
+   */
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
-  /** Runs a handler, which can call `token()`, and answers what `token()` refuses. Rejects with what else the handler throws. */
+  /**
+   * Runs a handler in which `token()` works, and answers refusals of `token()`. Rejects with
+   * anything else that the handler throws.
+   */
   withToken(incoming: IncomingMessage, outgoing: ServerResponse, handler: () => Promise<void>): Promise<void>;
 }
 
-/** Mounts the endpoints of the server, and of what else is given, such as an McpServer. */
+/** Mounts the endpoints of the server, and of anything else that is given, such as an McpServer. */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): NodeMount {
   const mounted = new MountedEndpoints([server, ...more]);
   return {

@@ -12,28 +12,29 @@ import { nameRequest, requestIdFor, withRequestId } from '../../http/request-id.
 import type { Dispatched } from '../fetch/dispatch.ts';
 
 /**
- * The framework's own request behind one that an endpoint, or the host contract, is given: for `req.session` and the like.
- * Null for a request that came another way.
+ * The framework's request behind a request that an endpoint or the host contract receives, for
+ * `req.session` and the like. Null for a request that came another way.
  */
 export function incomingOf(request: Request): IncomingMessage | null {
   return messages.of(request) ?? null;
 }
 
-/** A request as Node's own objects have it. */
+/** A request as Node's objects. */
 export interface Incoming {
   /** Node's request. */
   readonly incoming: IncomingMessage;
-  /** Node's response, to which nothing has been written yet. */
+  /** Node's response. Nothing has been written to it yet. */
   readonly outgoing: ServerResponse;
-  /** Path and query as they were sent; begins with `/`. */
+  /** Path and query as they were sent. Begins with `/`. */
   readonly target: string;
-  /** The body as the host's own parser has parsed it; undefined when none has read it. */
+  /** The body as the host's parser has parsed it. Undefined if none has read it. */
   readonly parsed: unknown;
 }
 
 /**
- * The request as the endpoints see it. Its origin is that of `public_url` and nothing else: what a proxy says in `X-Forwarded-…`
- * changes nothing. A body that the host's own parser has read is serialized again. It is aborted when the caller leaves.
+ * The request for the endpoints. Its origin is always that of `public_url`; `X-Forwarded-…` headers
+ * do not change it. A body that the host's parser has read is serialized again. The request is
+ * aborted when the caller leaves.
  */
 export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, origin: string): Request {
   const method = incoming.method ?? 'GET';
@@ -51,14 +52,15 @@ export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, or
     signal: left.signal,
     ...(body === null ? {} : { body, duplex: 'half' }),
   });
-  // A router may go by what was sent, which the URL no longer shows.
+  // A router may use the target as it was sent, which the URL no longer shows.
   if (!isLiteralTarget(target)) noteRequestLine(request, { method, target });
   return linked(incoming, request);
 }
 
 /**
- * A request to a handler of the host's own with its headers alone, for the log and the host contract: no path, no body. What a proof of
- * the caller has to be for stands beside it: `target`, path and query as they were sent.
+ * A request with only its headers, for a handler of the host, the log and the host contract. It has
+ * no path and no body. `target` is the path and query as they were sent, which the caller's proof
+ * must be for.
  */
 export function headersOnly(
   incoming: IncomingMessage,
@@ -70,7 +72,7 @@ export function headersOnly(
   return request;
 }
 
-/** Frameworks that shorten `url` below a prefix keep what was sent. */
+/** Frameworks that shorten `url` below a prefix keep the original. */
 function targetOf(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
   return typeof originalUrl === 'string' ? originalUrl : url;
@@ -95,7 +97,7 @@ function copyHeaders(incoming: IncomingMessage): Headers {
   const headers = new Headers();
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
     const [name = '', value = ''] = incoming.rawHeaders.slice(index, index + 2);
-    // HTTP/2's pseudo-headers are no headers of a Request.
+    // A Request cannot have HTTP/2's pseudo-headers.
     if (!name.startsWith(':')) headers.append(name, value);
   }
   return headers;
@@ -113,7 +115,7 @@ function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown
     addFields(form, '', parsed);
     return form.toString();
   } catch {
-    // Nested too deeply to be serialized: an endpoint refuses the empty body.
+    // Nested too deeply to be serialized. The endpoint refuses the empty body.
     return '';
   }
 }
@@ -123,7 +125,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Whoever reads it learns what went wrong. */
+/** Reading it fails with an error that says what went wrong. */
 function taken(): ReadableStream {
   return new ReadableStream({
     start: (controller) => controller.error(new BodyTakenError('the request', "the request's body")),
@@ -131,15 +133,15 @@ function taken(): ReadableStream {
 }
 
 /**
- * A body that nobody has read yet. Cancelling it does not close the connection: the response to a body that is too large has
- * to reach a sender who is still sending.
+ * A body that has not been read yet. Cancelling it does not close the connection, because the
+ * response to a body that is too large has to reach a sender who is still sending.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       source.on('data', (chunk: Uint8Array) => {
-        // Once it is discarded nobody pulls any more: pausing would stop it for good.
+        // Once it is discarded, no one pulls any more, so pausing would stop it for good.
         if (discarding.has(source)) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
@@ -161,7 +163,10 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
   });
 }
 
-/** Bodies that are read only to reach the next request on the connection, up to `MOST_DISCARDED` bytes. */
+/**
+ * Bodies that are read only to reach the next request on the connection, up to `MOST_DISCARDED`
+ * bytes.
+ */
 const discarding = new WeakSet<Readable>();
 
 function discard(source: Readable): void {
@@ -176,8 +181,9 @@ function discard(source: Readable): void {
 }
 
 /**
- * Undoes the host's parsing: a list was a repeated field, an object was fields with brackets in their names, and so was a list of
- * one, which `a[]=1` makes: that is not the field `a`.
+ * Undoes the host's parsing. A list was a repeated field. An object was fields with brackets in
+ * their names. A list with one element was too, because `a[]=1` makes one: that is not the field
+ * `a`.
  */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
@@ -191,10 +197,11 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
   }
 }
 
-/** Sends a Response; its `Set-Cookie` headers are added to those that the framework has set. */
+/** Sends a Response. Adds its `Set-Cookie` headers to those that the framework has set. */
 export async function send(response: Response, outgoing: ServerResponse, head: boolean): Promise<void> {
   outgoing.statusCode = response.status;
-  // Node closes the connection after an answer whose Transfer-Encoding was removed, also when there was none.
+  // Node closes the connection after an answer whose Transfer-Encoding was removed, even if there
+  // was none.
   for (const name of OF_THE_BODY) if (outgoing.hasHeader(name)) outgoing.removeHeader(name);
   for (const [name, value] of response.headers) {
     if (isAdded(name, response)) outgoing.appendHeader(name, value);
@@ -212,7 +219,7 @@ export async function send(response: Response, outgoing: ServerResponse, head: b
     return;
   }
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
-    // In one piece: the framework's session is saved when the response ends.
+    // In one piece, because the framework saves its session when the response ends.
     outgoing.end(Buffer.from(await response.arrayBuffer()));
     return;
   }
@@ -223,8 +230,8 @@ export async function send(response: Response, outgoing: ServerResponse, head: b
 }
 
 /**
- * Answers a request to a path of the endpoints on Node's own response; the host contract is given Node's request, as the framework
- * has extended it. Rejects only when sending fails.
+ * Answers a request to a path of the endpoints on Node's own response. The host contract receives
+ * Node's request, as the framework has extended it. Rejects only when sending fails.
  */
 export async function answerDispatched(
   dispatched: NonNullable<Dispatched>,
