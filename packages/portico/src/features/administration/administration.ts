@@ -16,7 +16,7 @@ import type { AdministrationParts, Asked, Sent, Shown } from './page.ts';
 import { PAGES } from './pages/index.ts';
 import { RefusedPeople } from './refused-people.ts';
 
-/** For how long a page waits for the host to say who may see it, in milliseconds. */
+/** How long a page waits for the host's answer who may see it, in milliseconds. */
 const PATIENCE = 3000;
 
 /** Answers requests for the administrator's pages. */
@@ -36,7 +36,7 @@ export class Administration {
     this.#refusedPeople = new RefusedPeople(clock);
   }
 
-  /** The page of this name, for whoever holds the permission. */
+  /** The page with this name, for a person who has the permission. */
   async answer(name: AdministrationPageName, request: Request): Promise<Reply> {
     const { accounts, permission, server } = this.#parts;
     const form = request.method === 'POST' ? await formParameters(request) : null;
@@ -44,7 +44,7 @@ export class Administration {
     if (visitor === null) {
       return redirectReply(server.host.loginUrl(this.#address(name, request)), form === null ? 302 : 303);
     }
-    // Whatever else a host answers, such as rows or a text, is no yes.
+    // Any other answer of a host, such as rows or a text, does not count as true.
     const isHeld: unknown = await inTime(
       Promise.resolve(server.host.holdsPermission(visitor.user.reference, permission)),
       PATIENCE,
@@ -55,7 +55,7 @@ export class Administration {
     return this.#reply(await this.#show(name, visitor, request), name, visitor);
   }
 
-  /** What cannot be asked for is said on a page of these, too. */
+  /** If the request is invalid, shows that on a page, too. */
   async #show(name: AdministrationPageName, visitor: Visitor, request: Request): Promise<Shown> {
     try {
       return await PAGES[name].show(this.#asked(name, visitor, request));
@@ -95,7 +95,7 @@ export class Administration {
     }
   }
 
-  /** The page with what was sent, and what is wrong with it. */
+  /** The page with the submitted values, and what is wrong with them. */
   async #showAgain(
     sent: Sent,
     reason: string,
@@ -127,7 +127,9 @@ export class Administration {
     );
   }
 
-  /** Refuses, and leaves an event with who it was, once in a while; the endpoint leaves the line in the log. */
+  /**
+   * Refuses, and sometimes emits an event that names the person. The endpoint writes the log line.
+   */
   async #refuse(
     { user }: Visitor,
     route: AdministrationPageName,
@@ -141,7 +143,7 @@ export class Administration {
     throw error;
   }
 
-  /** Where the page is that a request is for. */
+  /** The address of the requested page. */
   #address(name: AdministrationPageName, request: Request): string {
     const path = ADMINISTRATION_TABLE.find((each) => each.name === name)?.path ?? '';
     return `${this.#parts.server.basePath}${path}${new URL(request.url).search}`;

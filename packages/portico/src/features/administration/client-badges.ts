@@ -2,7 +2,7 @@ import { authenticationMetadata } from '../../clients/client-metadata.ts';
 import type { Client } from '../../store/client.ts';
 import { markup, type HtmlContent } from './html.ts';
 
-/** What kind of client it is, in a word each. */
+/** The kind of client, in one word each. */
 export function badges({ public: isPublic, applicationType, registeredBy, revokedAt }: Client): HtmlContent {
   const kinds = [
     isPublic ? 'public' : 'confidential',
@@ -18,14 +18,17 @@ export function badges({ public: isPublic, applicationType, registeredBy, revoke
   ];
 }
 
-/** Of a rotation that is open: until when the previous secret is accepted, milliseconds since 1970; otherwise null. */
+/**
+ * How long the previous secret of an open rotation is accepted, in milliseconds since 1970.
+ * Otherwise null.
+ */
 export function openUntil({ revokedAt, previousSecretExpiresAt }: Client, now: number): number | null {
   return revokedAt === null && previousSecretExpiresAt !== null && previousSecretExpiresAt > now
     ? previousSecretExpiresAt
     : null;
 }
 
-/** How it authenticates, by the name of RFC 7591 section 2. */
+/** How the client authenticates, by its name in RFC 7591 section 2. */
 export function authenticationOf(client: Parameters<typeof authenticationMetadata>[0]): string {
   const { token_endpoint_auth_method: method } = authenticationMetadata(client, []);
   return String(method);

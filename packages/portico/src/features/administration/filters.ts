@@ -3,16 +3,16 @@ import { AccessError } from '../../errors.ts';
 import { markup, type Html } from './html.ts';
 import type { Asked } from './page.ts';
 
-/** A field that a list is asked for by: the name of its parameter, and what people read. */
+/** A filter of a list: the name of its parameter, and its label. */
 export interface Filter {
   readonly name: string;
   readonly text: string;
   readonly type?: 'date';
-  /** What can be chosen, beside all. */
+  /** The choices, in addition to all. */
   readonly options?: readonly string[];
 }
 
-/** The form that asks for a list, as it is asked for now. */
+/** The filter form of a list, with the current values. */
 export function filterForm({ query }: Asked, action: string, filters: readonly Filter[]): Html {
   return markup`
       <form method="get" action="${action}" class="filters">${filters.map((filter) => field(filter, query.get(filter.name) ?? ''))}
@@ -34,12 +34,15 @@ function field({ name, text, type, options }: Filter, value: string): Html {
         <div>${label}<select id="${name}" name="${name}">${choices}</select></div>`;
 }
 
-/** As they are asked for now, for the address of the same list. */
+/** The current filters, for the address of the same list. */
 export function filtersOf({ query }: Asked, filters: readonly Filter[]): Readonly<Record<string, string>> {
   return Object.fromEntries(filters.map(({ name }) => [name, query.get(name) ?? '']));
 }
 
-/** The person of `provider` and `person`; null without either. Throws an AccessError when one is missing. */
+/**
+ * The person in `provider` and `person`. Null without either. Throws an AccessError if only one is
+ * given.
+ */
 export function personIn({ query }: Asked): PersonReference | null {
   const [provider, id] = [query.get('provider'), query.get('person')];
   if (provider === undefined && id === undefined) return null;

@@ -7,20 +7,23 @@ import { markup, type Html } from './html.ts';
 
 /** What a form of an administrator's page does. */
 export interface FormSubject {
-  /** Such as `revoke`; the form's button sends it as `do`. */
+  /** Such as `revoke`. The form's button sends it as `do`. */
   readonly action: string;
-  /** What it is done to, such as a client's id. */
+  /** What it acts on, such as a client's id. */
   readonly target: string;
-  /** All that the person saw of it and decided by: once it is another, the form is void. */
+  /** Everything the person saw and decided by. If it changes, the form is void. */
   readonly state: unknown;
 }
 
 /** In milliseconds. */
 const LIFETIME = 1_800_000;
-/** Clocks of two machines differ, in milliseconds. */
+/** How far the clocks of two machines may differ, in milliseconds. */
 const TOLERANCE = 60_000;
 
-/** The forms of the pages: each is good once, for half an hour, for the person and the browser that it was shown to. */
+/**
+ * The forms of the pages. Each works once, for half an hour, for the person and the browser that it
+ * was shown to.
+ */
 export class Forms {
   readonly #singleUses: SingleUses;
   readonly #clock: () => number;
@@ -43,8 +46,8 @@ export class Forms {
   }
 
   /**
-   * Takes the form, once in all processes; what it does follows at once. Null when it was taken, otherwise why it was not, for the log:
-   * nothing may be done then.
+   * Uses up the form, once across all processes; do its action right after this. Returns null if it
+   * was accepted. Otherwise returns the reason for the log, and nothing may be done.
    */
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';
@@ -60,7 +63,10 @@ export class Forms {
   }
 }
 
-/** By the session's secret: what is known of a client, its secret's hash too, is not told by it. */
+/**
+ * Keyed with the session's secret, so that it reveals nothing about a client, such as its secret's
+ * hash.
+ */
 function stateOf({ browserSecret }: Visitor, { action, target, state }: FormSubject): string {
   return keyedHash(browserSecret, 'oauth/admin state', action, target, JSON.stringify(state));
 }

@@ -3,7 +3,7 @@ import type { Access } from '../../access/access.ts';
 import { MOST_LISTED } from '../../access/listing.ts';
 import type { AuthorizationFilter, HeldAuthorization } from '../../store/authorization-search.ts';
 
-/** All that one person has allowed one application. */
+/** Everything that one person has allowed one application. */
 export interface HeldGroup {
   /** Newest first; never empty. */
   readonly authorizations: readonly [HeldAuthorization, ...HeldAuthorization[]];
@@ -11,19 +11,20 @@ export interface HeldGroup {
   readonly more: boolean;
 }
 
-/** A part of a list: one row for each person and application. */
+/** A part of a list, with one row for each person and application. */
 export interface HeldGroups {
   readonly groups: readonly HeldGroup[];
-  /** Where to go on; null when nothing follows. */
+  /** Where to continue. Null when nothing follows. */
   readonly next: string | null;
 }
 
-/** Rows of a page. */
+/** Rows per page. */
 const SHOWN = 50;
 
 /**
- * The groups whose newest authorization comes next, newest first: each stands on one page alone. A page looks at a thousand authorizations;
- * where that is not all of them, those of each row are looked up.
+ * The next groups, sorted by their newest authorization, newest first. Each group is on one page
+ * only. A page reads a thousand authorizations. If that is not all of them, it looks up those of
+ * each row.
  */
 export async function heldGroups(
   access: Access,
@@ -41,13 +42,15 @@ export async function heldGroups(
   for (const { authorizations } of shown) {
     const [{ person, client }] = authorizations;
     const whole = await heldBy(access, { ...filter, person, clientId: client.id });
-    // One that has a newer authorization stands on a page before.
+    // A group with a newer authorization is on an earlier page.
     if (whole !== null && !(after !== undefined && whole.authorizations[0].id >= after)) groups.push(whole);
   }
   return { groups, next: rest };
 }
 
-/** All of one person and application, as far as one page of the list goes; null without any. */
+/**
+ * Everything of one person and application, up to one page of the list. Null if there is nothing.
+ */
 export async function heldBy(
   access: Access,
   filter: AuthorizationFilter & { readonly person: PersonReference; readonly clientId: string },

@@ -7,13 +7,16 @@ import type { PersonReference } from '../../contracts/person.ts';
 import { clientName, code, moment, personRow } from './formatting.ts';
 
 export interface HoldingOptions {
-  /** What takes the forms. */
+  /** The URL that the forms post to. */
   readonly action: string;
-  /** What is known of the people; null where they are all one, who stands above the list. */
+  /**
+   * What is known about the people. Null when all rows belong to one person, who is named above the
+   * list.
+   */
   readonly known: ((person: PersonReference) => KnownPerson) | null;
 }
 
-/** A row for each person and application, with what ends it. */
+/** A row for each person and application, with a form that ends it. */
 export function holdingRows(
   groups: readonly HeldGroup[],
   asked: Asked,
@@ -33,7 +36,9 @@ export function holdingRows(
   })}</ul>`;
 }
 
-/** The authorizations of a page, one by one, each with the form that ends it, which `action` takes. */
+/**
+ * The authorizations of a page, one by one, each with a form that ends it and posts to `action`.
+ */
 export function singleRows(items: readonly HeldAuthorization[], asked: Asked, action: string): Html {
   return markup`<ul class="rows" role="list">${items.map(
     (item) => markup`
@@ -47,7 +52,7 @@ export function singleRows(items: readonly HeldAuthorization[], asked: Asked, ac
   )}</ul>`;
 }
 
-/** How many there are, which are shown one by one on the page of the person. */
+/** How many there are. The page of the person shows them one by one. */
 function counted({ authorizations, more }: HeldGroup, { links }: Asked): HtmlContent {
   const [{ person, client }] = authorizations;
   if (authorizations.length === 1) return null;
@@ -91,7 +96,7 @@ function endForm({ authorizations }: HeldGroup, { fields }: Asked, action: strin
           </form>`;
 }
 
-/** When tokens were last issued to one of them. */
+/** When tokens were last issued for one of them. */
 function shownUse(authorizations: readonly HeldAuthorization[]): HtmlContent {
   const times = authorizations.flatMap(({ usedAt }) => (typeof usedAt === 'number' ? [usedAt] : []));
   if (times.length > 0) return moment(Math.max(...times));

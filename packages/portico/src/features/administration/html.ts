@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../words/markup.ts';
 
-/** HTML that is ready to be sent: what came into it as text is escaped. */
+/** HTML that is ready to be sent. Texts in it are escaped. */
 export class Html {
   readonly html: string;
 
@@ -9,10 +9,13 @@ export class Html {
   }
 }
 
-/** What a page may put into `markup`; null, undefined and false are nothing. */
+/** What a page may put into `markup`. Null, undefined and false add nothing. */
 export type HtmlContent = Html | string | number | null | undefined | false | readonly HtmlContent[];
 
-/** The template as HTML. Every value is text, and escaped, also for an attribute in quotes, unless it is Html itself. */
+/**
+ * The template as HTML. Escapes every value, also for an attribute in quotes, unless it is Html
+ * itself.
+ */
 export function markup(parts: TemplateStringsArray, ...values: readonly HtmlContent[]): Html {
   const rest = values.map((value, index) => `${written(value)}${parts[index + 1] ?? ''}`);
   return new Html(`${parts[0] ?? ''}${rest.join('')}`);

@@ -1,11 +1,11 @@
 import type { Log } from '@portico/sql';
 
-/** For how long a page waits for what may last, in milliseconds. */
+/** How long a page waits for long work, in milliseconds. */
 const PATIENCE = 3000;
 
 /**
- * Whether the work is done within some seconds. If not it goes on without the request, and the log gets what goes wrong then; what goes
- * wrong before is thrown.
+ * Whether the work ends within a few seconds. If not, it continues without the request, and later
+ * errors go to the log. Earlier errors are thrown.
  */
 export async function isDoneSoon(
   what: string,

@@ -10,7 +10,7 @@ import { STYLES } from './styles.ts';
 export interface Framed {
   readonly title: string;
   readonly body: Html;
-  /** Of the styles. */
+  /** The nonce of the styles. */
   readonly nonce: string;
   readonly links: PageLinks;
   readonly current: AdministrationPageName;
@@ -18,7 +18,7 @@ export interface Framed {
   readonly parts: AdministrationParts;
 }
 
-/** The whole page: who is signed in, the way to the other pages, and the page itself. */
+/** The whole page: the signed-in person, links to the other pages, and the content. */
 export function layout(framed: Framed): string {
   const { title, body, nonce, visitor, parts } = framed;
   const { branding, server } = parts;
@@ -51,7 +51,7 @@ export function layout(framed: Framed): string {
 `.html;
 }
 
-/** Beside a logo that has the name in it the name is for those alone who do not see it. */
+/** If the logo contains the name, the text is only for people who do not see the logo. */
 function brand(branding: BrandingView | null, name: string): HtmlContent {
   const logo = branding?.logo ?? null;
   if (logo === null) return markup`${name}: administration`;

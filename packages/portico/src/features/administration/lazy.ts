@@ -2,8 +2,8 @@ import type { Administration } from './administration.ts';
 import type { AdministrationParts, AnswerAdministration } from './page.ts';
 
 /**
- * Loads the code of the administrator's pages, only where they are switched on. It loads at the start: by the time of the first request, a
- * deployment may have replaced the files (decision 22).
+ * Loads the code of the administrator's pages if they are switched on. Loads it at the start,
+ * because a deployment may have replaced the files by the time of the first request (decision 22).
  */
 export function lazyAdministration(parts: () => AdministrationParts): AnswerAdministration {
   const load = () => import('./administration.ts');

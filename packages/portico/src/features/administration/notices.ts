@@ -2,13 +2,14 @@ import { equalInConstantTime } from '../../http/constant-time.ts';
 import type { Visitor } from '../../accounts.ts';
 import { keyedHash } from '../../crypto.ts';
 
-/** In milliseconds: long enough to reload the page, and to come back to it once. */
+/** In milliseconds: long enough to reload the page, and to return to it once. */
 const HOLDS = 600_000;
 const PARAMETER = 'done';
 
 /**
- * What a form has done is said on the page to which the browser is sent then, by the parameter `done` of its address. It is signed, so that
- * a link that another person made tells of nothing.
+ * After a form, the browser is sent to a page that says what was done, from the parameter `done` of
+ * its address. The parameter is signed, so that another person's link cannot make the page say
+ * anything.
  */
 export class Notices {
   readonly #clock: () => number;
@@ -18,7 +19,10 @@ export class Notices {
     this.#clock = clock;
   }
 
-  /** The path and query of an address of this page, with its `done`, if there is one, signed for this browser and person. */
+  /**
+   * The path and query of an address of this page. Its `done`, if there is one, is signed for this
+   * browser and person.
+   */
   sign(visitor: Visitor, page: string, address: URL): string {
     const done = address.searchParams.get(PARAMETER);
     if (done !== null) {
@@ -29,7 +33,10 @@ export class Notices {
     return `${address.pathname}${address.search}`;
   }
 
-  /** What was done, as the page named it; empty unless it was signed for this browser, person and page, some minutes ago at most. */
+  /**
+   * What was done, as the page named it. Empty unless it was signed for this browser, person and
+   * page within the last minutes.
+   */
   in(visitor: Visitor, page: string, address: URL): string {
     const [done = '', at = '', sent = ''] = address.searchParams.get(PARAMETER)?.split('.') ?? [];
     if (sent === '' || !equalInConstantTime(sent, signature(visitor, page, address, [done, at]))) return '';

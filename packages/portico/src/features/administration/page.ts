@@ -14,10 +14,10 @@ import type { FormSubject } from './forms.ts';
 import type { PageLinks } from './links.ts';
 import type { Html } from './html.ts';
 
-/** Answers a request for the page of this name. */
+/** Answers a request for the page with this name. */
 export type AnswerAdministration = (name: AdministrationPageName, request: Request) => Promise<Reply>;
 
-/** What the administrator's pages are made of. */
+/** What the administrator's pages are built from. */
 export interface AdministrationParts {
   readonly server: AuthorizationServer;
   /** `oauth_server:admin_permission`. */
@@ -25,37 +25,40 @@ export interface AdministrationParts {
   readonly accounts: Accounts;
   readonly singleUses: SingleUses;
   readonly scopes: ScopeCatalog;
-  /** What the doctor looks at; null when nothing but the store is known of the application. */
+  /** What the doctor examines. Null when only the application's store is known. */
   readonly examined: ExaminedApplication | null;
   readonly store: AuthorizationSearch;
   readonly database: Database;
   /** Null unless it is set. */
   readonly branding: BrandingView | null;
-  /** The application's own first page. */
+  /** The application's first page. */
   readonly home: string;
 }
 
-/** A request for a page, of somebody who holds the permission. */
+/** A request for a page, from a person who has the permission. */
 export interface Asked {
   readonly parts: AdministrationParts;
   readonly links: PageLinks;
   readonly query: Parameters;
-  /** What a form of theirs has just done, as its page named it; empty for whoever only follows a link. */
+  /** What a form has just done, as its page named it. Empty otherwise. */
   readonly done: string;
-  /** Who asks: what is done is done by them. */
+  /** The person who asks, and in whose name actions are done. */
   readonly person: PersonReference;
-  /** The hidden fields of a form of this page. */
+  /** The hidden fields of a form on this page. */
   readonly fields: (subject: FormSubject) => Html;
 }
 
-/** A form that was sent. */
+/** A submitted form. */
 export interface Sent extends Asked {
   readonly form: Parameters;
-  /** Takes the form, once; throws what refuses it. To be called before anything is done, and followed by that. */
+  /**
+   * Uses up the form; throws if it is refused. Call it before the action, and do the action right
+   * after it.
+   */
   readonly accept: (subject: FormSubject) => Promise<void>;
 }
 
-/** What a page says. */
+/** The content of a page. */
 export interface Shown {
   readonly title: string;
   readonly body: Html;
@@ -63,7 +66,7 @@ export interface Shown {
   readonly status?: number;
 }
 
-/** Why a form that was sent was not acted on, and what was in it. */
+/** Why a submitted form was not acted on, and its values. */
 export interface Refused {
   readonly reason: string;
   readonly form: Parameters;
@@ -71,12 +74,13 @@ export interface Refused {
 
 /** One of the pages. */
 export interface Page {
-  /** What it shows, also of a form that was refused. */
+  /** Shows the page, also after a form was refused. */
   show(asked: Asked, refused?: Refused): Promise<Shown>;
   /**
-   * Does what a form asks, and says where the browser goes then, with what was done as the parameter `done`, which is signed; or shows what must not be in an address. Null when no form of the page
-   * asks for that. Throws a RegistrationError or an AccessError for values that cannot be, having changed
-   * nothing.
+   * Does what a form asks. Returns where the browser goes next, with what was done as the parameter
+   * `done`, which is then signed. Or returns a page, for something that must not be in an address.
+   * Null when no form of the page has this action. Throws a RegistrationError or an AccessError for
+   * invalid values; then nothing has changed.
    */
   act?(sent: Sent): Promise<Shown | { readonly goTo: string } | null>;
 }

@@ -5,7 +5,7 @@ import { requirePerson } from '../../access/people.ts';
 import { AccessError, HostTimeoutError } from '../../errors.ts';
 import type { CompleteHost } from '../../host.ts';
 
-/** What the application says of a person, beside the id. */
+/** What the application knows about a person, beside the id. */
 export interface KnownPerson {
   readonly name: string | null;
   readonly email: string | null;
@@ -18,18 +18,21 @@ export interface FoundPerson extends KnownPerson {
   readonly person: PersonReference;
 }
 
-/** For how long a page waits for the host, in milliseconds. */
+/** How long a page waits for the host, in milliseconds. */
 const PATIENCE = 3000;
-/** Accounts that are loaded at the same time. */
+/** How many accounts are loaded at the same time. */
 const AT_ONCE = 8;
-/** Characters of a name or an address. */
+/** The most characters of a name or an address. */
 const LONGEST = 100;
-/** People that a search shows. */
+/** How many people a search shows. */
 export const MOST_FOUND = 20;
 
 const UNKNOWN: KnownPerson = { name: null, email: null, account: 'unknown' };
 
-/** What the application says of these people. A page without it is better than none: who is not known in time stands by the id alone. */
+/**
+ * What the application knows about these people. A page without this is better than none, so people
+ * who are not loaded in time are shown by their id alone.
+ */
 export async function knownPeople(
   { loadAccount }: Pick<CompleteHost, 'loadAccount'>,
   people: readonly PersonReference[],
@@ -49,7 +52,10 @@ export async function knownPeople(
   return (person) => known.get(keyOf(person)) ?? UNKNOWN;
 }
 
-/** The people whom the text fits, as the application finds them, and whether there are more. Throws an AccessError for a text that nobody can be found by. */
+/**
+ * The people who match the text, as the application finds them, and whether there are more. Throws
+ * an AccessError for a text that cannot match anyone.
+ */
 export async function findPeople(
   find: NonNullable<CompleteHost['findPeople']>,
   text: string,
@@ -95,7 +101,7 @@ function describe(account: UserInterface | null): KnownPerson {
   }
 }
 
-/** Whatever else than a text a host in JavaScript has there is left out. */
+/** Drops any value from a JavaScript host that is not a text. */
 function shortened(text: unknown): string | null {
   if (typeof text !== 'string' || text.trim() === '') return null;
   const characters = Array.from(text.trim());

@@ -1,9 +1,12 @@
 import type { PersonReference } from '../../contracts/person.ts';
 import { RecentMap } from '../../http/recent-map.ts';
 
-/** For how long one event stands for all refusals of a person for one reason, in milliseconds. */
+/** How long one event covers all refusals of a person for one reason, in milliseconds. */
 const A_MINUTE = 60_000;
-/** How many people are remembered, each for one reason; the one whose event is oldest is forgotten first. */
+/**
+ * How many people are remembered, each for one reason. The one with the oldest event is forgotten
+ * first.
+ */
 const MOST = 10_000;
 
 interface Told {
@@ -12,7 +15,9 @@ interface Told {
   readonly untold: number;
 }
 
-/** Counts refusals, so that one person alone cannot fill the audit that is kept. The log has a line for each. */
+/**
+ * Counts refusals, so that one person cannot fill the stored audit. The log has a line for each.
+ */
 export class RefusedPeople {
   readonly #told = new RecentMap<string, Told>(MOST);
   readonly #clock: () => number;
@@ -23,14 +28,15 @@ export class RefusedPeople {
   }
 
   /**
-   * Counts a refusal. How many an event is to stand for, this one and those since the event before; null when it is to have none, since
-   * there was one for the same person and reason less than a minute ago.
+   * Counts a refusal. Returns how many refusals the event should report: this one and those since
+   * the last event. Null if there should be no event, because there was one for the same person and
+   * reason less than a minute ago.
    */
   count({ provider, id }: PersonReference, reason: string): number | null {
     const key = JSON.stringify([provider, id, reason]);
     const now = this.#clock();
     const before = this.#told.get(key);
-    // A clock that is set back must not silence a person for longer.
+    // A clock that is set back must not suppress a person's events for longer.
     if (before !== undefined && Math.abs(now - before.at) < A_MINUTE) {
       this.#told.set(key, { ...before, untold: before.untold + 1 });
       return null;

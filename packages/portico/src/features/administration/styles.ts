@@ -1,6 +1,6 @@
 import { Html } from './html.ts';
 
-/** The colours and shapes of the other pages (`views/oauth/layout.eta`), for what is wider than a question. */
+/** The colors and shapes of the other pages (`views/oauth/layout.eta`), for wider content. */
 export const STYLES = new Html(`
       :root {
         color-scheme: light dark;

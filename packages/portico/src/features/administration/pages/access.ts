@@ -16,7 +16,7 @@ const DONE = {
   continuing: 'It is more than can be done at once, and goes on without this page. Look again in a moment.',
 };
 
-/** As the console's options. */
+/** The same filters as the console's options. */
 const FILTERS: readonly Filter[] = [
   { name: 'client', text: 'Application (its id)' },
   { name: 'provider', text: 'Provider of the person' },
@@ -25,7 +25,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'unused_days', text: 'Days without use' },
 ];
 
-/** /oauth/admin/access: who holds access, a row for each person and application, newest first. */
+/** /oauth/admin/access: who has access, one row for each person and application, newest first. */
 export const access: Page = {
   async show(asked, refused) {
     const { query } = asked;
@@ -55,7 +55,10 @@ export const access: Page = {
   },
 };
 
-/** What one person has allowed one application, of a form that is taken; `end` ends it, and says whether that is done. */
+/**
+ * Uses up the form and ends what one person has allowed one application. `end` does it, and says
+ * whether it is done.
+ */
 export async function groupInForm(
   sent: Sent,
   filter: AuthorizationFilter,
@@ -100,7 +103,7 @@ async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
       <p class="soft"><a href="${links.access}">All who hold access</a></p>`;
 }
 
-/** By name and e-mail address, where the application can. */
+/** Searches by name and e-mail address, if the application can. */
 function searchForm({ parts, query, links }: Asked): Html {
   if (parts.server.host.findPeople === null) {
     return markup`<p class="hint">This application finds nobody by name or e-mail address: its host has no <code>findPeople</code>. Look for a person by provider and id.</p>`;
@@ -113,7 +116,7 @@ function searchForm({ parts, query, links }: Asked): Html {
       </form>`;
 }
 
-/** Folded away while nothing is asked for by them, where people are found otherwise. */
+/** Folded while none of them is used, if people can be found otherwise. */
 function moreFilters(asked: Asked): Html {
   const isUsed = FILTERS.some(({ name }) => asked.query.get(name) !== undefined);
   const isOpen = isUsed || asked.parts.server.host.findPeople === null;
@@ -126,7 +129,7 @@ const NONE_YET = 'None fits of those that were looked at, and there are more.';
 
 const A_DAY = 86_400_000;
 
-/** Throws an AccessError for what nobody can be asked for. */
+/** Throws an AccessError for impossible values. */
 function filterOf(asked: Asked): AuthorizationFilter {
   const { query, parts } = asked;
   const [clientId, scope, days] = [query.get('client'), query.get('scope'), query.get('unused_days')];
@@ -142,7 +145,7 @@ function filterOf(asked: Asked): AuthorizationFilter {
   };
 }
 
-/** This page of the list, filtered as it is. */
+/** This page of the list, with the same filters. */
 function here(asked: Asked, more: Readonly<Record<string, string>>): string {
   const after = asked.query.get('after') ?? '';
   return withQuery(asked.links.access, { ...filtersOf(asked, FILTERS), after, ...more });

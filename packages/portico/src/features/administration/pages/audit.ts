@@ -21,7 +21,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'until', text: 'Before this day', type: 'date' },
 ];
 
-/** GET /oauth/admin/audit: the events that are kept, newest first. */
+/** GET /oauth/admin/audit: the stored events, newest first. */
 export const audit: Page = {
   async show(asked) {
     const { parts, query, links } = asked;

@@ -6,7 +6,7 @@ import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { AdministrationParts } from '../page.ts';
 import { code, facts, list, moment, words } from '../formatting.ts';
 
-/** All that is known of an application, as oauth:client:show tells it. */
+/** Everything about an application, as oauth:client:show prints it. */
 export function details(shown: ShownClient, { scopes, server }: AdministrationParts): Html {
   const { client, keys, secret, scopesNotOffered, refusal } = shown;
   const isDocument = client.registeredBy === 'document';
@@ -54,7 +54,7 @@ const REGISTERED_BY = {
   document: 'its document; nobody has verified what it says',
 } as const;
 
-/** The name of a key may be whatever its owner has made up. */
+/** The name of a key may be any text that its owner has chosen. */
 function keysOf(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlContent {
   if (jwksUri !== null) return markup`at ${code(jwksUri)}`;
   if (keys.length === 0) return null;

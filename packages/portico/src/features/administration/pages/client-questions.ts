@@ -6,7 +6,7 @@ import { alert, clientName, code } from '../formatting.ts';
 import { rotationFields } from './rotating.ts';
 import { updateFields } from './updating.ts';
 
-/** All that was decided by; when it was last used decides nothing. */
+/** Everything that the decision was based on. The last use is not part of it. */
 export function stateOf(known: Client | null): unknown {
   return known === null ? null : { ...known, usedAt: null };
 }
@@ -14,7 +14,7 @@ export function stateOf(known: Client | null): unknown {
 /** A page that says what will happen, with the form that does it. */
 export type Question = (asked: Asked, known: Client, refused: Refused | undefined) => Shown;
 
-/** What can be asked about an application, by the name that the form sends. */
+/** The actions on an application, by the name that the form sends. */
 export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question>([
   [
     'update',

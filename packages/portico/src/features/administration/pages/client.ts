@@ -18,7 +18,7 @@ const DONE = {
   unblocked: 'Done: the URL may be an application again. Nothing that it had been given before lives again.',
 };
 
-/** /oauth/admin/client?id=…: one application, and what can be done to it. */
+/** /oauth/admin/client?id=…: one application, and the actions on it. */
 export const client: Page = {
   async show(asked, refused) {
     const { parts, query, links } = asked;
@@ -84,7 +84,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
         by: person,
         ...(known === null ? {} : { seen: known }),
       });
-      // Not by way of an address: a secret in one would be in histories and logs.
+      // Not through an address, because a secret in it would end up in histories and logs.
       return {
         title: 'A new secret',
         body: markup`
@@ -101,7 +101,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ],
 ]);
 
-/** Each leads to a question, which says what will happen. */
+/** Each leads to a page that says what will happen. */
 function actions(known: Client, { links }: Asked): HtmlContent {
   const { id, revokedAt, registeredBy, secretHash } = known;
   const isDocument = registeredBy === 'document';
@@ -121,7 +121,7 @@ function actions(known: Client, { links }: Asked): HtmlContent {
   )}</ul>`;
 }
 
-/** The URL of a document may be blocked before anybody has been shown it. */
+/** The URL of a document can be blocked before any person has been shown it. */
 function unknown(asked: Asked, id: string, refused: Refused | undefined): Shown {
   const { links, fields } = asked;
   const back = markup`<p class="soft"><a href="${links.clients}">All applications</a></p>`;

@@ -5,7 +5,7 @@ import type { Page } from '../page.ts';
 import { clientName, code, moment } from '../formatting.ts';
 import { register, registrationForm } from './registering.ts';
 
-/** /oauth/admin/clients: the applications, in the order of their ids, and one more. */
+/** /oauth/admin/clients: the applications, ordered by id, and the registration of a new one. */
 export const clients: Page = {
   async show(asked, refused) {
     const { parts, links, query } = asked;

@@ -7,7 +7,7 @@ import { markup, type Html } from '../html.ts';
 import type { AdministrationParts, Page } from '../page.ts';
 import { words } from '../formatting.ts';
 
-/** GET /oauth/admin/doctor: what `oauth:server:doctor` finds, as this process sees it. */
+/** GET /oauth/admin/doctor: the findings of `oauth:server:doctor` in this process. */
 export const doctor: Page = {
   async show({ parts }) {
     const { healthy, checks } = await examine(parts.examined ?? storeAlone(parts), parts.server);
@@ -40,7 +40,7 @@ function row({ part, outcome, detail, remedy }: Check): Html {
         </li>`;
 }
 
-/** An application without the kit: what it does not have is skipped. */
+/** An application without the kit. Skips what it does not have. */
 function storeAlone({ database }: AdministrationParts): ExaminedApplication {
   return { database, migrations: () => migrationStatus(database, oauthServerMigrations) };
 }

@@ -11,7 +11,7 @@ const DONE = {
   'rotate-now': 'Done: the new keys sign, and all others are removed.',
 };
 
-/** What can be asked, as the console's command and its option --now. */
+/** The actions, as the console's command and its option --now. */
 const QUESTIONS: ReadonlyMap<
   string,
   { readonly title: string; readonly says: string; readonly button: string }
@@ -38,7 +38,7 @@ const QUESTIONS: ReadonlyMap<
   ],
 ]);
 
-/** /oauth/admin/keys: what ID tokens are signed with, and its replacement. */
+/** /oauth/admin/keys: the keys that sign ID tokens, and their replacement. */
 export const keys: Page = {
   async show(asked, refused) {
     const { parts, query, links } = asked;
@@ -88,7 +88,7 @@ const STATES: Readonly<Record<KeyDescription['state'], readonly [text: string, m
   retired: ['verifies only', ''],
 };
 
-/** A key with what it does, below a heading of this level. */
+/** A key and what it does, below a heading of this level. */
 export function keyRow(
   { kid, algorithm, createdAt, state, signsFrom, retiredAt, removableAt, file }: KeyDescription,
   level: 2 | 3,

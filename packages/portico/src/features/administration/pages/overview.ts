@@ -4,10 +4,10 @@ import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { code, facts } from '../formatting.ts';
 
-/** Rows of a table that are looked at for one number. */
+/** How many rows of a table are read for one number. */
 const EXAMINED = 5000;
 
-/** GET /oauth/admin: what this server is, in numbers, and where everything else is. */
+/** GET /oauth/admin: this server in numbers, with links to all pages. */
 export const overview: Page = {
   async show(asked) {
     const { parts, links } = asked;
@@ -47,7 +47,10 @@ export const overview: Page = {
   },
 };
 
-/** Each costs the same whatever the tables hold: what is not looked at is said to be more. */
+/**
+ * Each number costs the same, whatever the tables contain. If not all rows were read, it says that
+ * there are more.
+ */
 async function numbers({ parts, links }: Asked): Promise<Html> {
   const { server, database, store } = parts;
   const now = server.clock();

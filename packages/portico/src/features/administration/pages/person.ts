@@ -18,7 +18,7 @@ const DONE = {
     'the end, send it again.',
 };
 
-/** What ends all of a person, and may last. */
+/** An action that ends everything of a person, and may take long. */
 interface Ending {
   readonly title: string;
   readonly says: readonly string[];
@@ -56,7 +56,7 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
   ],
 ]);
 
-/** /oauth/admin/person?provider=…&id=…: what one person has allowed, and its end. */
+/** /oauth/admin/person?provider=…&id=…: what one person has allowed, with forms that end it. */
 export const person: Page = {
   async show(asked, refused) {
     const { parts, links, query } = asked;
@@ -104,7 +104,7 @@ export const person: Page = {
   },
 };
 
-/** By application, the newest first. */
+/** By application, newest first. */
 async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlContent> {
   const { parts, links, query } = asked;
   const { groups, next } = await heldGroups(parts.server.access, { person: of }, query.get('after'));

@@ -13,7 +13,7 @@ const HINTS: FieldHints = {
     'authorization_code and refresh_token let people sign in to it; client_credentials lets it act as itself.',
 };
 
-/** As the form is before anybody has typed. */
+/** The form before anything is typed. */
 const BLANK = {
   name: '',
   redirectUris: [],
@@ -21,7 +21,7 @@ const BLANK = {
   grants: ['authorization_code', 'refresh_token'],
 } as const;
 
-/** What kind of application it is, and how it proves itself. */
+/** The kinds of application, and how each authenticates. */
 const KINDS: readonly (readonly [value: string, text: string, about: string])[] = [
   ['web', 'A web application with a server', 'it keeps a secret'],
   ['public', 'One that runs in a browser', 'it has no secret; PKCE protects it'],

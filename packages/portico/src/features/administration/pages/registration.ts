@@ -7,7 +7,10 @@ const DONE = {
   revoked: 'Done: nobody can register with that token any more. Those that it registered stay.',
 };
 
-/** /oauth/admin/registration: the tokens with which applications register themselves (RFC 7591 section 1.2). */
+/**
+ * /oauth/admin/registration: the tokens with which applications register themselves (RFC 7591
+ * section 1.2).
+ */
 export const registration: Page = {
   async show(asked, refused) {
     const { parts, fields, links } = asked;

@@ -1,7 +1,10 @@
 import { DEFAULT_OVERLAP } from '../../../clients/clients.ts';
 import { markup, type Html } from '../html.ts';
 
-/** For how long the secret before stays accepted, in seconds; as `--overlap` and `--now` of the console. */
+/**
+ * How long the previous secret stays accepted, in seconds, as with `--overlap` and `--now` of the
+ * console.
+ */
 const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [
   [3600, 'for one hour'],
   [DEFAULT_OVERLAP, 'for one day'],

@@ -8,12 +8,12 @@ import type { Page } from '../page.ts';
 import { clientName, code, moment } from '../formatting.ts';
 import { keyRow } from './keys.ts';
 
-/** Clients that are looked at for one page, all of which may be rotations that are open. */
+/** How many clients one page reads. All of them may have open rotations. */
 const EXAMINED = 5000;
 
 interface OpenRotations {
   readonly open: readonly { readonly each: Client; readonly until: number }[];
-  /** Behind which client it goes on; null when all were looked at. */
+  /** Continue after this client. Null when all were read. */
   readonly next: string | null;
 }
 
@@ -32,7 +32,10 @@ async function openRotations(server: AuthorizationServer, after: string | undefi
   return { open, next: null };
 }
 
-/** GET /oauth/admin/rotations: what was replaced and still counts, and what is to count. */
+/**
+ * GET /oauth/admin/rotations: secrets and keys that were replaced and are still valid, and those
+ * that will be.
+ */
 export const rotations: Page = {
   async show({ parts: { server }, links, query }) {
     const { open, next } = await openRotations(server, query.get('after'));

@@ -6,13 +6,19 @@ import type { Asked, Refused } from '../page.ts';
 import type { Parameters } from '../../../parameters.ts';
 import { code } from '../formatting.ts';
 
-/** What can be changed of an application that an operator registered: the fields of the form, and what comes of them. */
+/**
+ * What can be changed about an application that an operator registered: the form's fields, and how
+ * they are read.
+ */
 
-/** As the fields are named; a box that is not ticked is not sent. Frameworks read brackets in a name, which scopes may have. */
+/**
+ * The names of the fields. A box that is not ticked is not sent. Frameworks interpret brackets in a
+ * name, and scopes may contain them.
+ */
 const scopeField = (name: string) => `scope_${Buffer.from(name).toString('hex')}`;
 const grantField = (name: string) => `grant_${name}`;
 
-/** What stands below the fields. */
+/** The hints below the fields. */
 export interface FieldHints {
   readonly redirects: string;
   readonly scopes: string;
@@ -26,7 +32,7 @@ const OF_CHANGES: FieldHints = {
     'What a grant gave counts only while it has the grant, and is there again with it. To end it for good, end who holds access.',
 };
 
-/** The fields: as the application is, or as they were sent when that was refused. */
+/** The fields: with the application's values, or with the submitted ones after a refusal. */
 export function updateFields(
   known: Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>,
   { parts: { scopes } }: Asked,
@@ -35,7 +41,7 @@ export function updateFields(
 ): Html {
   const sent = refused?.form;
   const isTicked = (field: string, has: boolean) => (sent === undefined ? has : sent.has(field));
-  // What is not offered any more can only be taken away.
+  // A scope that is no longer offered can only be removed.
   const offered = [...new Set([...known.scopes, ...scopes.keys()])];
   const rows = Math.min(12, Math.max(3, known.redirectUris.length + 1));
   return markup`
@@ -70,7 +76,7 @@ function box(field: string, isTicked: boolean, text: HtmlContent): Html {
           <label class="choice"><input type="checkbox" name="${field}" value="1"${isTicked ? markup` checked` : null}> <span>${text}</span></label>`;
 }
 
-/** What the form says of an application that is to be registered. */
+/** The form's values for a new application. */
 export function namedIn(form: Parameters, { parts: { scopes } }: Asked) {
   return {
     name: form.get('name') ?? '',
@@ -87,7 +93,7 @@ function linesIn(form: Parameters): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/** What the form makes another of the application that it was shown for. */
+/** How the form differs from the application that it was shown for. */
 export function changesIn(form: Parameters, known: Client, { parts: { scopes } }: Asked): ClientChanges {
   const name = form.get('name') ?? '';
   const uris = linesIn(form);
