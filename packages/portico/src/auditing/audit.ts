@@ -1,34 +1,37 @@
 import type { Log } from '@portico/sql';
 import type { PersonReference } from '../contracts/person.ts';
 
-/** The name under which the host kit emits every AuditEvent: `application.events.on(AUDIT, (event) => …)`. */
+/**
+ * The host kit emits every AuditEvent under this name:
+ * `application.events.on(AUDIT, (event) => …)`.
+ */
 export const AUDIT = 'oauth_server.audit';
 
 /**
- * Who acts for whoever runs the server: somebody at its console, or the person who is signed in on an administrator's page. Such an
- * action is given it by whoever translates the request, never by the request itself.
+ * Who acts for the server's operator: a user of its console, or the person who is signed in on an
+ * administrator's page. The code that handles the request sets this, never the request itself.
  */
 export type Administrator = 'console' | PersonReference;
 
-/** What an action of an administrator is given beside its arguments. */
+/** Options of an administrator's action, beside its arguments. */
 export interface Acting {
-  /** Who does it; not said when the application's own code does. */
+  /** Who does it. Absent when the application's own code does. */
   readonly by?: Administrator;
 }
 
-/** Which authorization an event is about. */
+/** The authorization that an event is about. */
 export interface AuditedAuthorization {
-  /** The family's id: an identifier, good for nothing by itself. */
+  /** The family's id. It grants no access. */
   readonly authorization: string;
-  /** The application that holds the authorization. */
+  /** The application that has the authorization. */
   readonly clientId: string;
-  /** Who gave it. */
+  /** The person who gave it. */
   readonly person: PersonReference;
 }
 
 /**
- * What happened, for a host's audit log. The host gets it when it is durable, and before the request is answered. No event
- * holds a secret, a token or a code.
+ * What happened, for a host's audit log. The host receives it when it is durable, and before the
+ * request is answered. An event never contains a secret, a token or a code.
  */
 export type AuditEvent =
   | (AuditedAuthorization & {
@@ -41,15 +44,21 @@ export type AuditEvent =
       readonly type: 'tokens_issued';
       readonly grantType: 'authorization_code' | 'refresh_token' | 'client_credentials';
       readonly clientId: string;
-      /** Null for client credentials, with the authorization. */
+      /** Null for client credentials, as is the authorization. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
       readonly scopes: readonly string[];
     }
-  /** A code or refresh token was used a second time: somebody else may have it. Its family is revoked. */
+  /**
+   * A code or refresh token was used a second time, so someone else may have it. Its family is
+   * revoked.
+   */
   | (AuditedAuthorization & { readonly type: 'code_replayed' })
   | (AuditedAuthorization & { readonly type: 'refresh_token_replayed' })
-  /** A refresh token was used a second time within `refresh_retry_seconds`, and was given the answer of the first use again. */
+  /**
+   * A refresh token was used a second time within `refresh_retry_seconds`, and got the answer of
+   * the first use again.
+   */
   | (AuditedAuthorization & { readonly type: 'refresh_token_retried' })
   | (AuditedAuthorization &
       Acting & {
@@ -57,73 +66,98 @@ export type AuditEvent =
         /** By a replay, by the application (RFC 7009), by the person, or by an administrator. */
         readonly reason: 'replay' | 'client' | 'person' | 'operator';
       })
-  /** The application ended one of its access tokens, which had neither expired nor ended, and nothing else (RFC 7009). Which one is not said. */
+  /**
+   * The application ended one of its living access tokens, and nothing else (RFC 7009). The event
+   * does not say which one.
+   */
   | {
       readonly type: 'access_token_revoked';
       readonly clientId: string;
-      /** Null for a token of client credentials, with the authorization. */
+      /** Null for a client-credentials token, as is the authorization. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
     }
-  /** An administrator ended all that a person had allowed. One event for all, none for each authorization. */
+  /**
+   * An administrator ended everything that a person had allowed. One event for all authorizations.
+   */
   | (Acting & {
       readonly type: 'person_revoked';
       readonly person: PersonReference;
       /** How many authorizations ended. */
       readonly authorizations: number;
     })
-  /** An administrator had a person forgotten: what they had allowed, their subject, and who they are in the kept audit. */
+  /**
+   * An administrator erased a person: what they had allowed, their subject, and their identity in
+   * the stored audit.
+   */
   | (Acting & {
       readonly type: 'person_erased';
-      /** No longer the person: the pseudonym that stands in their place. */
+      /** The pseudonym that replaces the person. */
       readonly person: PersonReference;
       /** How many authorizations were erased. */
       readonly authorizations: number;
     })
-  /** An administrator ended all that there was, of everybody, since the database was restored from a backup. One event for all. */
+  /**
+   * An administrator ended all access of everyone, after the database was restored from a backup.
+   * One event for all.
+   */
   | (Acting & {
       readonly type: 'access_ended';
-      /** How many of each kind ended: authorizations, tokens of clients themselves, requests that waited for an answer, initial access tokens. */
+      /**
+       * How many of each kind ended: authorizations, tokens of clients themselves, waiting
+       * requests, and initial access tokens.
+       */
       readonly authorizations: number;
       readonly clientTokens: number;
       readonly requests: number;
       readonly initialAccessTokens: number;
     })
-  /** An administrator said what clients know people by (`oauth:subject:import`). One event for all. */
+  /**
+   * An administrator imported the identifiers by which clients know people
+   * (`oauth:subject:import`). One event for all.
+   */
   | (Acting & {
       readonly type: 'subjects_imported';
       /** How many people were given one. */
       readonly subjects: number;
     })
-  /** With a document, when somebody is first shown what it asks for. */
+  /** For a document: when a person is first shown its request. */
   | (AuditedClient & Acting & { readonly type: 'client_registered' })
-  /** A client that registered itself says something else about itself (RFC 7592). */
+  /** A client that registered itself changed its registration (RFC 7592). */
   | (AuditedClient & { readonly type: 'client_changed' })
-  /** An administrator changed what is kept of a client. */
+  /** An administrator changed a client's registration. */
   | (AuditedClient &
       Acting & {
         readonly type: 'client_updated';
-        /** The fields that are other ones now, such as `redirect_uris`, each as it was and as it is. Of keys only their ids. */
+        /**
+         * The changed fields, such as `redirect_uris`, before and after. For keys only their ids.
+         */
         readonly changes: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
       })
-  /** Of a document its URL is blocked, also one that nobody has used here. */
+  /** For a document: its URL is blocked, even if no one has used it here. */
   | (AuditedClient & Acting & { readonly type: 'client_revoked' })
-  /** The URL of a document may be a client again; nothing that it was given before lives again. */
+  /** A document's URL is unblocked. Nothing that it was given before becomes valid again. */
   | (AuditedClient & Acting & { readonly type: 'client_unblocked' })
   | (Acting & {
       readonly type: 'secret_rotated';
       readonly clientId: string;
-      /** Until when the secret before is accepted, milliseconds since 1970; null when it has ended. */
+      /**
+       * How long the previous secret is accepted, in milliseconds since 1970. Null when it has
+       * ended.
+       */
       readonly previousExpiresAt: number | null;
     })
-  /** A token with which clients register themselves was made, or ended; which one its id says, which opens nothing. */
+  /**
+   * A token with which clients register themselves was created or ended. It is named by its id,
+   * which grants no access.
+   */
   | (Acting & {
       readonly type: 'initial_access_token_created' | 'initial_access_token_revoked';
       readonly initialAccessTokenId: string;
     })
   /**
-   * A key was made that signs at once; one was made that is published now, and signs later; one is published no more. A key is either
-   * created or staged, never both.
+   * A key was made that signs at once (created), or that is published now and signs later (staged),
+   * or a key is no longer published (removed). A key is either created or staged, never both.
    */
   | (Acting & {
       readonly type: 'signing_key_created' | 'signing_key_staged' | 'signing_key_removed';
@@ -131,27 +165,36 @@ export type AuditEvent =
       readonly algorithm: string;
     })
   /**
-   * Somebody who is signed in asked for an administrator's page, or sent one of its forms, and was refused. At most one event in a minute
-   * for each person and reason.
+   * A signed-in person requested an administrator's page or sent one of its forms, and was refused.
+   * At most one event per minute for each person and reason.
    */
   | {
       readonly type: 'admin_refused';
       readonly person: PersonReference;
       /** The name of the route. */
       readonly route: string;
-      /** Without the permission; from another origin; or with a form that is not theirs, or not valid any more. */
+      /**
+       * Without the permission; from another origin; or with a form that is not theirs or no longer
+       * valid.
+       */
       readonly reason: 'permission' | 'origin' | 'form';
-      /** How many refusals it stands for: this one, and those of this person for this reason since the event before. */
+      /**
+       * How many refusals it covers: this one, and those of this person for this reason since the
+       * last event.
+       */
       readonly refusals: number;
     }
-  /** A tool of the MCP endpoint was called, with `mcp:audit`. What it was given and what it answered is not said. */
+  /**
+   * A tool of the MCP endpoint was called, with `mcp:audit`. The event contains neither its
+   * arguments nor its result.
+   */
   | {
       readonly type: 'tool_called';
       readonly tool: string;
       readonly clientId: string;
       /** Null for a service. */
       readonly person: PersonReference | null;
-      /** `asked`: it asks something first, and is called again with the answers. */
+      /** `asked`: it asks a question first, and is called again with the answers. */
       readonly outcome: 'succeeded' | 'failed' | 'asked';
       /** In milliseconds. */
       readonly duration: number;
@@ -159,46 +202,52 @@ export type AuditEvent =
   /** A client secret was wrong. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
-   * The first attempt that was answered 429, after many wrong secrets. Those that follow are no events until there was no
-   * failure for a quarter of an hour.
+   * The first attempt that was answered 429, after many wrong secrets. Later ones are no events
+   * until there was no failure for a quarter of an hour.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })
   /**
-   * At the kit's sign-in: a password was wrong, or no account has the name; or the first attempt of a series was answered 429. They are kept
-   * and streamed, and not emitted: the kit emits events of the same names.
+   * At the kit's sign-in: a password was wrong, or no account has the name; or the first attempt of
+   * a series was answered 429. These are stored and streamed but not emitted, because the kit emits
+   * events with the same names.
    */
   | (AuditedSignIn & { readonly type: 'sign_in_failed' | 'sign_in_slowed' });
 
-/** A sign-in that failed. What was typed is never in it. */
+/** A failed sign-in. It never contains what was typed. */
 export interface AuditedSignIn {
-  /** Whose account was named; null when no account has the name, or its provider does not say. */
+  /**
+   * The account that was named. Null when no account has the name, or its provider does not tell.
+   */
   readonly person: PersonReference | null;
-  /** Where the request came from, as far as the host knows. */
+  /** The client address, if the host knows it. */
   readonly address: string | null;
-  /** Of the answer. */
+  /** The request id in the response. */
   readonly requestId: string | null;
 }
 
-/** Which client an event is about, and who said what it is. */
+/** The client that an event is about, and who registered it. */
 export interface AuditedClient {
-  /** Of a document its URL. */
+  /** The client id. For a document, its URL. */
   readonly clientId: string;
-  /** An operator, the client itself, or the document that its id is the URL of. */
+  /** An operator, the client itself, or the document whose URL is its id. */
   readonly registeredBy: 'operator' | 'registration' | 'document';
 }
 
-/** A refused attempt of a client to authenticate. */
+/** A client's failed attempt to authenticate. */
 export interface FailedClientAuthentication {
-  /** Null when no client has the id that was sent: what was sent may be anything, a secret too. */
+  /** Null when no client has the id that was sent, because that may be anything, even a secret. */
   readonly clientId: string | null;
-  /** Where the request came from, as far as the host knows. */
+  /** The client address, if the host knows it. */
   readonly address: string | null;
 }
 
-/** Hands an event to the host. Never rejects: the event has happened already, so a failure to record it is only logged. */
+/**
+ * Passes an event to the host. Never rejects: the event has already happened, so a failure to
+ * record it is only logged.
+ */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
-/** Tells the host, and records the event where that is switched on, both at once. */
+/** Tells the host, and records the event if that is switched on, both at once. */
 export function createAudit(
   host: { readonly audit: Audit; readonly log: Log },
   recordEvent: Audit | null = null,
@@ -216,7 +265,7 @@ export function createAudit(
   };
 }
 
-/** What an event says of who did it: nothing where nobody is named. */
+/** Who acted, for an event. Empty if unknown. */
 export function actedBy({ by }: Acting = {}): Acting {
   return by === undefined ? {} : { by };
 }

@@ -1,6 +1,6 @@
 import type { AuditEvent } from './audit.ts';
 
-/** Every type of event that there is. */
+/** All types of events. */
 export const EVENT_TYPES = Object.keys({
   consent_granted: true,
   consent_denied: true,

@@ -1,22 +1,22 @@
 import type { Log } from '@portico/sql';
 import { recordAsJson, type AuditRecord } from './record.ts';
 
-/** Where records are kept. */
+/** Stores records. */
 export interface AuditStore {
-  /** Keeps them all or none; resolves when that is durable. */
+  /** Stores all of them or none. Resolves when they are durable. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /** Whether an error is about the store, not about a record. */
+  /** Whether an error is about the store and not about a record. */
   isUnavailable(error: unknown): boolean;
 }
 
-/** Keeps a record; resolves when it is kept, or was said in the log instead. Never rejects. */
+/** Stores a record. Resolves when it is stored, or written to the log instead. Never rejects. */
 export type Keep = (record: AuditRecord) => Promise<void>;
 
-/** The most records of one statement. */
+/** The most records in one statement. */
 const LARGEST_BATCH = 64;
-/** For how long a request waits for its record, in milliseconds. */
+/** How long a request waits for its record, in milliseconds. */
 const LONGEST_WAIT = 1000;
-/** How many records may wait for a store that does not take them. */
+/** How many records may wait while the store does not accept them. */
 const MOST_WAITING = 10_000;
 
 interface Waiting {
@@ -25,16 +25,17 @@ interface Waiting {
 }
 
 /**
- * Writes records in the order in which they come, one statement at a time: those that come meanwhile share the next one. A record that
- * is not kept within a second is said in the log, so that the request need not wait any longer; while the store is that slow, none
- * waits. It is kept later if the store still takes it, and is then in both.
+ * Writes records in the order of their arrival, one statement at a time. Records that arrive
+ * meanwhile share the next one. A record that is not stored within a second is written to the log,
+ * so that the request need not wait longer. While the store is that slow, no request waits. The
+ * record is still stored later if the store accepts it, and is then in both.
  */
 export function createKeeping({ store, log }: { readonly store: AuditStore; readonly log: Log }): Keep {
   const waiting: Waiting[] = [];
   let isWriting = false;
   let isSlow = false;
 
-  /** The record holds no secret, so the log may have it whole. */
+  /** The record contains no secret, so the log may have all of it. */
   function sayInstead(record: AuditRecord, exception: unknown): void {
     try {
       log.error('The audit event {type} was not kept: {exception}', {
@@ -43,7 +44,8 @@ export function createKeeping({ store, log }: { readonly store: AuditStore; read
         record: recordAsJson(record),
       });
     } catch {
-      // A log that throws, such as a host's own on a full disk, must neither end the process nor keep what waits from being written.
+      // If the log throws, such as a host's own on a full disk, this must not end the process, nor
+      // stop waiting records from being written.
     }
   }
 
@@ -62,7 +64,7 @@ export function createKeeping({ store, log }: { readonly store: AuditStore; read
     try {
       await store.insert(records);
     } catch (exception) {
-      // One that the store does not take must not keep the others out of it.
+      // A record that the store refuses must not keep the others out.
       if (records.length > 1 && !store.isUnavailable(exception)) {
         for (const record of records) await insert([record]);
       } else {
@@ -94,7 +96,7 @@ export function createKeeping({ store, log }: { readonly store: AuditStore; read
   };
 }
 
-/** A power of two, so that there are few different statements. */
+/** A power of two, so that there are only a few different statements. */
 function batchSize(waiting: number): number {
   return Math.min(LARGEST_BATCH, 2 ** Math.floor(Math.log2(waiting)));
 }

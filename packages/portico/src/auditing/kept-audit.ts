@@ -3,78 +3,84 @@ import type { PersonReference } from '../contracts/person.ts';
 import type { AuditEvent } from './audit.ts';
 import type { AuditRecord } from './record.ts';
 
-/** Which kept events are asked for; those that have all of it. */
+/** Which stored events to list: those that match all given members. */
 export interface AuditFilter {
-  /** From this time on, milliseconds since 1970. */
+  /** From this time on, in milliseconds since 1970. */
   readonly since?: number;
-  /** Before this time, milliseconds since 1970. */
+  /** Before this time, in milliseconds since 1970. */
   readonly until?: number;
-  /** Compared byte by byte, as everything here. */
+  /** Compared byte by byte, like everything here. */
   readonly clientId?: string;
-  /** Those about this person, not those that they did. */
+  /** Events about this person, but not those that they caused as an administrator. */
   readonly person?: PersonReference;
-  /** Those about the authorization of this id, as `Access.list` names it. */
+  /** Events about the authorization with this id, as in `Access.list`. */
   readonly authorization?: string;
   /** Such as `refresh_token_replayed`. */
   readonly type?: AuditEvent['type'];
 }
 
-/** Which part of a list is asked for. */
+/** Which part of a list to return. */
 export interface AuditPageRequest {
-  /** 1 to 1000; 50 unless given. */
+  /** The maximum number of events, 1 to 1000; 50 unless given. */
   readonly limit?: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: string;
 }
 
 /** A part of a list, newest first. */
 export interface AuditPage {
   /**
-   * There may be fewer than were asked for, also none, although more follow: of two things that are each said of many events, and of few
-   * together, a page looks through some thousands and no more.
+   * There may be fewer than requested, or none, although more follow. If two conditions are each
+   * frequent but rare together, a page reads only some thousands of events.
    */
   readonly items: readonly AuditRecord[];
-  /** Where the next page begins; null after the last. */
+  /** Where the next page begins. Null after the last. */
   readonly next: string | null;
 }
 
-/** The kept audit (`oauth_server:audit:keep`). It is read also when nothing is added to it any more. */
+/**
+ * The stored audit (`oauth_server:audit:keep`). It can be read even when no more events are added.
+ */
 export interface KeptAudit {
-  /** The kept events, newest first. Throws a RangeError for a limit, a time or an `after` that is none. */
+  /** The stored events, newest first. Throws a RangeError for an invalid limit, time or `after`. */
   list(filter?: AuditFilter, page?: AuditPageRequest): Promise<AuditPage>;
   /**
-   * Puts a pseudonym in the place of a person's id in at most `batch` events about them, and in as many that they did as an
-   * administrator, and takes the network address and the id of the request away; how many it changed. To be called until that is 0. What is written meanwhile,
-   * as by a request that is being answered, takes another call.
+   * Replaces a person's id by a pseudonym in at most `batch` events about them, and in as many that
+   * they caused as an administrator. Also removes the network address and the request id. Returns
+   * how many events it changed. Call it until that is 0. Events that are written meanwhile, such as
+   * by a running request, need another call.
    */
   pseudonymise(person: PersonReference, pseudonym: string, batch?: number): Promise<number>;
 }
 
-/** One thing that events are asked for by, which has an index. */
+/** A condition with an index. */
 export type Axis =
   | { readonly type: string }
   | { readonly clientId: string }
   | { readonly authorization: string }
   | { readonly person: PersonReference };
 
-/** Ids from one on, and before another. */
+/** Ids from one on, up to but not including another. */
 export interface IdRange {
   readonly from: string;
   readonly before: string;
 }
 
-/** What a record is found by. */
+/** The values by which a record is found. */
 export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'authorization' | 'person'>;
 
-/** The table of records. Whatever it lists is newest first. */
+/** The table of records. Lists are newest first. */
 export interface AuditTable {
   newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
   keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]>;
-  /** The id of the record so many deep in the range, the newest being 1 deep; null where there are fewer. */
+  /**
+   * The id of the record at this depth in the range; the newest has depth 1. Null if there are
+   * fewer.
+   */
   reach(axis: Axis, range: IdRange, depth: number): Promise<string | null>;
   read(ids: readonly string[]): Promise<readonly AuditRecord[]>;
   replacePerson(person: PersonReference, pseudonym: string, limit: number): Promise<number>;
-  /** Removes at most `limit` of those before this id, oldest first; how many. */
+  /** Removes at most `limit` records before this id, oldest first. Returns how many. */
   removeBefore(id: string, limit: number): Promise<number>;
 }
 
@@ -82,9 +88,9 @@ export const DEFAULT_LIMIT = 50;
 export const LARGEST_LIMIT = 1000;
 const DEFAULT_BATCH = 500;
 
-/** How many records of an index are looked at for a page, and how many of them first: often those are enough. */
+/** How many index entries a page reads, in steps. The first step is often enough. */
 const STEPS = [200, 1000, 1000] as const;
-/** How deep it is looked which of several is the rarest. */
+/** How many entries deep to look for the rarest of several conditions. */
 const DEPTH = 1000;
 
 export function createKeptAudit(table: AuditTable): KeptAudit {
@@ -102,14 +108,17 @@ export function createKeptAudit(table: AuditTable): KeptAudit {
     return page(found, limit, before);
   }
 
-  /** `rest` is where to look next when all of these are shown. */
+  /** `rest` is where to continue when all of these are shown. */
   async function page(found: readonly string[], limit: number, rest: string | null): Promise<AuditPage> {
     const shown = found.slice(0, limit);
     const next = found.length > limit ? (shown.at(-1) ?? null) : rest;
     return { items: await table.read(shown), next };
   }
 
-  /** The one of these that fewest of the latest events have: the one that reaches furthest back in so many steps. */
+  /**
+   * The condition that is rarest among the latest events: the one whose entry at a fixed depth is
+   * oldest.
+   */
   async function rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
     const reached = await Promise.all(
       axes.map(async (axis) => ({ axis, id: (await table.reach(axis, range, DEPTH)) ?? '' })),
@@ -152,14 +161,14 @@ function fits(key: RecordKey, axis: Axis): boolean {
   return key.person?.provider === axis.person.provider && key.person.id === axis.person.id;
 }
 
-/** No engine keeps any other text as it is, so nobody has it. */
+/** No engine stores any other text unchanged, so no record has it. */
 function isStorable(axis: Axis): boolean {
   const texts = 'person' in axis ? [axis.person.provider, axis.person.id] : Object.values(axis);
   return texts.every((text: string) => text.isWellFormed() && !text.includes('\0'));
 }
 
 const AN_ID = /^[0-9a-f]{32}$/;
-/** Behind every id: they are hexadecimal. */
+/** Sorts after every id, because ids are hexadecimal. */
 const END = 'g';
 
 function rangeOf({ since, until }: AuditFilter, after: string | undefined): IdRange {
@@ -170,11 +179,14 @@ function rangeOf({ since, until }: AuditFilter, after: string | undefined): IdRa
   return { from, before: after !== undefined && after < end ? after : end };
 }
 
-/** What the ids from this time on begin with, or are greater than; those of before are less. Between two milliseconds that is the next one. */
+/**
+ * A text up to which all ids are from before this time; ids from this time on begin with it or are
+ * greater. Between two milliseconds, the next one counts.
+ */
 export function idAt(time: number): string {
   if (!Number.isFinite(time) || time > LATEST) throw new OutOfRangeError('This is no time');
   return Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0');
 }
 
-/** What twelve hexadecimal digits can say: the year 10889. */
+/** The highest time in twelve hexadecimal digits: the year 10889. */
 const LATEST = 0xffff_ffff_ffff;

@@ -2,21 +2,24 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { runInContext } from '../http/context.ts';
 import { requestIdOf } from '../http/request-id.ts';
 
-/** The request that something happens in. */
+/** The request in which something happens. */
 interface Origin {
   readonly request: () => Request;
-  /** What the framework gave along. */
+  /** What the framework passed along. */
   readonly context: unknown;
 }
 
 const origins = new AsyncLocalStorage<Origin>();
 
-/** Runs work for a request, so that whatever is recorded meanwhile names it. */
+/** Runs work for a request, so that every record made meanwhile names it. */
 export type RunFrom = <T>(request: () => Request, context: unknown, work: () => T) => T;
 
 export const runFrom: RunFrom = (request, context, work) => origins.run({ request, context }, work);
 
-/** Of the request being answered: its id, and where it came from by `addressOf`. Nulls without one, or where that fails. */
+/**
+ * The id of the current request, and its client address from `addressOf`. Null without a request,
+ * or if that fails.
+ */
 export function currentOrigin(addressOf: (request: Request) => string | null): {
   readonly address: string | null;
   readonly requestId: string | null;
@@ -27,7 +30,7 @@ export function currentOrigin(addressOf: (request: Request) => string | null): {
   return { address: addressIn(origin, request, addressOf), requestId: requestIdOf(request) };
 }
 
-/** The event has happened already: a host that cannot say where from changes nothing. */
+/** The event has already happened, so a host that cannot tell the address must not stop it. */
 function addressIn(
   { context }: Origin,
   request: Request,

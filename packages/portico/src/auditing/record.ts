@@ -2,36 +2,42 @@ import { jsonText } from '../contracts/json.ts';
 import { samePerson, type PersonReference } from '../contracts/person.ts';
 import type { Administrator, AuditEvent } from './audit.ts';
 
-/** An event as it is kept: what it says, when it happened, and which request it belongs to. */
+/** An event as it is stored: its contents, its time, and its request. */
 export interface AuditRecord {
-  /** Begins with the time: records in the order of their ids are in that of time. */
+  /** Begins with the time, so the order of ids is the order of time. */
   readonly id: string;
-  /** Milliseconds since 1970, by the clock of the process that it happened in. */
+  /** Milliseconds since 1970, by the clock of the process in which it happened. */
   readonly at: number;
   /** What happened. */
   readonly type: AuditEvent['type'];
-  /** Null where the event is about no client, or about none that is known. */
+  /** Null when the event is about no client, or an unknown one. */
   readonly clientId: string | null;
-  /** Whom it is about; after `oauth:person:erase` a pseudonym. */
+  /** The person it is about. A pseudonym after `oauth:person:erase`. */
   readonly person: PersonReference | null;
-  /** Which administrator did it; null where none did, or nobody said who. */
+  /** The administrator who did it. Null if it was none, or if unknown. */
   readonly by: Administrator | null;
-  /** Where the request came from, as far as the host knows; null without a request, and once the person was erased. */
+  /**
+   * The client address, if the host knows it. Null without a request, and once the person was
+   * erased.
+   */
   readonly address: string | null;
-  /** The `X-Request-Id` of the answer, by which the log names the request too; null without a request, and once the person was erased. */
+  /**
+   * The `X-Request-Id` of the response, which is also in the log. Null without a request, and once
+   * the person was erased.
+   */
   readonly requestId: string | null;
   /** The id of the authorization that it is about. */
   readonly authorization: string | null;
-  /** Why, where an event says it. */
+  /** The reason, for events that have one. */
   readonly reason: string | null;
-  /** What else the event says, by names in snake_case; times are ISO 8601. */
+  /** All other members of the event, with names in snake_case. Times are ISO 8601. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** What is known of a record beside its event. */
+/** The parts of a record that do not come from its event. */
 export type RecordOrigin = Pick<AuditRecord, 'id' | 'at' | 'address' | 'requestId'>;
 
-/** Any event, with what only some of them say. */
+/** Any event, with the members that only some have. */
 interface AnyEvent {
   readonly type: AuditEvent['type'];
   readonly clientId?: string | null;
@@ -51,7 +57,7 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
     ...origin,
     type,
     clientId: clientId ?? null,
-    // Nothing but the reference: a host may have given an account in its place.
+    // Store only the reference, because a host may have passed an account.
     person: person === undefined || person === null ? null : { provider: person.provider, id: person.id },
     by: by === undefined || by === 'console' ? (by ?? null) : { provider: by.provider, id: by.id },
     address: isOwn ? null : (address ?? origin.address),
@@ -62,19 +68,25 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
   };
 }
 
-/** Whether somebody had themself forgotten: where they came from, and their request, which the log names, would say who the pseudonym is. */
+/**
+ * Whether people erased themselves. Their address, and their request, which the log names, would
+ * reveal whose pseudonym it is.
+ */
 function isOwnErasure(event: AuditEvent): boolean {
   return event.type === 'person_erased' && typeof event.by === 'object' && samePerson(event.by, event.person);
 }
 
-/** `previousExpiresAt: 0` is `previous_expires_at: '1970-01-01T00:00:00.000Z'`. */
+/** `previousExpiresAt: 0` becomes `previous_expires_at: '1970-01-01T00:00:00.000Z'`. */
 function detail(name: string, value: unknown): readonly [string, unknown] {
   const isTime = name.endsWith('At') && typeof value === 'number';
   const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return [snake, isTime ? new Date(value).toISOString() : value];
 }
 
-/** A record as everybody outside reads it: `oauth:audit --json`, and each line of the stream. These names stay. */
+/**
+ * A record in its public form: `oauth:audit --json`, and each line of the stream. These names do
+ * not change.
+ */
 export function recordAsJson(record: AuditRecord) {
   const { id, at, type, clientId, person, by, address, requestId, authorization, reason, details } = record;
   return {
@@ -92,14 +104,14 @@ export function recordAsJson(record: AuditRecord) {
   };
 }
 
-/** The same as one line. */
+/** As `recordAsJson`, in one line. */
 export function recordAsLine(record: AuditRecord): string {
   return visibleJson(jsonText(recordAsJson(record)));
 }
 
 /**
- * JSON that means the same, and in which everything can be seen: what moves a terminal's cursor, turns text around or ends a line
- * elsewhere is escaped. The ends of lines between its members stay.
+ * Equivalent JSON in which everything is visible. Escapes characters that move a terminal's cursor,
+ * change the text direction, or end a line elsewhere. Line breaks between its members stay.
  */
 export function visibleJson(json: string): string {
   return json.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (found) => (found === '\n' ? found : escaped(found)));

@@ -6,15 +6,17 @@ import { currentOrigin } from './origin.ts';
 import { recordAsLine, toRecord, type AuditRecord } from './record.ts';
 import type { LineStream } from './stream.ts';
 
-/** Records an event, beside the host that is told of it. Never rejects: the event has happened already. */
+/**
+ * Records an event, in addition to telling the host. Never rejects: the event has already happened.
+ */
 export type RecordEvent = (event: AuditEvent) => Promise<void>;
 
 export interface RecordingOptions {
-  /** Null where nothing is kept. */
+  /** Null if events are not stored. */
   readonly keep: Keep | null;
-  /** Null where nothing is streamed. */
+  /** Null if events are not streamed. */
   readonly stream: LineStream | null;
-  /** Where a request comes from, as the host knows it. */
+  /** The client address of a request, from the host. */
   readonly addressOf: (request: Request) => string | null;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -31,10 +33,10 @@ export function createRecording({ keep, stream, addressOf, clock, log }: Recordi
   };
 }
 
-/** The digits of an id that are its time. */
+/** How many digits of an id are its time. */
 const TIME = 12;
 
-/** Ids of one process, in the order in which they are asked for also within a millisecond. */
+/** Makes ids for one process. They stay in order even within a millisecond. */
 function createIds(): (now: number) => string {
   let last = '';
   return (now) => {

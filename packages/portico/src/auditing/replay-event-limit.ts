@@ -2,9 +2,9 @@ import { RecentMap } from '../http/recent-map.ts';
 
 /** In milliseconds. */
 const A_MINUTE = 60_000;
-/** Events about one authorization in a minute. */
+/** The most events about one authorization per minute. */
 const MOST_EVENTS = 5;
-/** How many authorizations are remembered. The one whose event is oldest is forgotten first. */
+/** How many authorizations are remembered. The one with the oldest event is forgotten first. */
 const MOST = 10_000;
 
 interface Counted {
@@ -13,9 +13,9 @@ interface Counted {
 }
 
 /**
- * Limits audit events about replays that ended nothing. A spent code stands in browser histories and can be offered any number of times,
- * which would fill the audit. Returns a function that says whether to record one more. The log has a line for each. `clock` is in
- * milliseconds since 1970.
+ * Limits audit events about replays that ended nothing. Browser histories contain spent codes,
+ * which can be sent any number of times and would fill the audit. Returns a function that says
+ * whether to record one more. The log has a line for each. `clock` is in milliseconds since 1970.
  */
 export function createReplayEventLimit(
   clock: () => number,
@@ -25,7 +25,7 @@ export function createReplayEventLimit(
   return (authorization) => {
     const now = clock();
     const before = counted.get(authorization);
-    // A clock that is set back must not silence anybody for longer.
+    // A clock that is set back must not suppress events for longer.
     const isOpen = before !== undefined && Math.abs(now - before.since) < A_MINUTE;
     const { since, count } = isOpen ? before : { since: now, count: 0 };
     if (count >= most) return false;

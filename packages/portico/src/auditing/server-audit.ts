@@ -5,20 +5,20 @@ import type { AuditTable, KeptAudit } from './kept-audit.ts';
 import { runFrom, type RunFrom } from './origin.ts';
 import { createSignInAudit, type SignInAudit } from './sign-ins.ts';
 
-/** Takes audit events, and lists those that are kept. */
+/** Accepts audit events, and lists the stored ones. */
 export type ServerAudit = Audit & KeptAudit & { readonly signIns: SignInAudit | null };
 
 export interface ServerAuditOptions {
-  /** Whether events are kept. */
+  /** Whether to store events. */
   readonly keeps: boolean;
-  /** Where events are streamed to; null for nowhere. */
+  /** Where to stream events, or null. */
   readonly stream: string | null;
-  /** After how many days those that are kept are removed; null for never. */
+  /** After how many days stored events are removed. Null for never. */
   readonly retentionDays: number | null;
-  /** Loaded when it is first needed. */
+  /** Loaded on first use. */
   readonly table: () => Promise<AuditStore & AuditTable>;
   readonly host: { readonly audit: Audit; readonly log: Log };
-  /** Where a request comes from, as the host knows it. */
+  /** The client address of a request, from the host. */
   readonly addressOf: (request: Request) => string | null;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -26,15 +26,15 @@ export interface ServerAuditOptions {
 
 export interface AuditParts {
   readonly audit: ServerAudit;
-  /** To be wrapped around what answers a request, where events are recorded; null where none is. */
+  /** Wraps the code that answers a request, if events are recorded. Otherwise null. */
   readonly runFrom: RunFrom | null;
-  /** Removes at most so many events that are older than is said; null where none is ever too old. */
+  /** Removes at most `limit` events that are too old. Null if events are never removed. */
   readonly removeOld: ((limit: number) => Promise<number>) | null;
 }
 
 const A_DAY = 86_400_000;
 
-/** What becomes of audit events. Where nothing is recorded, none of what that needs is loaded. */
+/** Sets up what happens to audit events. If nothing is recorded, the code for it is not loaded. */
 export function createServerAudit(options: ServerAuditOptions): AuditParts {
   const { keeps, stream, retentionDays, table, host, clock } = options;
   const isRecording = keeps || stream !== null;
@@ -74,7 +74,7 @@ async function startRecording({ keeps, stream, table, host, addressOf, clock }: 
   });
 }
 
-/** What fails to start is started again when it is next asked for. */
+/** After a failed start, the next call starts it again. */
 function once<T>(start: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | null = null;
   return () => {

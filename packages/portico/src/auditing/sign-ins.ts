@@ -2,13 +2,16 @@ import { networkOf } from '../http/addresses.ts';
 import { createReplayEventLimit } from './replay-event-limit.ts';
 import type { Audit, AuditedSignIn } from './audit.ts';
 
-/** Records sign-ins that failed at the kit, which has emitted its own events already. */
+/** Records failed sign-ins at the kit, which has already emitted its own events. */
 export type SignInAudit = (
   type: 'sign_in_failed' | 'sign_in_slowed',
   about: Omit<AuditedSignIn, 'requestId'> & { readonly requestId?: string | null },
 ) => Promise<void>;
 
-/** In a minute, by each process: of all, beside five of each account, and of each network among those that name no account. */
+/**
+ * How many per minute each process records in total. In addition, five for each account, and five
+ * for each network among sign-ins that name no account.
+ */
 const MOST = 300;
 
 export function createSignInAudit({

@@ -1,29 +1,36 @@
 import { closeSync, constants, fstatSync, writeSync } from 'node:fs';
 import { openToAppend } from '@portico/sql';
 
-/** `oauth_server:audit:stream` for the standard output of the process. */
+/** The `oauth_server:audit:stream` for the standard output of the process. */
 export const STANDARD_OUTPUT = '-';
 
-/** Writes lines; throws where one could not be written. */
+/** Writes lines. Throws if a line could not be written. */
 export interface LineStream {
-  /** `forConsole`: standard output belongs to what a command prints, so that its lines go to standard error. */
+  /**
+   * `forConsole`: standard output belongs to a command's own output, so write to standard error
+   * instead.
+   */
   write(line: string, forConsole: boolean): void;
 }
 
-/** How long whoever reads may keep the process waiting for a line, in milliseconds. One who let it wait so long is not waited for again before a line is through. */
+/**
+ * How long a slow reader may block the process for one line, in milliseconds. After that, the
+ * process does not wait for this reader until a line has been written.
+ */
 const LONGEST_WAIT = 1000;
 
-/** What the next line has to know of the one before. */
+/** What the next line must know about the last one. */
 interface Before {
-  /** Whether it is not whole. */
+  /** Whether it was only partly written. */
   brokeOff: boolean;
-  /** Whether nobody read it in time. */
+  /** Whether it was not read in time. */
   wasStuck: boolean;
 }
 
 /**
- * Appends to `-`, to a file, which is made for the account of the process alone, with its folder, or to a pipe with a name (FIFO), which has to have
- * a reader. The file is opened for each line: one that was moved away, as programs that rotate logs do, is begun anew without a restart.
+ * Appends to `-`, to a file, or to a named pipe (FIFO), which must have a reader. A file and its
+ * folder are created for the account of the process only. The file is opened for each line, so
+ * after log rotation has moved it, a new one starts without a restart.
  */
 export function createLineStream(target: string): LineStream {
   const before: Before = { brokeOff: false, wasStuck: false };
@@ -35,7 +42,10 @@ export function createLineStream(target: string): LineStream {
   };
 }
 
-/** Without waiting, as for a pipe that nobody reads: opening that would hold up the whole process. Of a file it changes nothing. */
+/**
+ * Non-blocking, because opening a pipe without a reader would block the whole process. Does not
+ * affect files.
+ */
 const APPENDING =
   // Windows has no such flag.
   constants.O_WRONLY |
@@ -46,7 +56,7 @@ const APPENDING =
 function appendTo(file: string, line: string, before: Before): void {
   const descriptor = openToAppend(file, APPENDING);
   try {
-    // What broke off may have been moved away since.
+    // The file with the partial line may have been moved away since.
     if (before.brokeOff && isEmptyFile(descriptor)) before.brokeOff = false;
     writeLine(descriptor, line, before);
   } finally {
