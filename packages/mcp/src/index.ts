@@ -1,4 +1,7 @@
-/** The MCP endpoint: an application's tools behind the bearer tokens of its own authorization server. */
+/**
+ * The MCP endpoint: an application's tools behind the bearer tokens of the application's
+ * authorization server.
+ */
 export type { McpServerOptions } from './context.ts';
 export { createMcpServer, type McpServer } from './mcp-server.ts';
 export { mcp, mcpServerOf, tool } from './plugin.ts';

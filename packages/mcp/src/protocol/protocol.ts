@@ -120,7 +120,7 @@ function method<Name extends SpecTypeName>(
 
 /**
  * Chooses the version for a client: the newest that is not newer than the one it asks for. Clients
- * often support older versions, but never newer ones. If there is none, the latest version, as MCP
+ * often support older versions, but never newer ones. Without a match, the latest version, as MCP
  * requires (Version Negotiation). Versions are dates, which compare as text.
  */
 function versionFor({ initialized }: OfferedVersions, requested: string): string | undefined {

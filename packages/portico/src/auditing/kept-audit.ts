@@ -180,8 +180,8 @@ function rangeOf({ since, until }: AuditFilter, after: string | undefined): IdRa
 }
 
 /**
- * A text up to which all ids are from before this time; ids from this time on begin with it or are
- * greater. Between two milliseconds, the next one counts.
+ * The beginning of ids from this time: ids from then on begin with it or are greater, and earlier
+ * ids are smaller. A fraction of a millisecond is rounded up.
  */
 export function idAt(time: number): string {
   if (!Number.isFinite(time) || time > LATEST) throw new OutOfRangeError('This is no time');

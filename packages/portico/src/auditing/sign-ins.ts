@@ -9,8 +9,8 @@ export type SignInAudit = (
 ) => Promise<void>;
 
 /**
- * How many per minute each process records in total. In addition, five for each account, and five
- * for each network among sign-ins that name no account.
+ * The most events of each type per minute and process. Each account also has a limit of five, and
+ * so has each network for sign-ins that name no account.
  */
 const MOST = 300;
 

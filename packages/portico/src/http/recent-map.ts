@@ -23,7 +23,7 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
     return value;
   }
 
-  /** Returns the value of an entry and makes it the newest. Undefined if there is none. */
+  /** Returns the value of an entry and makes it the newest. Undefined for an unknown key. */
   touch(key: Key): Value | undefined {
     const value = this.get(key);
     return value === undefined ? undefined : this.put(key, value);

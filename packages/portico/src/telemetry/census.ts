@@ -46,8 +46,8 @@ export class Census {
   }
 
   /**
-   * The last complete count. Null if there is none yet, or the last one failed. Never rejects, and
-   * waits for at most a second.
+   * The last complete count. Null before the first one, or if the last one failed. Never rejects,
+   * and waits for at most a second.
    */
   async latest(): Promise<number | null> {
     if (this.#counting === null && this.#timer.now() >= this.#due) {

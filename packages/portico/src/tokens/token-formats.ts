@@ -42,8 +42,8 @@ export function parseToken(token: string): OfferedToken {
 }
 
 /**
- * The values by which the store identifies a refresh token, and the mark in it. The mark is null if
- * there is none.
+ * The values by which the store identifies a refresh token, and the mark in it. The mark is null
+ * for a malformed token.
  */
 export function parseRefreshToken(token: string): {
   readonly offered: OfferedRefreshToken;

@@ -15,7 +15,7 @@ export class EverythingIssued {
     this.#database = database;
   }
 
-  /** The highest id of an authorization and of an access token. Null where there is none. */
+  /** The highest id of an authorization and of an access token. Null for an empty table. */
   async newestIds(): Promise<{ readonly family: string | null; readonly accessToken: string | null }> {
     return {
       family: await this.#newestId('oauth_families'),

@@ -33,8 +33,7 @@ async function openRotations(server: AuthorizationServer, after: string | undefi
 }
 
 /**
- * GET /oauth/admin/rotations: secrets and keys that were replaced and are still valid, and those
- * that will be.
+ * GET /oauth/admin/rotations: previous secrets that are still accepted, and staged signing keys.
  */
 export const rotations: Page = {
   async show({ parts: { server }, links, query }) {
