@@ -26,7 +26,7 @@ export interface StatementDialect {
    * `(k)`, exists.
    */
   insertIfNone(row: string, key: string): string;
-  /** The end of an INSERT that leaves an existing row with this id unchanged. */
+  /** The end of an INSERT that writes an existing row with this id again, unchanged. */
   readonly unlessThere: string;
   /**
    * Within a transaction: makes the next statements wait only briefly for a lock. Null where none

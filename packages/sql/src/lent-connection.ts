@@ -59,8 +59,7 @@ export class LentConnection implements EngineConnection {
   }
 
   /**
-   * Calls `onFailed` only if a commit was sent and failed. An undone transaction is never
-   * committed.
+   * Calls `onFailed` only if the commit was sent and failed. An undone transaction is never sent.
    */
   async commit(onFailed: (error: unknown) => void): Promise<void> {
     this.#refuseWhenUndone();

@@ -58,10 +58,10 @@ export interface KeyRing {
    */
   generate(algorithm?: SigningAlgorithm, acting?: Acting): Promise<SigningKey>;
   /**
-   * Replaces keys. Publishes the next key of each algorithm that has one; it signs once every cache
-   * must have it. Removes keys that no living ID token needs. Call it on a schedule: while a key
-   * waits for its time, no further one is made. Throws a RangeError for invalid options, and a
-   * KeyRotationError if nothing can be done; then nothing has changed.
+   * Replaces keys. Publishes the next key of each algorithm that has one. That key signs after
+   * every cache has had time to get it. Removes keys that no living ID token needs. Call it on a
+   * schedule: while a key waits for its time, no further one is made. Throws a RangeError for
+   * invalid options, and a KeyRotationError if nothing can be done; then nothing has changed.
    */
   rotate(options?: RotationOptions): Promise<KeyRotation>;
   /**

@@ -10,7 +10,7 @@ import { SignerError, type SigningKey } from './signing-key.ts';
 
 /**
  * A signing key that is not a file, such as in a hardware module or a key service. If several have
- * the same algorithm, the one with the latest past `signsFrom` signs. All are published and verify
+ * the same algorithm, the one whose `signsFrom` passed last signs. All are published and verify
  * what they have signed, as long as the server is given them.
  */
 export interface KeySigner {

@@ -5,7 +5,7 @@ import { canonicalAddress } from '../http/addresses.ts';
  * The addresses that requests on behalf of a stranger may go to: only those of the public internet.
  */
 
-/** IANA's registry of special-purpose IPv4 addresses (RFC 6890), multicast, and what is reserved. */
+/** IANA's special-purpose IPv4 addresses (RFC 6890), multicast, and reserved ranges. */
 const NOT_PUBLIC_IPV4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],

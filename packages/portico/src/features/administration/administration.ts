@@ -16,7 +16,7 @@ import type { AdministrationParts, Asked, Sent, Shown } from './page.ts';
 import { PAGES } from './pages/index.ts';
 import { RefusedPeople } from './refused-people.ts';
 
-/** How long a page waits for the host's answer who may see it, in milliseconds. */
+/** How long a page waits for the host to answer whether the person may see it, in milliseconds. */
 const PATIENCE = 3000;
 
 /** Answers requests for the administrator's pages. */

@@ -9,7 +9,10 @@ export const administrationShape = {
 };
 
 export interface AdministrationConfig {
-  /** The permission that a person must hold to use the administrator's pages, below `/oauth/admin`; without it there are no such pages. */
+  /**
+   * The permission that a person needs for the administrator's pages, below `/oauth/admin`. Without
+   * it these pages do not exist.
+   */
   readonly admin_permission?: string | undefined;
 }
 

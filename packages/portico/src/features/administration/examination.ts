@@ -1,7 +1,10 @@
 import { warning, type Finding } from '@portico/sql';
 import type { ScopeCatalog } from '../../tokens/scopes.ts';
 
-/** Warns where the permission is also that of a scope: people who may use that API would administer the server. */
+/**
+ * Warns if a scope has the same permission: people who may use that API could administer the
+ * server.
+ */
 export function examinePermission(permission: string, scopes: ScopeCatalog): readonly Finding[] {
   const shared = [...scopes.values()]
     .filter((scope) => scope.permission === permission)

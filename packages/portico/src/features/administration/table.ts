@@ -1,9 +1,12 @@
 import type { EndpointDescription } from '../../endpoints/table.ts';
 
-/** The administrator's pages, below `base_path`. */
+/** The path of the administrator's pages, below `base_path`. */
 export const ADMINISTRATION_PATH = '/oauth/admin';
 
-/** The administrator's pages, with `oauth_server:admin_permission`. What is posted to one is a form of its own. */
+/**
+ * The administrator's pages, with `oauth_server:admin_permission`. Each page accepts only its own
+ * forms.
+ */
 export const ADMINISTRATION_TABLE = [
   { name: 'oauth_server_admin', path: ADMINISTRATION_PATH, methods: ['GET'], forPeople: true },
   {

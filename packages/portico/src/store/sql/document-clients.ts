@@ -34,8 +34,9 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Stores what the document says now. Returns whether the client existed. Changes nothing if it
-   * was revoked, or if it was unblocked after the document was read.
+   * Stores what the document says now. Returns `known` if the client existed, otherwise `new`.
+   * Changes nothing and returns `revoked` if it was revoked, or if it was unblocked after the
+   * document was read.
    */
   async keepDocumentClient(client: Client, freshUntil: number): Promise<'new' | 'known' | 'revoked'> {
     if (await this.#update(client, freshUntil)) return 'known';
