@@ -24,7 +24,7 @@ const LONGEST_RETENTION = 36_525;
 
 /** About a second of a processor core. */
 const MOST_ITERATIONS = 4_000_000;
-/** As many as are kept that nobody has used. */
+/** As many as the server keeps before they are used. */
 const MOST_REGISTRATIONS = 10_000;
 
 /** A text that says something. */
@@ -45,7 +45,7 @@ const claims = z
     }
   });
 
-/** A problem of its own, and none of the scope as a whole. */
+/** Reported for this key, not for the scope as a whole. */
 const scopeGroup = z
   .custom<ScopeGroup>(() => true)
   .superRefine((value: unknown, context) => {
@@ -128,7 +128,7 @@ const healthPath = z.union([
   }),
 ]);
 
-/** A path of its own, that is written in one way alone; the empty one would be the whole application. */
+/** A path that is written in exactly one way. The empty path would be the whole application. */
 function healthPathProblem(path: string): string | null {
   if (path === '') return 'must not be empty; write false to switch it off';
   if (/^\/oauth(?:\/|$)/.test(path)) return 'must not lie in /oauth, where the other endpoints are';
@@ -237,13 +237,13 @@ export const coreShape = {
 /** The validated section `oauth_server`; a feature adds its keys. */
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
-/** What an application writes in its section `oauth_server`. What is left out, or undefined, has its default. */
+/** What you write in the section `oauth_server`. A key that is left out, or undefined, has its default. */
 export interface OAuthServerConfigInput {
-  /** The name that people know the application by. Needed. */
+  /** The name that people know your application by. Needed. */
   readonly name?: string | undefined;
   /**
-   * The scopes that clients can ask for, each with its label for people; a permission of the same name is needed, or the one that is
-   * named. `openid`, `profile` and `email` are built in. Needed.
+   * The scopes that clients can ask for, each with a label for people. A person needs the permission of the same name, or the
+   * one that you name. `openid`, `profile` and `email` are built in. Needed.
    */
   readonly scopes?: Readonly<Record<string, ScopeInput | undefined>> | undefined;
   /** The URL of the API that tokens are for (RFC 8707); none. */
@@ -253,12 +253,12 @@ export interface OAuthServerConfigInput {
   /** Whether the plugin adds the endpoints to the application's routes; true. */
   readonly routes?: boolean | undefined;
   /**
-   * Whether what `token()` refuses says how a token is obtained: `resource_metadata` (RFC 9728) and `scope` in `WWW-Authenticate`. The
-   * metadata of `oauth_server:audience`, which is needed, is published then, and an authorization also contains what its person has allowed
-   * its client before; false.
+   * Whether a refusal of `token()` says how to get a token: `resource_metadata` (RFC 9728) and `scope` in `WWW-Authenticate`. It needs
+   * `oauth_server:audience`, whose metadata are then published. A new authorization also contains what the person allowed this client
+   * before; false.
    */
   readonly challenge?: boolean | undefined;
-  /** Claims about a person, beside those of the profile. */
+  /** Claims about a person, in addition to those of the profile. */
   readonly claims?: ClaimsMapper | undefined;
   /** The directory of the signing keys; `storage/oauth/keys`. */
   readonly key_path?: string | undefined;
@@ -270,74 +270,74 @@ export interface OAuthServerConfigInput {
   readonly id_token_ttl?: number | undefined;
   /** How long an authorization code lives, in seconds; 60. */
   readonly code_ttl?: number | undefined;
-  /** How long somebody may take to answer the consent screen, in seconds; 600. */
+  /** How long a person may take to answer the consent screen, in seconds; 600. */
   readonly consent_ttl?: number | undefined;
   /**
-   * Whether a client may be the `https` URL of a document that says what it is (draft-ietf-oauth-client-id-metadata-document-02), from
-   * any host or from some; false.
+   * Whether a client id may be the `https` URL of the client's metadata (draft-ietf-oauth-client-id-metadata-document-02), from any host
+   * or only from some; false.
    */
   readonly client_id_metadata_documents?: boolean | DocumentHosts | undefined;
   /**
-   * Where probes ask whether the process lives and whether it is ready, below `base_path`: `{ live: '/health/live', ready: '/health/ready' }`, each
-   * of which may be another path, or false; false for neither. In an application of the kit these two, where it has no routes of its own
-   * there; in another one none, unless it is set: true for these two.
+   * Where probes ask whether the process is alive and whether it is ready, below `base_path`: `{ live: '/health/live', ready: '/health/ready' }`.
+   * Each may be another path, or false. `true` means these two paths, `false` neither. With the kit these two, unless your application has
+   * routes there; in a mount none.
    */
   readonly health?: boolean | HealthPathsInput | undefined;
   /**
-   * Whether a client may authenticate by assertions that it signs with a key of its own (`private_key_jwt`, RFC 7523), as its registration
-   * or its document says; false.
+   * Whether clients may authenticate with assertions that they sign (`private_key_jwt`, RFC 7523), as their registration or document says;
+   * false.
    */
   readonly private_key_jwt?: boolean | undefined;
   /**
-   * `fapi2`: every client is held to the FAPI 2.0 Security Profile, and what that demands is switched on, and cannot be switched off; none,
-   * and a client may be held to it by itself (`oauth:client:create --profile fapi2`).
+   * `fapi2` holds every client to the FAPI 2.0 Security Profile, and switches on what the profile demands. Without it, you can hold single
+   * clients to the profile (`oauth:client:create --profile fapi2`); none.
    */
   readonly profile?: 'fapi2' | undefined;
-  /** What becomes of audit events beside that the host is told; nothing. */
+  /** What happens to audit events, in addition to `Host.audit`; nothing. */
   readonly audit?: AuditConfigInput | undefined;
   /**
-   * How many iterations of PBKDF2-HMAC-SHA256 the hash of an imported client secret may have (`oauth:client:import`): every secret that this
-   * process has not seen yet costs as many, whoever sends it, so that the time tells nothing; 0, and none has any.
+   * How many iterations of PBKDF2-HMAC-SHA256 the hash of an imported client secret may have (`oauth:client:import`). Every secret that this
+   * process has not seen yet costs as many, so that the time tells nothing; 0, which refuses such hashes.
    */
   readonly imported_pbkdf2_iterations?: number | undefined;
   /**
-   * The languages of the pages for people: true for all that there are, or their tags (BCP 47), the first for whoever asks for none of them. An
-   * application adds languages by files (docs/pages.md). Without it, English alone; false.
+   * The languages of the pages for people: true for all, or their tags (BCP 47). The first one is for people who ask for none of them. You add
+   * languages with files (docs/pages.md). Without it, the pages are in English; false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
   /**
-   * Whether clients may register themselves (RFC 7591, RFC 7592): `open` for anybody, as a public client; `initial_access_token` for
-   * whoever an operator gave one (`oauth:initial-access-token:create`); or `off`, which it is.
+   * Whether clients may register themselves (RFC 7591, RFC 7592): `open` for everyone, as a public client; `initial_access_token` for those
+   * that you gave a token (`oauth:initial-access-token:create`); or `off`, the default.
    */
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /**
-   * How many clients register from one network (an IPv4 address, or a /64 of IPv6) within an hour without an initial access token. Assistants
-   * that run on servers of their vendor all register from a few addresses there; 60.
+   * How many clients may register from one network (an IPv4 address, or a /64 of IPv6) within an hour without an initial access token. All
+   * users of an assistant that runs on its vendor's servers register from a few addresses; 60.
    */
   readonly registrations_per_hour?: number | undefined;
-  /** How the pages look, where the kit's own section `branding` does not say it; as Portico has it. Files are absolute without the kit. */
+  /** How the pages look, unless the kit's section `branding` says it. Without the kit, write absolute paths of files; Portico's own design. */
   readonly branding?: BrandingInput | undefined;
 }
 
 /** Paths for probes, below `base_path`. */
 export interface HealthPathsInput {
-  /** Whether the process answers at all; `/health/live`. */
+  /** Whether the process answers; `/health/live`. */
   readonly live?: string | false | undefined;
-  /** Whether requests should be sent to it; `/health/ready`. */
+  /** Whether the process should get requests; `/health/ready`. */
   readonly ready?: string | false | undefined;
 }
 
-/** What becomes of audit events (`AuditEvent`), each before the request is answered. */
+/** What happens to audit events (`AuditEvent`), before the request is answered. */
 export interface AuditConfigInput {
-  /** Whether they are kept in the table `oauth_audit`, for `oauth:audit`; false. */
+  /** Whether the server keeps them in the table `oauth_audit`, for `oauth:audit`; false. */
   readonly keep?: boolean | undefined;
-  /** After how many days those that were kept are removed, by `oauth:prune` and now and then while serving; never. */
+  /** After how many days the server removes them from the table; never. */
   readonly retention_days?: number | undefined;
-  /** Where each is written as one line of JSON: `-` for standard output, or the absolute path of a file; nowhere. */
+  /** Where the server writes each one as a line of JSON: `-` for standard output, or the absolute path of a file; nowhere. */
   readonly stream?: string | undefined;
 }
 
-/** A scope as it is configured: what it allows, in words for the person who is asked; with the permission it needs. */
+/** A scope as you configure it: the label, or an object. */
 export type ScopeInput = string | ScopeConfig;
 
 /** The same as an object; a feature adds its keys. */
@@ -347,20 +347,20 @@ export interface ScopeConfig {
   /** A longer explanation, which people open on the pages of consent and applications; none. */
   readonly description?: string | undefined;
   /**
-   * Beside which scopes it is shown: those that say who the person is, those that look at something, those that change something. Guessed
-   * from the scope's name: one with `read`, `view` and the like looks at something, any other changes something.
+   * The group that the consent screen shows it in: who the person is, what the client may see, or what it may change. By default the name
+   * decides: a scope with `read`, `view` and the like is for seeing, any other for changing.
    */
   readonly group?: 'identity' | 'read' | 'change' | undefined;
   /** The permission that a person must hold; the scope's own name. */
   readonly permission?: string | undefined;
   /**
-   * The claims of `getProfile()` and `oauth_server:claims` that it releases, in ID tokens and at UserInfo, for as long as the person holds
-   * its permission; none. Not those that the protocol itself needs, such as `sub`.
+   * The claims of `getProfile()` and `oauth_server:claims` that it releases in ID tokens and at UserInfo, while the person holds its
+   * permission. The protocol's own claims, such as `sub`, cannot be among them; none.
    */
   readonly claims?: readonly string[] | undefined;
 }
 
-/** Whether clients may come that no operator registered: by registering themselves, or as documents. */
+/** Whether a client can come without an operator: by registering itself, or as a document. */
 export function admitsUnverified({
   registration = 'off',
   client_id_metadata_documents: documents = false,

@@ -6,7 +6,7 @@ import { logos } from './features/logos/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
 
-/** What the server can do beyond the documents, in the order in which its parts are added. */
+/** What the server can do beyond its core, in the order in which it starts. */
 export const FEATURES: readonly Feature[] = [
   applications,
   logos,

@@ -5,70 +5,70 @@ import type { PasswordHasher } from './contracts/password-hasher.ts';
 import type { PersonReference, UserInterface } from './contracts/person.ts';
 
 /**
- * Everything the authorization server needs of the application it runs in. It keeps no accounts, no login and no
- * permissions of its own: it asks here, at every request, and believes the answer. No member is ever called from
- * inside a transaction of the store.
+ * Everything that the authorization server needs from your application. It has no accounts, login or permissions: it
+ * asks here at every request, and trusts the answer. It never calls a member inside a transaction of the store.
  *
- * `Context` is what the mount gives along with a request, always the last argument: `req` of Express, `request` of Fastify, what
- * a handler of `portico/fetch` was called with. It is undefined where there is no request, as in a console command.
+ * `Context` is what the mount passes with a request, always as the last argument: `req` of Express, `request` of
+ * Fastify, or what you passed to the handler of `portico/fetch`. It is undefined without a request, as in a console
+ * command.
  */
 export interface Host<Context = unknown> {
-  /** Who is signed in in this browser, for this request; null when nobody is. Never derived from a bearer token. */
+  /** The person who is signed in in this browser; null if no one is. Do not derive it from a bearer token. */
   signedIn(request: Request, context: Context): Promise<PersonReference | null>;
-  /** Loads an account as it is now, never from a cache; null when there is none. */
+  /** Loads an account as it is now, never from a cache; null for an unknown one. */
   loadAccount(person: PersonReference, context: Context): Promise<UserInterface | null>;
   /** Whether this account holds this permission now. */
   holdsPermission(person: PersonReference, permission: string, context: Context): Promise<boolean>;
   /**
-   * The people whom a text fits: a part of the name or of the e-mail address, in upper or lower case alike, or the id. At most `limit`, which is
-   * small; the text has 1 to 100 characters. An administrator looks for somebody by it. Unless given, the administrator's pages find people by
-   * provider and id alone.
+   * Finds people for an administrator: by a part of the name or e-mail address, ignoring case, or by id. Returns at
+   * most `limit` of them, which is small. The text has 1 to 100 characters. Without it, the administrator's pages find
+   * people by provider and id only.
    */
   findPeople?(text: string, limit: number, context: Context): Promise<readonly UserInterface[]>;
   /**
-   * Where a person signs in, and is sent back from to `returnTo` (a path of this host). A path, such as `/login`, is given
+   * Your sign-in page, which sends people back to `returnTo`, a path of your application. A path such as `/login` gets
    * `return_to` as a parameter.
    */
   readonly loginUrl: string | ((returnTo: string, context: Context) => string);
   /**
-   * Whether the sign-in page says for which application somebody signs in: `AuthorizationServer.waitingFor` knows. The browser then
-   * carries that to the path of `loginUrl`, in an encrypted cookie. False unless given.
+   * Whether your sign-in page names the application that a person signs in for, which `AuthorizationServer.waitingFor`
+   * returns. The browser then carries it to the path of `loginUrl` in an encrypted cookie. Default: false.
    */
   readonly tellsWhoWaits?: boolean;
   /**
-   * Ends this browser's session, so that another person can sign in; the browser's secret is another one afterwards. Or the path
-   * of a page that does, such as `/logout`, and sends on to its parameter `return_to`. Without either, "Not you?" ends the question
-   * and says how to go on.
+   * Ends this browser's session, so that another person can sign in. The browser's secret must change with it. Or the
+   * path of a page that does this, such as `/logout`, and then redirects to its parameter `return_to`. Without either,
+   * "Not you?" ends the request and says how to go on.
    */
   readonly signOut?: string | ((request: Request, context: Context) => Promise<void>);
   /**
-   * A random secret of at least 128 bits (22 characters of base64url) of this browser's session, asked for when somebody
-   * is signed in: the same while they are, another one after signing out and when another person has signed in. It never
-   * leaves the server; consent is bound to the browser and its person by it. A cookie of Portico's own unless given.
+   * A random secret of this browser's session, at least 128 bits (22 characters of base64url). It stays the same while
+   * a person is signed in, and changes when they sign out or another person signs in. It never leaves the server: it
+   * binds consent to the browser and the person. Without it, Portico sets a cookie.
    */
   browserSecret?(request: Request, context: Context): Promise<string>;
-  /** The hasher that the host uses for people; client secrets are hashed with the same. argon2id unless given. */
+  /** Hashes client secrets; use the hasher that you have for passwords. Default: argon2id. */
   readonly passwordHasher?: PasswordHasher;
-  /** Renders a view such as `oauth/consent`; the built-in ones, which a host's own shadow, unless given. */
+  /** Renders a view such as `oauth/consent`. Default: the built-in views, which yours replace. */
   render?(view: string, data: Readonly<Record<string, unknown>>, context: Context): Promise<string>;
   /**
-   * Where a request comes from, to slow guessing down: behind a proxy what the proxy says. An IP address, with or without a
-   * port; null when it is not known. Any other text counts as null. Unless given it is what the framework's request has as `ip`
-   * (Express, Fastify and Koa: by their own setting for proxies), or the other end of Node's connection.
+   * The IP address that a request comes from, with or without a port; null if unknown. It slows down guessing. Behind a
+   * proxy, return what the proxy says. Any other text counts as null. Default: `ip` of the framework's request (Express,
+   * Fastify and Koa apply their proxy setting), or the other end of Node's connection.
    */
   clientAddress?(request: Request, context: Context): string | null;
-  /** Takes an event for the host's audit log. The server waits for it before it answers the request. A line of the log unless given. */
+  /** Takes an event for your audit log. The server waits for it before it answers. Default: a line of the log. */
   audit?(event: AuditEvent, context: Context): Promise<void>;
-  /** Takes what somebody should look at; it never holds a secret, a token or a code. JSON on standard output unless given. */
+  /** Takes what an operator should look at, never with a secret, token or code. Default: JSON on standard output. */
   readonly log?: Log;
   /**
-   * Called when the answer to a person's browser is ready and before it is sent, once for each request: a host whose session is
-   * a cookie appends its `Set-Cookie` to `response.headers`. Not called for requests of applications, which read no session.
+   * Called once for each request of a browser, after the response is made and before it is sent. If your session is a
+   * cookie, append its `Set-Cookie` to `response.headers`. Not called for requests of applications, which read no session.
    */
   commit?(request: Request, response: Response, context: Context): Promise<void> | void;
 }
 
-/** A host as the server asks it: complete, and each member called in the context of the request being answered. */
+/** A host with every member. Each runs in the context of the request that is being answered. */
 export interface CompleteHost {
   /** As `Host.signedIn`. */
   signedIn(request: Request): Promise<PersonReference | null>;
@@ -76,11 +76,11 @@ export interface CompleteHost {
   loadAccount(person: PersonReference): Promise<UserInterface | null>;
   /** As `Host.holdsPermission`. */
   holdsPermission(person: PersonReference, permission: string): Promise<boolean>;
-  /** As `Host.findPeople`; null where the application finds nobody. */
+  /** As `Host.findPeople`; null if the application does not have it. */
   readonly findPeople: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
   /** As `Host.browserSecret`, for the person who is signed in. */
   browserSecret(request: Request, person: PersonReference): Promise<string>;
-  /** As `Host.signOut`. Where the browser goes next, to come to `returnTo` in the end; null when only the person can sign out. */
+  /** As `Host.signOut`. Returns where the browser goes next, on its way to `returnTo`; null if only the person can sign out. */
   signOut(request: Request, returnTo: string): Promise<string | null>;
   /** As `Host.loginUrl`. */
   loginUrl(returnTo: string): string;
@@ -96,11 +96,11 @@ export interface CompleteHost {
   audit(event: AuditEvent): Promise<void>;
   /** As `Host.log`. */
   readonly log: Log;
-  /** As `Host.commit`; null when there is nothing to do. */
+  /** As `Host.commit`; null without it. */
   readonly commit: ((request: Request, response: Response) => Promise<void>) | null;
 }
 
-/** Where a request comes from, in canonical form; null when the host does not know, or knows no IP address. */
+/** The address that a request comes from, in canonical form; null if the host does not know an IP address. */
 export function callerAddress(host: Pick<CompleteHost, 'clientAddress'>, request: Request): string | null {
   const address = host.clientAddress(request);
   return address === null ? null : canonicalAddress(address);

@@ -144,7 +144,7 @@ function defaultOf({ def }: Schema): unknown {
 /** `How long a code lives, in seconds; 60.` is a sentence and a default. */
 function withoutDefault(comment: string): { readonly says: string; readonly end: string | null } {
   if (comment.endsWith(' Needed.')) return { says: comment.slice(0, -' Needed.'.length), end: 'needed' };
-  const off = /^(.*[^,;])[,;]? or `off`, which it is\.$/.exec(comment);
+  const off = /^(.*[^,;])[,;]? or `off`, the default\.$/.exec(comment);
   if (off !== null) return { says: `${off[1] ?? ''}.`, end: '`off`' };
   const [, says = comment, end = null] = /^(.*)(?:; |\. )((?:[^;.`]|`[^`]*`)+)\.$/.exec(comment) ?? [];
   return end !== null && DEFAULT.test(end)

@@ -41,8 +41,8 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
 
 /**
- * Makes a server; opens nothing and writes nothing. `key_path` must be absolute. Throws a ConfigurationError for a base path that
- * is none.
+ * Makes an authorization server. Opens nothing and writes nothing. `key_path` must be absolute. Throws a ConfigurationError for
+ * settings that cannot be used.
  */
 export function createAuthorizationServer<Context = unknown>(
   options: AuthorizationServerOptions<Context>,

@@ -49,7 +49,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
   const { name: serverName, private_key_jwt: takesKeys = false } = config;
   const accessPath = needs.contributions.accessPath ?? paths.home;
   const keyParameter = binding?.parameter ?? null;
-  /** What nobody reads is not kept: a request that waits has little room. */
+  /** A request that waits has little room, so it keeps only the hints that a page reads. */
   const hints: readonly Hint[] = [
     ...(host.tellsWhoWaits ? (['login_hint'] as const) : []),
     ...(host.tellsWhoWaits || withLanguage ? (['ui_locales'] as const) : []),

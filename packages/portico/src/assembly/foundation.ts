@@ -42,7 +42,7 @@ export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly migrations?: () => Promise<readonly MigrationState[]>;
   /** In which languages the host's pages are; made of the configuration and `messages` unless given. */
   readonly speaking?: Speaking;
-  /** How the pages look; null for nothing of its own, and as the configuration says unless given. */
+  /** How the pages look; null for Portico's own design. Default: what the configuration says. */
   readonly branding?: Branding | null;
   /** What an administrator's page of the doctor looks at; the store alone unless given. */
   readonly examined?: ExaminedApplication;

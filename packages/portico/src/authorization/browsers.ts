@@ -6,14 +6,14 @@ import { keyedHash, randomToken } from '../crypto.ts';
 import type { Sealer } from '../server.ts';
 
 /**
- * Browsers, told apart by a cookie of Portico's own, for a host that keeps no `browserSecret` itself. The cookie holds 256 random
- * bits, and for whom they are once somebody is signed in, encrypted: who plants one in somebody's browser does not know what is in
- * it (decision 30).
+ * Tells browsers apart by a cookie, for a host without `browserSecret`. The cookie has 256 random bits and, once a person is
+ * signed in, who they are for. It is encrypted: an attacker who plants a cookie in a browser does not know what is in it
+ * (decision 30).
  */
 export interface Browsers {
   /** What consent is bound to: this browser's secret for this person, the same until another person asks for theirs. */
   secret(request: Request, person: PersonReference): Promise<string>;
-  /** Gives the browser another cookie with the answer to this request, for whoever signs in next. */
+  /** Gives the browser another cookie with the answer to this request, for the person who signs in next. */
   renew(request: Request): void;
   /** The `Set-Cookie` header that the answer to this request must carry; null when the browser keeps what it has. */
   setCookie(request: Request): Promise<string | null>;
@@ -23,13 +23,13 @@ export interface BrowsersOptions {
   readonly sealer: Sealer;
   /** Over https the cookie is this host's alone (`__Host-`). */
   readonly issuer: string;
-  /** Another installation below another one has a cookie of its own. */
+  /** Two installations below different base paths have different cookies. */
   readonly basePath: string;
 }
 
 interface Browser {
   readonly value: string;
-  /** For whom it is, as a keyed hash; empty until somebody is signed in. */
+  /** The person that it is for, as a keyed hash; empty until a person is signed in. */
   readonly person: string;
   /** The cookie that it came in; null for a new one. */
   readonly sealed: string | null;
@@ -83,7 +83,7 @@ export function createBrowsers({ sealer, issuer, basePath }: BrowsersOptions): B
       const browser =
         browsers.find((each) => each.person === personIn(each)) ??
         browsers.find((each) => each.person === '') ??
-        // Somebody else was here before.
+        // Another person was signed in before.
         newBrowser(true);
       const renewed = browser.renewed || (browser.person === '' && browser.sealed !== null);
       seen.set(request, [{ ...browser, person: personIn(browser), renewed }]);

@@ -20,7 +20,7 @@ import {
 export interface ConsentView extends ShownLook {
   /** `oauth_server:name`. */
   readonly serverName: string;
-  /** Who asks. No name that anybody may have given himself: that is `unverified.calledName`. */
+  /** Who asks. Never a name that a client gave itself: that is `unverified.calledName`. */
   readonly clientName: string;
   /** Null for a client that an operator registered. */
   readonly unverified: Unverified | null;
@@ -74,8 +74,8 @@ export interface ConsentPageSurroundings {
 }
 
 /**
- * The data of the page. A view that knows nothing of clients that no operator registered still says who asks: `clientName` is no name
- * that anybody may have given himself.
+ * The data of the page. `clientName` is never a name that a client gave itself, so a view that does not know about unverified
+ * clients still says who asks.
  */
 export function consentPageData(
   { client, user, scopes, grantedBefore, redirectUri, requestId, csrfToken }: ConsentQuestion,

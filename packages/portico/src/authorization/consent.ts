@@ -63,7 +63,7 @@ export interface ConsentOptions {
   readonly profiles: Pick<Profiles, 'governs' | 'refusal'>;
   /** What refuses requests that came by a browser alone. */
   readonly indirectRefusals: readonly IndirectRefusal[];
-  /** Where somebody who answered before can see and take back what they allowed. */
+  /** Where people see and take back what they allowed. */
   readonly accessPath: string;
 }
 
@@ -101,7 +101,7 @@ export class Consent {
     return presented;
   }
 
-  /** The time to answer starts here, when the request is first shown to somebody. False when the id is taken. */
+  /** Starts the time to answer, when the request is first shown. False if the id is taken. */
   async #saveRequest(
     request: AuthorizationRequest,
     { name, registeredBy }: Client,
@@ -195,8 +195,8 @@ export class Consent {
   }
 
   /**
-   * The same decision again, of this person in this browser: they clicked twice, and the browser waits for the second answer alone. A code
-   * that nobody has used is replaced, so that one is good. Null when it is another decision, or there was none.
+   * Answers the same decision again: the person clicked twice, and the browser waits only for the second answer. Replaces a code that was
+   * not used, so that one code is good. Null for another decision, and if there was no decision.
    */
   async #answerAgain(
     saved: ConsentRequest,

@@ -37,7 +37,7 @@ export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptio
   }
 
   async function openingKey(period: number): Promise<string | null> {
-    // A number that somebody made up must not reach the store.
+    // A number that a stranger made up must not reach the store.
     if (period < periodAt(clock() - lifetime) || period > periodAt(clock() + CLOCKS_DIFFER)) return null;
     const key = known.get(period);
     if (key !== undefined) return key;
@@ -60,7 +60,7 @@ export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptio
   };
 }
 
-/** Texts that somebody else carries for this installation: encrypted by any of its processes, and read by any of them. */
+/** Texts that browsers carry for this installation. Each of its processes can encrypt and read them. */
 export interface Sealing {
   /** Encrypts a text. */
   seal(purpose: string, content: string): Promise<string>;

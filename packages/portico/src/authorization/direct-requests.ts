@@ -35,7 +35,7 @@ export function indirectRefusalOf(
   return null;
 }
 
-/** For somebody whose browser came with a reference to nothing. */
+/** For a browser that came with a reference that the server does not know. */
 export function notUsable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

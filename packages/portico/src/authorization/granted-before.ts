@@ -5,9 +5,9 @@ import type { AuthorizationRecords } from '../store/sql/authorizations.ts';
 import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
 
 /**
- * What this person has allowed this client before, for this audience: the scopes of their living authorizations, as far as the
- * client is still registered for them and the server still offers them. Whether the person still holds the permissions is not looked
- * at. An authorization counts once its code was redeemed: until then nobody has shown that it was meant for whom it was given to.
+ * What this person allowed this client before, for this audience: the scopes of their living authorizations that the client is
+ * still registered for and the server still offers. Does not check whether the person still holds the permissions. An authorization
+ * counts once its code was redeemed: before that, it may have reached the wrong client.
  *
  * A client that no operator registered is to the person the place where its answer goes, and an authorization does not tell where that
  * was. So nothing counts for such a client that has several: one could have what another was allowed (decision 38).

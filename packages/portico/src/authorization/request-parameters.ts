@@ -129,8 +129,8 @@ export function requireResource(parameters: Parameters, audience: string | null)
 }
 
 /**
- * The parameters that the checks read, as they were sent; of one that is repeated, two values: it is refused, however many. And the
- * hints that somebody reads.
+ * The parameters that the checks read, as they were sent, and the hints that a page reads. Of a repeated parameter it keeps two values,
+ * which are enough to refuse it.
  */
 export function sentParameters(
   parameters: Parameters,

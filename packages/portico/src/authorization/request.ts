@@ -34,7 +34,7 @@ export type AuthorizationRequest = Pick<
   | 'direct'
 >;
 
-/** The request and its client, or the error response for its redirect URI, or that somebody has to be signed in before either. */
+/** The request and its client, or the error response for its redirect URI, or that a person must sign in first. */
 export type CheckedRequest =
   | { readonly asked: AuthorizationRequest; readonly client: Client }
   | { readonly response: AuthorizationResponse }
@@ -42,11 +42,11 @@ export type CheckedRequest =
 
 export interface RequestChecks {
   /**
-   * Throws a page error when it is not certain where a response may be sent (AS-7.4). For nobody who is signed in (`person` is null),
-   * no document is fetched, and no browser sent to a client that no operator registered (RFC 9700 section 4.11.2).
+   * Throws a page error if it is not certain where a response may go (AS-7.4). If no one is signed in (`person` is null), it
+   * fetches no document, and sends no browser to a client that no operator registered (RFC 9700 section 4.11.2).
    */
   check(put: PutRequest, request: Request, person: PersonReference | null): Promise<CheckedRequest>;
-  /** The same of what this client sends itself, whom it says it is. Throws the OAuthError that refuses it. */
+  /** Checks a request that this client, which is authenticated, sent directly. Throws the OAuthError that refuses it. */
   checkDirect(parameters: Parameters, client: Client): Promise<AuthorizationRequest>;
 }
 
@@ -172,7 +172,7 @@ function requireRedirectUri(parameters: Parameters, client: Client): string {
   const redirectUri = parameters.isRepeated('redirect_uri') ? undefined : parameters.get('redirect_uri');
   if (redirectUri !== undefined && isRegistered(client, redirectUri)) return redirectUri;
   throw new AuthorizationPageError(
-    // Anybody may be shown this page, and no name that anybody may have given himself stands on it.
+    // Anyone can be sent to this page, so it shows no name that a client gave itself.
     isVerified(client)
       ? page('error.unregistered_address', { client: client.name })
       : page('error.unverified_unregistered_address'),

@@ -17,7 +17,7 @@ const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
   ui_locales: (value) => value.length <= LONGEST_LOCALES && LOCALES.test(value),
 };
 
-/** One of the hints, as a page can use it; undefined when there is none. */
+/** One of the hints, as a page can use it; undefined without it. */
 export function hintOf(parameters: Pick<Parameters, 'all'>, hint: Hint): string | undefined {
   return sentHints(parameters, [hint])[0]?.[1];
 }

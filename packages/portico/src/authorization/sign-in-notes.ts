@@ -10,9 +10,9 @@ import type { Sealer } from '../server.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * What a sign-in page may tell of the request that brought somebody there. The request waits in a cookie that no page but
- * `/oauth/authorize` is sent, so the browser carries this in another, encrypted, to the sign-in page alone. There is one, of the request that
- * was sent to sign in last: the page of an earlier tab, loaded again, tells of none.
+ * What a sign-in page may show of the request that brought a person there. The request waits in a cookie that only
+ * `/oauth/authorize` gets, so the browser carries this in another encrypted cookie, to the sign-in page only. There is one cookie, for the
+ * request that was sent to sign in last: the page of an earlier tab shows nothing when it is loaded again.
  */
 export interface SignInNotes {
   /** The `Set-Cookie` headers that take it there. None for a sign-in page on another origin, and when it is not known who asks. */
@@ -28,7 +28,7 @@ export interface SignInNote {
   readonly sent: SentParameters;
   /** Looked up when it is not known yet. */
   readonly client: Client | null;
-  /** Of whoever signs in. */
+  /** The person who signs in. */
   readonly words: Words;
 }
 
@@ -62,7 +62,7 @@ export function createSignInNotes(options: SignInNotesOptions): SignInNotes {
     words: Words,
   ): Promise<Pick<WaitingFor, 'clientName' | 'isVerified'> | null> {
     const clientId = sent.get('client_id') ?? '';
-    // Of a client that is a document its address says enough; nothing is fetched for somebody who is not signed in.
+    // The address of a document says enough. The server fetches nothing for a person who is not signed in.
     if (documents.names(clientId)) return { clientName: new URL(clientId).host, isVerified: false };
     const client = known ?? (await clients.find(clientId));
     if (client === null) return null;

@@ -9,14 +9,14 @@ import type { WaitingRequestRecords } from '../store/sql/waiting-requests.ts';
 import type { Sealer } from '../server.ts';
 
 /**
- * Authorization requests that wait until somebody has signed in (AS-7.13, AS-7.14). Anybody may send one, so the server stores
- * nothing of it: the browser does, in an encrypted cookie named by the request's id. A request that is too long for a cookie
- * goes to the store, within a budget, and the cookie holds the secret that finds it there.
+ * Authorization requests that wait until a person has signed in (AS-7.13, AS-7.14). Anyone can send one, so the server stores
+ * nothing: the browser keeps it, in an encrypted cookie named by the request's id. A request that is too long for a cookie goes
+ * to the store, within a budget, and the cookie has the secret that finds it there.
  */
 export interface WaitingRequests {
   /** Lets a request wait for `consent_ttl`. Throws a page error when a long one finds no room in the store. */
   begin(request: Request, waits: RequestToWait): Promise<BegunWaiting>;
-  /** The request of this id that waits in this browser; null when there is none. */
+  /** The request with this id that waits in this browser; null if there is no such request. */
   find(request: Request, requestId: string): Promise<WaitingInBrowser | null>;
   /**
    * `Set-Cookie` headers that remove the cookies beyond the limits, but never this request's: a form that another site posts
@@ -77,7 +77,7 @@ const LARGEST_COOKIE = 3500;
 const MOST_COOKIES = 8;
 const MOST_BYTES = 6144;
 
-/** What the store holds of waiting requests at most, and of those that anybody may have sent directly, in bytes: in all, and of one network. */
+/** The most bytes that the store keeps of waiting and pushed requests: in total, and from one network. */
 export const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
 /** What a row takes beside the parameters, about. */
 export const ROW_BYTES = 300;

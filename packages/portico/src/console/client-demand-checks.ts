@@ -4,8 +4,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Clients that demand what is switched off, and are given nothing without it. Nothing is said where there are none. Those of a profile have a
- * check of their own; those that are documents are read anew when somebody comes with one.
+ * Finds clients that demand what is switched off, and so get no tokens. Empty if there are no such clients. Clients of a profile have
+ * their own check. Clients that are documents are read again when a request names one.
  */
 export async function examineClientDemands({ application, server }: Subject): Promise<readonly Check[]> {
   if (pendingSteps(await application.migrations()).length > 0) return [];

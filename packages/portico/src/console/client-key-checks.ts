@@ -34,7 +34,7 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
   return [(await wrongKeys(server, publishing)) ?? ok(`those of ${publishing.length} were fetched`)];
 }
 
-/** Those that are documents are read anew when somebody comes with one. */
+/** Clients that are documents are read again when a request names one. */
 function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
   return livingClients(server, ({ keys, registeredBy }) => keys !== null && registeredBy !== 'document');
 }

@@ -5,7 +5,7 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
-/** Nothing where nobody is held to a profile, or the clients cannot be read: the check of the schema says so. */
+/** Empty if no client is held to a profile, or if the clients cannot be read, which the check of the schema reports. */
 export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
   const { config } = server;
   const profiles = createProfiles(config);

@@ -107,7 +107,7 @@ async function examineKeySet(server: AuthorizationServer, documents: DocumentFet
 
 // --- what reaches the process ---------------------------------------------------------------------------------
 
-/** A forged `X-Forwarded-For`, such as a caller may send to hide its address; a documentation address (RFC 5737) is nobody's. */
+/** A forged `X-Forwarded-For`, such as a caller may send to hide its address; a documentation address (RFC 5737) belongs to no one. */
 const MADE_UP = '192.0.2.123';
 
 async function examineRoundTrip(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {

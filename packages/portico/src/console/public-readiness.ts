@@ -21,7 +21,7 @@ export async function examineReadiness(
   if (ready === null) return [];
   const url = `${server.origin}${ready}`;
   const asked = await documents.fetch(url, {}, [200, 503]);
-  // Nobody knows who has answered.
+  // It may not be this server that answered.
   const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
   if (status === 'ready') return [ok(`${url} answers that a process is ready`)];
   if (status === 'stopping') {

@@ -38,7 +38,7 @@ async function unready(database: Subject['application']['database']): Promise<Fi
   return examinations.findUnready(database);
 }
 
-/** As `/health/ready` looks: what may only be read answers, and nobody can be given a token. */
+/** Looks as `/health/ready` does: a database that can only be read answers, but the server cannot issue tokens. */
 async function writeProblem(database: Subject['application']['database']): Promise<Finding | null> {
   try {
     await writeNothing(database);
@@ -97,12 +97,12 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
   return around === null ? found : [found, around];
 }
 
-/** Root reads what the server may not: what a command of root's made, and nobody gave away, shows in whose it is alone. */
+/** Finds keys that a command of root made and did not hand over. Root can read them and the server cannot: only their owner shows it. */
 async function foreignKeys(directory: string): Promise<Finding | null> {
-  // Nobody owns anything in this sense on Windows.
+  // Windows has no owners in this sense.
   if (process.platform === 'win32') return null;
   const { owner, foreign } = await ownersIn(directory).catch(() => ({ owner: null, foreign: [] }));
-  // In a directory of root's they may well be the account's that serves.
+  // In a directory of root, they may belong to the account that serves.
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const files = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
@@ -112,7 +112,7 @@ async function foreignKeys(directory: string): Promise<Finding | null> {
   );
 }
 
-/** A directory that root made in somebody else's before its commands gave it away. Only root does not notice. */
+/** Finds a directory that root made in another account's directory, before commands handed it over. Only root does not notice. */
 async function directoryOfRoot(directory: string): Promise<Finding | null> {
   if (process.geteuid?.() !== 0 || (await stat(directory)).uid !== 0) return null;
   let around = path.dirname(directory);
@@ -137,7 +137,7 @@ function clientsWithoutKey(
 ): Promise<readonly Client[]> {
   return livingClients(
     server,
-    // Documents are read anew when somebody comes with one; what a stranger writes is no fault here.
+    // The server reads documents again when a request names one. What a stranger writes in them is not a fault here.
     ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
       registeredBy !== 'document' &&
       scopes.includes('openid') &&

@@ -25,7 +25,7 @@ export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[
   }
 }
 
-/** `--logo`: a file, or an address that is fetched once. Throws a RegistrationError for a file that is none. */
+/** Reads `--logo`: a file, or an address that is fetched once. Throws a RegistrationError if the file cannot be read. */
 export async function namedLogo(
   logo: string | undefined,
 ): Promise<Pick<ClientRegistration, 'logo' | 'logoUri'>> {
@@ -40,7 +40,7 @@ export async function namedLogo(
 
 type NamedKeys = Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'>;
 
-/** `--jwks` and `--jwks-alg`. Throws a RegistrationError for a file that is none. */
+/** Reads `--jwks` and `--jwks-alg`. Throws a RegistrationError if the file cannot be read. */
 export async function namedKeys({
   jwks,
   jwksAlg,

@@ -72,7 +72,7 @@ function time(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** It is written down for those alone that go when nobody uses them. */
+/** The server records it only for clients that expire when they are not used. */
 function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
   if (registeredBy === 'operator') return 'not written down for an application that an operator registered';
   return usedAt === null ? 'never' : `${time(usedAt)}, to the day`;

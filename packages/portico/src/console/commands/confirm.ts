@@ -10,7 +10,7 @@ export async function requireYes(context: ConsoleContext, question: string, yes:
   if (!process.stdin.isTTY) context.fail(`${question} Nobody can be asked here: say --yes if you mean it.`);
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // Also at the end of the input: nobody answers then.
+    // The input may also end without an answer.
     const ended = new Promise<string>((resolve) => asked.once('close', () => resolve('')));
     const answer = await Promise.race([asked.question(`${question} Type yes to go on: `), ended]);
     if (answer.trim() !== 'yes') context.fail('Nothing was changed.');

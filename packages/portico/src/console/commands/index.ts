@@ -56,7 +56,7 @@ const commandsOf = (demands: readonly DemandDescription[]): readonly AddCommands
   addAuditList,
 ];
 
-/** Every command of the plugin: a file of its own, since an application that serves loads none of them. */
+/** Every command of the plugin. They have their own file, because an application that serves does not load them. */
 export function addServerCommands(demands: readonly DemandDescription[]): AddCommands {
   return (program, context) => {
     for (const add of commandsOf(demands)) add(program, context);

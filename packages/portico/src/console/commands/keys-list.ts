@@ -59,7 +59,7 @@ function describeKey(key: KeyDescription): string {
   ].join('\n');
 }
 
-/** Whoever writes a key file by hand may call the key anything. */
+/** A key file that was written by hand can have any name. */
 export function shownKid(kid: string): string {
   return /^[\w.~-]{1,100}$/.test(kid) ? kid : quoted(kid);
 }

@@ -3,7 +3,7 @@ import type { ConsoleContext } from '../../application/contracts.ts';
 import { AccessError, RegistrationError } from '../../errors.ts';
 import { KeyRotationError } from '../../keys/signing-key.ts';
 
-/** The result, or the end of the command with one line that says why there is none. */
+/** Returns the result, or ends the command with one line that says why it failed. */
 export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
   try {
     return await result;
@@ -13,5 +13,5 @@ export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Pr
   }
 }
 
-/** Errors that tell whoever asked what to do. */
+/** Errors whose message tells the operator what to do. */
 const KNOWN = [RegistrationError, AccessError, KeyRotationError, OutOfRangeError];

@@ -29,7 +29,7 @@ export interface ConsoleIo {
   readonly stdout: (text: string) => void;
   /** Takes everything that is meant for a reader. */
   readonly stderr: (text: string) => void;
-  /** How many columns the terminal has that `stderr` writes to; null, as when it is left out, when it is none. */
+  /** The number of columns of the terminal behind `stderr`; null, the default, if it is not a terminal. */
   readonly columns?: () => number | null;
 }
 

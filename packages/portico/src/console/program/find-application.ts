@@ -50,7 +50,7 @@ export async function findDefinition(
   return { directory, ...withoutUndefined(definition as ApplicationDefinition) };
 }
 
-/** A folder of undefined is none: bundlers make that of `import.meta.dirname`. */
+/** Treats an undefined folder as missing: bundlers turn `import.meta.dirname` into that. */
 function withoutUndefined({ directory, ...others }: ApplicationDefinition): ApplicationDefinition {
   return directory === undefined ? others : { directory, ...others };
 }

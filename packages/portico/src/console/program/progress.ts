@@ -8,7 +8,7 @@ export interface ProgressOptions {
   readonly what: string;
   /** Takes what is shown: standard error. */
   readonly write: (text: string) => void;
-  /** How many columns the terminal has that is written to; null when it is none. */
+  /** The number of columns of the terminal; null if the output is not a terminal. */
   readonly columns: number | null;
   /** Measures how long the work lasts; the system's unless a test says otherwise. */
   readonly timer?: Timer;

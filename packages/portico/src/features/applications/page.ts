@@ -137,7 +137,7 @@ function notAccepted(): AuthorizationPageError {
   );
 }
 
-/** The form that ends what a person has allowed this application; for all of them, null, a form of its own. */
+/** Names the form that ends what a person allowed this application, or all of them (null). */
 function formOf(clientId: string | null, { user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;
   return clientId === null

@@ -27,7 +27,7 @@ export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
   return new Set(bound.map(([name]) => name));
 }
 
-/** What contradicts itself: demands that nobody could meet, and nonces that nobody would be asked for. */
+/** Finds settings that contradict each other: demands that no client could meet, and nonces that the server would never ask for. */
 export function dpopProblems({
   dpop = 'off',
   dpop_nonces: nonces = false,

@@ -4,11 +4,11 @@ import type { SingleUses } from '../../store/single-uses.ts';
 import { DpopError } from './errors.ts';
 import type { DpopNonces } from './nonces.ts';
 
-/** Proofs that whoever sends a request has a key (RFC 9449), at the endpoints of the server and at what tokens are for. */
+/** Checks the proofs of clients that they have a key (RFC 9449), at the server's endpoints and at resources. */
 export interface Dpop {
   /**
    * Checks the proof of a request, and its nonce where one is needed; writes nothing. Null for a request without one. Throws a
-   * DpopError. Nobody may act on it before it was claimed.
+   * DpopError. Claim it before you act on it.
    */
   check(request: ProofRequest, accessToken: string | null): Promise<DpopProof | null>;
   /**

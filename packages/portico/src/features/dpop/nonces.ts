@@ -1,6 +1,6 @@
 /**
  * What proofs have to carry where `oauth_server:dpop_nonces` is on (RFC 9449 section 8): the time, sealed by any process of the
- * installation and opened by all, so nothing of it is kept. Whoever has none, or an old one, is given one, and asks again.
+ * installation and opened by all, so nothing of it is kept. A client without a nonce, or with an old one, gets a new one and asks again.
  */
 export interface DpopNonces {
   /** For the header field `DPoP-Nonce`. */

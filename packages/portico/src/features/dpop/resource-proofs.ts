@@ -49,7 +49,7 @@ export class ResourceProofs {
     }
   }
 
-  /** The proof is claimed last: whoever has another key uses up nothing. */
+  /** Claims the proof last, so that a request with another key uses nothing up. */
   async #judge(
     request: Request,
     token: string,

@@ -9,7 +9,7 @@ export const pushedShape = {
 
 export interface PushedConfig {
   /**
-   * Whether clients may push their authorization requests (RFC 9126), `accept`, or have to, `require`; or `off`, which it is.
+   * Whether clients can push their authorization requests (RFC 9126), `accept`, or must, `require`; or `off`, the default.
    */
   readonly pushed_authorization_requests?: 'off' | 'accept' | 'require' | undefined;
 }

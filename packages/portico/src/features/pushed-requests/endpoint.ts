@@ -51,7 +51,7 @@ export class ParEndpoint {
     const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);
     const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);
     if (proved === null) return reply;
-    // Last: whoever may be anybody has as many proofs written down as requests.
+    // Last, because each claimed proof is a row: a stranger must not have more of them written than requests.
     await proved.claim();
     return withFields(reply, await proved.answerFields());
   };

@@ -9,9 +9,9 @@ import { notUsable, type DirectRequests } from '../../authorization/direct-reque
 import { ROW_BYTES, WAITING_BUDGET, type SentParameters } from '../../authorization/waiting-requests.ts';
 
 /**
- * Authorization requests that their client pushed (RFC 9126), until a browser comes with their `request_uri` (decision 44). What a
- * `request_uri` and a client give together is the id of the request from then on: it finds what was pushed, the browser's cookie while
- * somebody signs in, and the question that was put to a person. So whoever comes first with it is put the question, and nobody is after that.
+ * Authorization requests that a client pushed (RFC 9126), until a browser comes with their `request_uri` (decision 44). The
+ * `request_uri` and the client together make the id of the request. It finds what was pushed, the browser's cookie during
+ * sign-in, and the consent request. So only the first person who comes with it is asked.
  */
 export interface PushedRequests extends DirectRequests {
   /** Keeps what this client has pushed for the moment that it is used in; its `request_uri`. Throws a NotNowError without room. */

@@ -14,8 +14,8 @@ export const refreshRetryShape = {
 
 export interface RefreshRetryConfig {
   /**
-   * For how many seconds after its use a refresh token that is offered again is given the same answer, unless its successor was used;
-   * 300 at most; 0, which makes every second use a replay.
+   * For how many seconds a refresh token that is used again gets the same answer as before, unless its successor was used. At most 300; 0,
+   * which makes every second use a replay.
    */
   readonly refresh_retry_seconds?: number | undefined;
 }
