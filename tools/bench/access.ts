@@ -117,9 +117,9 @@ async function printLists({ access }: AuthorizationServer): Promise<void> {
     'a common scope': { scope: 'notes:read' },
     'a rare scope, the oldest rows': { scope: 'rare' },
     'a rare scope of a common client': { scope: 'rare', clientId: common },
-    'a scope that nobody has': { scope: 'none' },
-    'a scope that nobody has, of a common client': { scope: 'none', clientId: common },
-    'a scope that nobody has, of a person with very many': { scope: 'none', ...many },
+    'a scope that no one has': { scope: 'none' },
+    'a scope that no one has, of a common client': { scope: 'none', clientId: common },
+    'a scope that no one has, of a person with very many': { scope: 'none', ...many },
     'unused for 1 day: hardly any': { unusedSince: NOW - DAY },
     'unused for 27 days: none': { unusedSince: NOW - 27 * DAY },
     'unused for 90 days: none': { unusedSince: NOW - 90 * DAY },
@@ -130,7 +130,7 @@ async function printLists({ access }: AuthorizationServer): Promise<void> {
       scope: 'none',
       unusedSince: NOW - DAY,
     },
-    'a person whom nobody has seen': person('nobody'),
+    'an unknown person': person('nobody'),
   } as const;
   const table: string[][] = [];
   for (const [name, filter] of Object.entries(LISTS)) {

@@ -1,0 +1,38 @@
+// @engines sqlite: it reads pages and comments
+import { describe, expect, test } from 'vitest';
+import { problemsOfPage, problemsOfSource } from '../tools/scripts/prose.ts';
+
+const LONG = `${'word '.repeat(36).trim()}.`;
+
+describe('the check of the prose', () => {
+  test.each([
+    ['a vague word', 'Start.\n\nIt is for whoever asks.', 3, '"whoever"'],
+    ['two words that belong together', 'There is none.', 1, '"is none"'],
+    ['a sentence of 36 words', `# Title\n\n${LONG}`, 3, 'a sentence of 36 words'],
+    ['one in a list', `- Short.\n- ${LONG}`, 1, 'a sentence of 36 words'],
+  ])('finds %s in a guide, with its line', (_, markdown, line, problem) => {
+    expect(problemsOfPage('docs/guide.md', markdown)).toEqual([
+      { file: 'docs/guide.md', line, problem: expect.stringContaining(problem) as string },
+    ]);
+  });
+
+  test.each([
+    ['code', 'Run `nobody`.\n\n```sh\nsudo -u nobody true\n```\n'],
+    ['a link to a heading', 'See [a case](page.md#somebody-guesses).'],
+    ['a sentence of 35 words', `${'word '.repeat(35).trim()}.`],
+    ['a table', `| ${LONG} |\n| --- |\n| ${LONG} |\n`],
+  ])('leaves %s alone', (_, markdown) => {
+    expect(problemsOfPage('docs/guide.md', markdown)).toEqual([]);
+  });
+
+  test('lets a reference page list conditions in a long sentence', () => {
+    expect(problemsOfPage('docs/specification.md', LONG)).toEqual([]);
+  });
+
+  test('finds a vague word in a comment, and not in code', () => {
+    const source = "const a = 'nobody';\n\n/** For\n * anybody. */\nexport const b = a; // `somebody`\n";
+    expect(problemsOfSource('a.ts', source)).toEqual([
+      { file: 'a.ts', line: 4, problem: expect.stringContaining('"anybody"') as string },
+    ]);
+  });
+});
