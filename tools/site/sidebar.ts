@@ -20,6 +20,16 @@ export const TOPICS: readonly Topic[] = [
     ],
   },
   {
+    title: 'Concepts',
+    pages: [
+      'docs/concepts/what-oauth-is.md',
+      'docs/concepts/consent.md',
+      'docs/concepts/tokens.md',
+      'docs/concepts/sessions.md',
+      'docs/concepts/glossary.md',
+    ],
+  },
+  {
     title: 'In your stack',
     pages: ['docs/host-contract.md', 'docs/extending.md', 'examples/README.md', 'docs/mounting/*.md'],
   },
