@@ -1,4 +1,4 @@
-// `npm run example -- next`: installs an application that has a package.json of its own in a folder aside, and starts it.
+// `npm run example -- next`: installs an application that has its own package.json in a separate folder, and starts it.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

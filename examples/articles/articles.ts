@@ -8,7 +8,7 @@ export interface Articles {
   find(id: number): Promise<Article | null>;
   /** Under an id that no article ever had. */
   create(article: NewArticle): Promise<Article>;
-  /** False when there is none. */
+  /** False if there is no such article. */
   remove(id: number): Promise<boolean>;
 }
 

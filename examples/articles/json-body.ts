@@ -4,7 +4,7 @@ const DEEPEST = 512;
 /** Why a body is no JSON value for this API. */
 export type JsonProblem = 'not JSON by its media type' | 'malformed';
 
-/** The JSON value of a request, or why there is none. */
+/** The JSON value of a request, or why it has no JSON. */
 export async function readJson(
   request: Request,
 ): Promise<{ readonly value: unknown } | { readonly problem: JsonProblem }> {

@@ -3,7 +3,7 @@ import type { AddCommands } from 'portico';
 
 const ADA = { email: 'ada@example.com', name: 'Ada Lovelace' };
 
-/** `seed`: somebody who may write. Changes nothing when she is there. */
+/** `seed`: creates a person who may write. Changes nothing if she exists. */
 export const addSeed: AddCommands = (program, context) => {
   program
     .command('seed')

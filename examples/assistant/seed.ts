@@ -4,7 +4,7 @@ import type { AddCommands } from 'portico';
 const ADA = { email: 'ada@example.com', name: 'Ada Lovelace' };
 const PERMISSION = 'mcp:tools';
 
-/** `seed`: somebody whose account can be linked. Changes nothing when she is there. */
+/** `seed`: creates a person whose account can be linked. Changes nothing if she exists. */
 export const addSeed: AddCommands = (program, context) => {
   program
     .command('seed')

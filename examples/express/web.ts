@@ -40,7 +40,7 @@ export function createWeb(users: Users, application: Application, secret: string
 
   app.get('/login', (req, res, fail) => {
     const returnTo = returnPath(typeof req.query['return_to'] === 'string' ? req.query['return_to'] : null);
-    // Which application sent somebody here, and who it supposes that they are.
+    // The application that sent the person here, and who it thinks they are.
     const told = server.waitingFor(req, returnTo);
     told.then((waiting) => res.send(loginPage(returnTo, waiting))).catch(fail);
   });

@@ -1,4 +1,4 @@
-// The application that was there: Fastify, @fastify/session, and a login of its own.
+// The existing application: Fastify, @fastify/session, and its own login.
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import session from '@fastify/session';

@@ -5,7 +5,7 @@ export type Use = 'api' | 'browser';
 
 export interface Tokens {
   sign(use: Use, userId: number, seconds: number): Promise<string>;
-  /** The user's id; null for a token that is none, has expired, or is for another use. */
+  /** The user's id; null for a token that is not valid, has expired, or is for another use. */
   verify(use: Use, token: string | undefined): Promise<number | null>;
 }
 

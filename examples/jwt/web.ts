@@ -33,7 +33,7 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
     token().requireScope('orders:read');
     res.json({ orders: [], of: token().user()?.getProfile().name ?? null });
   });
-  // Open to both: the page of whoever is signed in, with their JWT, and applications, with Portico's tokens.
+  // Open to both: the page of a person who is signed in, with their JWT, and applications, with Portico's tokens.
   app.get('/api/orders', bearer(server), requireEither(tokens, 'orders:read'), (_, res) => {
     res.json({ orders: [], of: users.byId(Number(res.locals['userId']))?.name ?? null });
   });
@@ -49,7 +49,7 @@ function addSignIn(app: Express, tokens: Tokens, publicUrl: string): void {
   const secure = publicUrl.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', secure, path: '/oauth' } as const;
   app.use(['/login', '/logout'], (_, res, next) => {
-    res.set('X-Frame-Options', 'DENY'); // no other site shows the buttons in a frame of its own
+    res.set('X-Frame-Options', 'DENY'); // no other site can show the buttons in a frame
     next();
   });
   app.get('/login', (req, res) => void res.send(page(LOGIN, returnTo(req))));

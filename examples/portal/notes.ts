@@ -21,7 +21,7 @@ export function noteRoutes({ database }: Application): readonly Route[] {
       async handler() {
         token().requireScope('notes:read');
         const user = token().user();
-        // An application by itself is nobody, and nobody has no notes.
+        // An application that acts for itself is not a person, so it has no notes.
         return Response.json({ data: user === null ? [] : await notesOf(database, user.reference) });
       },
     },

@@ -40,7 +40,7 @@ function row({ from, to, label }: Step, index: number): Html {
     ${badge(start, y, index)}`;
 }
 
-/** What one party and the person do, without anybody else. */
+/** What one party and the person do, without anyone else. */
 function ownRow(label: string, y: number, index: number): Html {
   const [left, right] = [LANES.browser.x, LANES.portal.x];
   return html`<rect class="own" x="${left}" y="${y - 16}" width="${right - left}" height="30" rx="8" />

@@ -134,7 +134,7 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri, now 
       };
     },
 
-    /** What UserInfo tells; it fails when that is about somebody else than the ID token. */
+    /** What UserInfo returns. Fails if it is about another person than the ID token. */
     async userInfo({ accessToken, claims }: Tokens): Promise<Answer> {
       try {
         const told = await client.fetchUserInfo(await configuration(), accessToken, claims.sub);

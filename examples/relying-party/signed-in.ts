@@ -11,7 +11,7 @@ export interface SignedIn {
   readonly issuer: string;
   readonly notice: string | null;
   readonly tokens: Tokens;
-  /** In seconds; null where nobody said. */
+  /** In seconds; null if unknown. */
   readonly refreshTokenLifetime: number | null;
   readonly userInfo: Answer;
   readonly notes: Answer;

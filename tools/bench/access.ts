@@ -1,5 +1,5 @@
 // node tools/bench/access.ts [--rows 1000000] [--seconds 10] [--theirs 50000]: who holds access, at a million authorizations: how long the first
-// page of each list takes, and what a refresh takes while all that somebody allowed is revoked, erased, or removed since it expired. On SQLite, or on the
+// page of each list takes, and what a refresh takes while all that a person allowed is revoked, erased, or removed since it expired. On SQLite, or on the
 // server of PostgreSQL or MariaDB that DATABASE_URL names.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';

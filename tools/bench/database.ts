@@ -13,7 +13,7 @@ export async function createDatabase(server: string): Promise<string> {
   return url.href;
 }
 
-/** Removes one that `createDatabase` made, whoever is still connected. */
+/** Removes one that `createDatabase` made, also while others are connected. */
 export async function dropDatabase(made: string): Promise<void> {
   const url = new URL(made);
   const name = url.pathname.slice(1);

@@ -136,7 +136,7 @@ function drawGroup({ title, bars }: BarGroup, y: number, unit: string): string {
   return [`<text class="group" x="16" y="${y + 4}">${escaped(title)}</text>`, ...rows].join('\n');
 }
 
-/** Ours, the bare limit, which is no server that anybody could run, and others. */
+/** Ours, the bare limit, which is not a server that you could run, and others. */
 const kindOf = (label: string) =>
   label.startsWith('portico') ? 'bar ours' : label === 'bare' ? 'limit' : 'bar';
 

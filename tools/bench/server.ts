@@ -10,7 +10,7 @@ import { Connection } from './connection.ts';
 import { dropDatabase } from './database.ts';
 import type { Seeded } from './target.ts';
 
-/** A target of its own folder and port, seeded once. */
+/** A target with its own folder and port, seeded once. */
 export class Bench {
   readonly name: string;
   readonly port: number;
@@ -31,7 +31,7 @@ export class Bench {
     this.seeded = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Seeded;
   }
 
-  /** On SQLite in a folder of its own, or in the database that the URL names. */
+  /** On SQLite in its own folder, or in the database that the URL names. */
   static async seed(name: string, database: string | null = null): Promise<Bench> {
     const directory = mkdtempSync(path.join(tmpdir(), `portico-bench-${path.basename(name)}-`));
     return new Bench(name, directory, database, await freePort());

@@ -5,7 +5,7 @@ import { CAN_PIN } from './server.ts';
 
 export type Algorithm = 'RS256' | 'ES256';
 
-/** Of a process of its own, on the core that the servers have. */
+/** In a separate process, on the core that the servers have. */
 export function signaturesPerSecond(algorithm: Algorithm, seconds: number): number {
   const command = [process.execPath, import.meta.filename, algorithm, String(seconds)];
   const [program = '', ...args] = CAN_PIN ? ['taskset', '-c', '0', ...command] : command;

@@ -55,7 +55,7 @@ export const REDIRECT_URI = 'https://client.example/callback';
 
 /** Where a target runs. */
 export interface Place {
-  /** A folder of its own, absolute, for its database and keys. */
+  /** Its own folder, absolute, for its database and keys. */
   readonly directory: string;
   /** `sqlite:<file>` or `postgres://…`. */
   readonly database: string;
@@ -65,7 +65,7 @@ export interface Place {
 }
 
 export interface Target {
-  /** Makes the schema, the person, the keys and the clients, once, in a process of its own. */
+  /** Makes the schema, the person, the keys and the clients, once, in a separate process. */
   seed(place: Place): Promise<Seeded>;
   /** Listens. */
   serve(place: Place): Promise<unknown>;

@@ -12,7 +12,7 @@ export interface Work {
   /** Whether the target has it at all. */
   readonly applies: (target: Seeded) => boolean;
   readonly prepare: (target: Seeded, connection: Connection) => ReturnType<Prepare>;
-  /** What signs the ID token that each request is answered with; null where there is none, or a work is more than that. */
+  /** What signs the ID token that each request is answered with; null without an ID token, or if a work is more than that. */
   readonly algorithm: Algorithm | null;
 }
 
@@ -312,7 +312,7 @@ export function form(
   };
 }
 
-/** Each request: the same by a secret, and with an assertion of its own by a key. */
+/** Each request: the same by a secret, and with a new assertion by a key. */
 function sending(path: string, client: Credentials, fields: Readonly<Record<string, string>>): () => Sent {
   const { signs } = client;
   if (signs === undefined) {

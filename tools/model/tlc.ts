@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** TLC, the model checker of TLA+, as `npm run model:fetch` puts it here; nothing is fetched by whoever uses it. */
+/** TLC, the model checker of TLA+, as `npm run model:fetch` puts it here. Using it fetches nothing. */
 export const JAR = path.join(
   import.meta.dirname,
   '..',

@@ -1,4 +1,4 @@
-// Stryker's runner of Vitest, in another order: not each mutant in a run of its own, which starts a server every time, but every mutant
+// Stryker's runner of Vitest, in another order: not each mutant in a separate run, which starts a server every time, but every mutant
 // in one run of the tests (every-mutant.ts). Stryker then asks for one mutant after the other, and is told what was found.
 import {
   commonTokens,
@@ -50,7 +50,7 @@ create.inject = tokens(commonTokens.injector);
 
 export const strykerPlugins = [declareFactoryPlugin(PluginKind.TestRunner, 'every-mutant', create as never)];
 
-/** What was found of this mutant, or null where it shall have a run of its own. */
+/** What was found of this mutant, or null if it needs a separate run. */
 function answer(
   { activeMutant, testFilter }: MutantRunOptions,
   { killed, withstood }: ReturnType<typeof byMutant>,

@@ -9,7 +9,7 @@ type Look = (id: string) => ModuleInfo | null;
  */
 export function startGroups(source: string): CodeSplittingGroup[] {
   const [server, extension] = [path.join(source, 'index.ts'), path.join(source, 'extension.ts')];
-  // A bundler leaves the console out of an application only if what loads it is in a file of its own.
+  // A bundler leaves the console out of an application only if what loads it is in a separate file.
   const alone = path.join(source, 'console', 'program', 'run-console.ts');
   const reached = new Map<string, ReadonlySet<string>>();
   const isOf = (from: string, id: string, look: Look) => {

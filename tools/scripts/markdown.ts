@@ -92,7 +92,7 @@ const isElsewhere = (target: string) => /^[a-z][a-z\d+.-]*:/i.test(target);
 
 const anchorsByFile = new Map<string, ReadonlySet<string>>();
 
-/** What is wrong with a link; null when nothing is. Nobody is asked over the network. */
+/** What is wrong with a link; null when nothing is. Asks nothing over the network. */
 export function problemOf(root: string, { page, target }: Link): string | null {
   if (isElsewhere(target)) return problemOfUrl(target);
   const [file = '', anchor] = target.split('#');

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 export const ROOT = path.join(import.meta.dirname, '..', '..');
 
-/** What a package offers under a name of its own. */
+/** What a package offers under a separate name. */
 export interface Entry {
   /** As `exports` has it: `.`, `./express`. */
   readonly name: string;

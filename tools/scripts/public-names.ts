@@ -125,7 +125,7 @@ function signaturesOf(signatures: readonly Signature[]): readonly Member[] {
   });
 }
 
-/** The doc comment right before a declaration, without its stars; null when there is none, or hardly one. */
+/** The doc comment right before a declaration, without its stars; null without a comment, and for one that says next to nothing. */
 export function commentBefore({ text, parsed }: Module, start: number): string | null {
   const found = parsed.comments.find(
     ({ type, value, end }) =>

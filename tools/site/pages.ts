@@ -206,7 +206,7 @@ function outsideCode(markdown: string, change: (prose: string) => string): strin
   const fences = /^ *(`{3,})[^\n]*\n[^]*?^ *\1 *$/gm;
   let [text, from] = ['', 0];
   for (const { index, 0: fence } of markdown.matchAll(fences)) {
-    // A comment before a fence may hold fences of its own: it ends where it ends.
+    // A comment before a fence may contain fences: skip to its end.
     if (index < from) continue;
     text += change(markdown.slice(from, index)) + fence.replace(UNCOLOURED, '$1txt');
     from = index + fence.length;

@@ -1,6 +1,6 @@
 import type { ToolInterface } from '@portico/mcp';
 
-/** A public tool: an assistant may call it with its service token, for nobody in particular. */
+/** A public tool: an assistant may call it with its service token, without a person. */
 export class ServiceStatus implements ToolInterface {
   name(): string {
     return 'service_status';

@@ -13,9 +13,9 @@ export interface Visitor {
 
 /** The host's accounts, as the server uses them: one that may no longer sign in counts as absent. */
 export interface Accounts {
-  /** The account of this person as it is now; null when there is none, or it may no longer sign in. */
+  /** The account of this person as it is now; null if it does not exist or may no longer sign in. */
   active(person: PersonReference): Promise<UserInterface | null>;
-  /** Who is signed in in the browser that sent this request; null when nobody is. */
+  /** The person who is signed in in the browser that sent this request; null if no one is. */
   visitor(request: Request): Promise<Visitor | null>;
 }
 
@@ -54,7 +54,7 @@ export function createAccounts(
   };
 }
 
-/** What is kept of a person has to lead to them again, and to nobody else. */
+/** What the store keeps of a person must lead to them again, and to no one else. */
 function requireStorable(member: string, person: PersonReference): void {
   const problem = personProblem(person);
   if (problem !== null)

@@ -46,8 +46,8 @@ export interface AuthorizationServerOptions<Context = unknown> {
   /** Signing keys that are no files; none unless given. Those of a server's processes are the same. */
   readonly keySigners?: readonly KeySigner[];
   /**
-   * Returns a number from 0 up to, and not including, 1. It decides which attempts go ahead while somebody guesses client
-   * secrets; the system's random source unless a test says otherwise.
+   * Returns a number from 0 up to, and not including, 1. It decides which attempts go ahead while an attacker guesses
+   * client secrets. Default: the system's random source.
    */
   readonly random?: () => number;
 }

@@ -61,7 +61,7 @@ export interface AuthorizationServer extends ProtectedRoutes {
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
   /** Whether a scope of this name is built in or configured. */
   offers(scope: string): boolean;
-  /** Those of these scopes whose permission the person holds now, whether or not anybody was allowed them. */
+  /** The scopes among these whose permission the person holds now, whether or not a client was allowed them. */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
   /** Adds to what the API that tokens are for needs beside them; to be called before requests are answered. */
   serveResource(needs: ResourceNeeds): void;

@@ -105,7 +105,7 @@ function browserOf<Context>(
   };
 }
 
-/** Elsewhere nobody could be sent back from: `return_to` is a path of this host. */
+/** Another origin could not send people back: `return_to` is a path of this host. */
 function requirePath(member: string, given: unknown): void {
   if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;
   throw new Error(

@@ -95,7 +95,7 @@ export class ClientKeysError extends Error {
 /** What was asked for cannot be done now, for a reason that passes; a later attempt may go ahead. */
 export class NotNowError extends Error {
   override readonly name = 'NotNowError';
-  /** Whether it is whoever asked that has asked for too much. */
+  /** Whether this caller, and not others, asked for too much. */
   readonly tooMuch: boolean;
   /** Why: for the log alone. */
   readonly detail: string;
@@ -137,7 +137,7 @@ export class BodyTooLargeError extends Error {
 
 /**
  * A refusal in the browser that must not be a redirect (RFC 6749 section 4.1.2.1), and so is a page. Its message and title are in English, for the log;
- * `text` is what is told in the language of whoever sees it.
+ * `text` is what the person reads, in their language.
  */
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
@@ -190,7 +190,7 @@ export interface BearerErrorCodes {
   readonly missing_token: true;
   /** The request is malformed. */
   readonly invalid_request: true;
-  /** The token is none that is usable here. */
+  /** The token cannot be used here. */
   readonly invalid_token: true;
   /** The token does not reach the resource. */
   readonly insufficient_scope: true;

@@ -79,7 +79,7 @@ export interface Contribution {
   readonly logos?: ClientLogos;
   /** Decides what a second use of a refresh token gets; at most one feature does. */
   readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
-  /** Whether it takes anything that is good once, such as what somebody signed. */
+  /** Whether it accepts anything that works once, such as a signed statement. */
   readonly usesOnce?: boolean;
   /** What the doctor examines of it. */
   readonly examination?: Examination;
@@ -97,7 +97,7 @@ export interface Parts {
   readonly binding: KeyBinding | null;
   /** Proves the clients that this finds, at the endpoints of these paths: an assertion may name the server by either. */
   authenticating(findClient: FindClient, ...paths: readonly string[]): AuthenticateClient;
-  /** What is kept of an authorization request until somebody is asked. */
+  /** What is kept of an authorization request until a person is asked. */
   readonly keptOf: (parameters: Parameters) => SentParameters;
   /** Pictures of clients; null where they have none. */
   readonly logos: ClientLogos | null;

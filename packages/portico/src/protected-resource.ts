@@ -62,7 +62,7 @@ export function createProtectedResource({
   };
 }
 
-/** The member of metadata that names scopes; none where there is none to name (RFC 9728 section 3.2). */
+/** The member of metadata that names scopes; left out without scopes (RFC 9728 section 3.2). */
 export function scopesSupported(scopes: readonly string[]): {
   readonly scopes_supported?: readonly string[];
 } {

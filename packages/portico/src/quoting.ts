@@ -1,7 +1,7 @@
 /** What strangers sent, as a log may hold it: in quotes, cut, without invisible characters, and without what may be a secret. */
 
 const MOST_CHARACTERS = 200;
-/** As long as a secret, a token or a code of this server: somebody may have put one in the wrong place. */
+/** As long as a secret, a token or a code of this server: a client may have put one in the wrong place. */
 const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
 /** A code verifier (RFC 7636 section 4.1). The host of a URI may look like one, and is shown. */
 const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;

@@ -55,7 +55,7 @@ function reason(error: Error): { readonly error: string; readonly detail: string
   return { error: refusalCode(error) ?? error.name, detail: detailOf(error) };
 }
 
-/** The one code of a refusal, in the log and elsewhere; null for an error that is none. */
+/** The one code of a refusal, in the log and elsewhere; null for other errors. */
 export function refusalCode(error: Error): string | null {
   if (error instanceof OAuthError || error instanceof BearerError || error instanceof KeyProofError)
     return error.code;

@@ -62,7 +62,7 @@ export interface Server {
   readonly fetching: FetchJsonOptions;
   /** Where its pages are. */
   readonly paths: BrowserPaths;
-  /** How its pages look; null for nothing of its own. */
+  /** How its pages look; null for Portico's own design. */
   readonly branding: Branding | null;
   /** The languages of the pages. */
   readonly speaking: Speaking;

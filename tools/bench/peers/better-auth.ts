@@ -53,7 +53,7 @@ function optionsOf({ database, url }: Place, cachedClients: readonly string[]) {
         disableSettingJwtHeader: true,
         jwks: { keyPairConfig: { alg: 'RS256', modulusLength: 2048 } },
       }),
-      // Under exactOptionalPropertyTypes the plugin's own type is none of a plugin.
+      // Under exactOptionalPropertyTypes the plugin's type is not assignable to a plugin.
       providerOf(cachedClients) as unknown as BetterAuthPlugin,
     ],
   } satisfies BetterAuthOptions;

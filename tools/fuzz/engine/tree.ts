@@ -25,7 +25,7 @@ export interface Tree {
 
 const root = path.join(import.meta.dirname, '..', '..', '..');
 const builds = path.join(root, '.build', 'fuzz');
-/** In milliseconds: what nobody can be using any more. */
+/** In milliseconds: older trees are not in use any more. */
 const OLD = 86_400_000;
 
 /** Below `.build/fuzz`, once for what the sources say now; `planted`: with every fault of `faults.ts`, each asleep until its target runs. */

@@ -104,7 +104,7 @@ export const target: Target = {
         'a caller has no address',
       );
       if (trusted === 0) hold(resolved === '192.0.2.1', 'a caller chose an address');
-      // Whoever is called from a proxy may put anything in front.
+      // A caller behind a proxy can put anything in front.
       const more = new Request('https://app.example/', {
         headers: { 'X-Forwarded-For': `6.6.6.6,${text.trim()},198.51.100.9` },
       });

@@ -167,7 +167,7 @@ function literal(value: unknown): string {
   return `\`${String(value)}\``;
 }
 
-/** A type in the words of the page; what has members of its own is a map. */
+/** A type in the words of the page; what has members is a map. */
 function plainType(type: string, below: string | undefined): string {
   const named = below === undefined ? type : type.replace(new RegExp(String.raw`\b${below}\b`), 'map');
   return named

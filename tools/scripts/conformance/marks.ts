@@ -23,7 +23,7 @@ interface Node {
 
 const MARK = /^ *\/\/ @shows ([A-Z\d]+-[\d.]+[a-z]?(?:, [A-Z\d]+-[\d.]+[a-z]?)*)$/;
 
-/** The marks of a test file, and every comment that begins with an `@` and is none that is known. */
+/** The marks of a test file, and every comment that begins with an unknown `@` word. */
 export function readMarks(root: string, file: string): readonly Mark[] {
   const source = readFileSync(path.join(root, file), 'utf8');
   const tests = testsIn(source);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { FAPI2_RULES } from '../../../packages/portico/src/profiles/fapi2.ts';
 
-/** A rule that somebody can rely on. */
+/** A rule that users can rely on. */
 export interface Rule {
   /** What a test names it by: `AS-7.4`, `RFC6749-4.1.2b`. */
   readonly id: string;

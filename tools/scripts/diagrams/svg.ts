@@ -1,4 +1,4 @@
-/** What all diagrams are drawn with: one look, on a card of its own, light or dark as the reader's system is. */
+/** What all diagrams are drawn with: one look, on a card, light or dark as the reader's system is. */
 
 const STYLE = `
     :root { --card: #ffffff; --edge: #d5dbe5; --ink: #1d2330; --soft: #566072; --lane: #c3ccda; --accent: #2f4b8f; --tint: #edf1f9; --on: #ffffff }
@@ -22,7 +22,7 @@ const STYLE = `
     .plain { fill: var(--card); stroke: var(--lane) }
     .stop { stroke: var(--soft); stroke-width: 2; stroke-dasharray: 2 4 }`;
 
-/** A whole drawing: what it is called, and what it says to whoever does not see it. */
+/** A whole drawing: what it is called, and what it says to people who do not see it. */
 export interface Drawing {
   readonly name: string;
   readonly title: string;

@@ -1,4 +1,4 @@
-// A commit built and packed in folders of its own: what comes of it must not depend on where, when and by whom that is done.
+// Builds and packs a commit in separate folders. The result must not depend on where, when and by whom.
 import { execFile } from 'node:child_process';
 import {
   cpSync,

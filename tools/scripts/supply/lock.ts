@@ -10,7 +10,7 @@ export interface LockedPackage {
   /** Of its tarball, as `sha512-…` in base64. */
   readonly integrity?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
-  /** Whether npm would run a script of its own when it is installed. */
+  /** Whether npm would run a script of the package when it is installed. */
   readonly hasInstallScript?: boolean;
 }
 

@@ -110,7 +110,7 @@ function licencesOf(name: string, license: string | undefined): readonly object[
   return /^[\w.-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }];
 }
 
-/** https://github.com/package-url/purl-spec: the scope is a segment of its own, with its `@` encoded. */
+/** https://github.com/package-url/purl-spec: the scope is a separate segment, with its `@` encoded. */
 function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace(/^@/, '%40')}@${version}`;
 }

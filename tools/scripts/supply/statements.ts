@@ -25,7 +25,7 @@ export interface Origin {
 }
 
 /**
- * Provenance in the form of in-toto (Statement v1) and SLSA (Provenance v1). It is not signed: npm signs one of its own when a workflow
+ * Provenance in the form of in-toto (Statement v1) and SLSA (Provenance v1). It is not signed: npm signs another one when a workflow
  * publishes with `--provenance`.
  */
 export function provenanceOf(files: ReadonlyMap<string, Uint8Array | string>, origin: Origin): object {

@@ -80,7 +80,7 @@ function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts {
     scopes,
     keys: { all: async () => [{ algorithm: 'RS256' }] },
     profiles: createProfiles({ code_ttl: 60, private_key_jwt: true, dpop: 'accept', ...config }),
-    // Nothing has an address that anybody may be sent to.
+    // Every host has an address that the server must not ask.
     fetching: { allowsLoopback: false, anyPort: false, clock: () => now, resolve: async () => ['127.0.0.1'] },
     demands: demandsOfFeatures(FEATURES, config as OAuthServerConfig),
     audit: async (event: AuditEvent) => void events.push(event),

@@ -34,7 +34,7 @@ function start({ issuer = 'https://portal.example', basePath = '' } = {}) {
   const browsers = createBrowsers({ sealer: watched, issuer, basePath });
   const request = (cookie = '', init: Sent = {}) =>
     new Request(issuer, { ...init, headers: { cookie, ...init.headers } });
-  /** What a browser sends that has visited, with somebody signed in or nobody. */
+  /** What a browser sends that has visited, with a person signed in or not. */
   const cookieFor = async (person: typeof ADA | null, cookie = '') => {
     const visit = request(cookie);
     if (person !== null) await browsers.secret(visit, person);
@@ -62,7 +62,7 @@ describe('a browser without a cookie', () => {
     expect(await given({ method: 'POST', headers: { 'Sec-Fetch-Dest': 'document' } })).toBe(false);
     for (const destination of ['iframe', 'image', 'empty', ''])
       expect(await given({ headers: { 'Sec-Fetch-Dest': destination } })).toBe(false);
-    // Nor is somebody who is signed in, whose session goes along where its cookie does not.
+    // Nor is a person who is signed in, whose session cookie is sent where Portico's is not.
     const posted = request('', { method: 'POST' });
     await browsers.secret(posted, ADA);
     expect(await browsers.setCookie(posted)).toBeNull();
@@ -129,7 +129,7 @@ describe('the secret of a browser', () => {
       browsers.renew(visit);
       const given = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
       expect(given).not.toBe('');
-      // For nobody yet: whoever signs in next goes on with it.
+      // For no one yet: the person who signs in next goes on with it.
       const next = request(given);
       const secret = await browsers.secret(next, ADA);
       expect(secret).not.toBe(before);
@@ -146,7 +146,7 @@ describe('the secret of a browser', () => {
     expect(await browsers.secret(visit, ADA)).toBe(secret);
     const again = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
     expect([again.includes('=695.'), await browsers.secret(request(again), ADA)]).toEqual([true, secret]);
-    // Also by a request that asks for nobody's secret, and is no navigation.
+    // Also by a request that asks for no secret, and is not a navigation.
     expect(await browsers.setCookie(request(cookie, { method: 'POST' }))).not.toBeNull();
     expect(await browsers.setCookie(request(again))).toBeNull();
   });

@@ -8,7 +8,7 @@ const START = 694 * PERIOD;
 const LIFETIME = 600_000;
 const CLOCKS_DIFFER = 300_000;
 
-/** Processes that share one store of keys, each with a clock of its own. */
+/** Processes that share one store of keys, each with its own clock. */
 function installation(keys = new Map<number, string>()) {
   const asked: string[] = [];
   const store = {

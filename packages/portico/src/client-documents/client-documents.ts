@@ -20,20 +20,20 @@ import { secondsFresh } from '../outbound/freshness.ts';
 
 /** Clients whose id is the URL of the document that describes them (decision 35). */
 export interface ClientDocuments {
-  /** Whether this id names such a client, as far as the server takes them: whoever asks for one is signed in first. */
+  /** Whether this id can be such a client here. A person must be signed in before the server fetches its document. */
   names(clientId: string): boolean;
   /** Throws a page error for an id whose host is not allowed. Fetches nothing. */
   require(clientId: string): void;
   /**
-   * The client as its document describes it, fetched for whoever asks unless it is known and fresh; also a revoked one. Throws a page
-   * error when there is no document that a client can be made of.
+   * The client as its document describes it, also a revoked one. Fetches the document unless it is known and fresh. Throws a page
+   * error if no client can be made of the document.
    */
   find(clientId: string, forWhom: FetchedFor, scopes: readonly string[]): Promise<Client>;
-  /** Keeps the client that was found, now that somebody is shown it. Throws a page error when it was revoked meanwhile. */
+  /** Stores the client before a person sees it. Throws a page error if it was revoked meanwhile. */
   keep(client: Client): Promise<void>;
 }
 
-/** Somebody who is signed in, or whoever pushes a request (RFC 9126), of whom the network alone is known. */
+/** A person who is signed in, or a client that pushes a request (RFC 9126), of which only the network is known. */
 export type FetchedFor = PersonReference | { readonly network: string };
 
 export interface ClientDocumentsOptions {
@@ -59,7 +59,7 @@ export interface ClientDocumentsOptions {
 
 /** The largest document that is read, in bytes (section 8.7 of the draft). */
 const LARGEST = 5 * 1024;
-/** How many documents this process remembers that nobody was shown. */
+/** How many documents this process remembers that no person has seen yet. */
 const MOST_REMEMBERED = 100;
 
 interface Known {
@@ -88,7 +88,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   /** Fetched, and not kept yet. */
   const fetched = new WeakMap<Client, number>();
 
-  /** Without a key, whoever asks for openid is told which one is missing. */
+  /** Without a key, a request for openid is told which key is missing. */
   const unnamedAlgorithm = async () =>
     isProfiled
       ? ((await firstWithKey(ID_TOKEN_ALGORITHMS, keys)) ?? ID_TOKEN_ALGORITHMS[0])
@@ -144,7 +144,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     (takesKeys || client.keys === null) &&
     demands.every(({ isStrict, isMet, field }) => !isStrict || isMet || !client[field]) &&
     (!isProfiled || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM);
-  /** Unblocked, it is no client yet: nobody has read its document since. */
+  /** It is unblocked, but not a client yet: its document was not read since. */
   const isRead = ({ client }: Known) => client.grants.length > 0;
   /** What this process remembers may be of before the URL was blocked, and is then not what is taken now. */
   const isNow = (here: Known, kept: Known | null) =>

@@ -229,7 +229,7 @@ function grantsOf(document: Members): readonly Grant[] {
   throw new DocumentError('its grant_types lack authorization_code');
 }
 
-/** Those of its own that are offered here; all, if it names none. What the person holds decides further. No public client speaks for a service. */
+/** The scopes that it names and the server offers; all, if it names none. The person's permissions limit them further. A public client never gets `mcp:service`. */
 function scopesOf({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));
   const scopes = scopesNamed(scope, offered);

@@ -41,7 +41,7 @@ const TYPES: readonly unknown[] = [undefined, 'jwt', OWN_TYPE];
 export function createAssertions(options: AssertionsOptions): Assertions {
   const { issuer, endpoints, keys, singleUses, clock } = options;
 
-  /** A foreign audience beside ours would let whoever is meant as well use it here. */
+  /** An assertion with a second audience could be used here by the server that it is also for. */
   function requireAudience({ header, payload }: Jws, isProfiled: boolean): void {
     const { aud } = payload;
     if (isProfiled && aud !== issuer) throw new JwsError('its aud is not the issuer, as one text');
@@ -82,7 +82,7 @@ export function createAssertions(options: AssertionsOptions): Assertions {
         .some((key) => isSigned(key, assertion));
     if (!(await keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('none of the keys of the client signed it');
-    // Only now: whoever has no key uses up nothing.
+    // Claimed last, so that a sender without the key uses nothing up.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
     if (!isFirst) throw new JwsError('it was used before');
   }

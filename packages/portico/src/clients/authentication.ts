@@ -81,8 +81,8 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
   }
 
   /**
-   * Verifying costs little, and nobody guesses a signature: only what has failed is counted, so that no stranger's failures hold up the
-   * client itself.
+   * Verifying costs little, and a signature cannot be guessed. So only failed assertions are counted, and a stranger's failures do not
+   * slow down the client.
    */
   async function proveAssertion(
     request: Request,
@@ -111,7 +111,7 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
     if (assertion instanceof JwsError) return assertion.message;
     const keyed = active === null || active.keys === null ? null : { ...active, keys: active.keys };
     try {
-      // Without such a client the same is done, for nobody.
+      // Do the same work for an unknown client, so that the time tells nothing.
       const isProfiled = active !== null && profiles.governs(active);
       await assertions?.verify(keyed ?? decoyClient(clientId), assertion, isProfiled);
       if (keyed !== null && assertions !== null) return null;

@@ -29,7 +29,7 @@ export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
 export type KeyedClient = Pick<Client, 'id' | 'registeredBy'> & { readonly keys: ClientKeys };
 
 export interface ClientKeySourceOptions {
-  /** Makes a fetch with limits of its own. */
+  /** Makes a fetch with its own limits. */
   readonly newFetchJson: () => FetchJson;
   /** Why nothing is fetched from this URL for a client that is a document; null when nothing is against it. */
   readonly documentRefusal: (url: string) => string | null;
@@ -70,8 +70,8 @@ export function createClientKeySource(options: ClientKeySourceOptions): ClientKe
   const { newFetchJson, documentRefusal, keysInDocument, clock } = options;
   /** By the text that is kept. */
   const kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
-  // Anybody may publish a document that names any URL, and offer assertions of its client. Neither what is fetched then, nor what fails,
-  // is anything to a client that an operator let in.
+  // Anyone can publish a document that names any URL, and send assertions of its client. What is fetched then, and what fails, must not
+  // affect a client that an operator registered.
   const ofDocuments = createPublishedKeys({ fetchJson: newFetchJson(), clock, ...KEY_SETS });
   const ofRegistered = createPublishedKeys({ fetchJson: newFetchJson(), clock, ...KEY_SETS });
   const inDocuments = createPublishedKeys({
@@ -224,7 +224,7 @@ function unavailable(detail: string, retryAfter: number): ClientKeysError {
   return new ClientKeysError(`the keys of the client: ${detail}`, retryAfter);
 }
 
-/** Anybody may publish the largest set there is. */
+/** Anyone can publish the largest set. */
 function forgetOldest(published: Map<string, Published>): void {
   const count = ({ set }: Published) => set?.keys.length ?? 0;
   let total = [...published.values()].reduce((sum, each) => sum + count(each), 0);

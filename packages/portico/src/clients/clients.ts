@@ -34,8 +34,8 @@ export interface RegisteredClient {
 }
 
 /**
- * The clients of this server, for console commands and plugins. What changes one is given who does it, for the audit event; nobody is
- * named unless it is.
+ * The clients of this server, for console commands and plugins. A method that changes a client takes the person who does it, for the audit event;
+ * without it, the event names no one.
  */
 export interface Clients {
   /** Registers a client. Throws a RegistrationError that says what is wrong. */
@@ -75,8 +75,8 @@ export interface Clients {
     acting?: Acting & { readonly seen?: Pick<Client, 'secretHash'> },
   ): Promise<RotatedSecret>;
   /**
-   * Ends the client and every token it holds, for good. The URL of a document is blocked, until it is unblocked, also one that nobody
-   * has been shown. Throws a RegistrationError when it is unknown, or was revoked before.
+   * Ends the client and every token it holds, for good. The URL of a document is blocked until you unblock it, also if no person
+   * has seen it yet. Throws a RegistrationError for an unknown client, and for one that was revoked before.
    */
   revoke(clientId: string, acting?: Acting): Promise<RevokedClient>;
   /**
@@ -86,14 +86,14 @@ export interface Clients {
   unblock(url: string, acting?: Acting): Promise<void>;
 }
 
-/** The client of this id, for a request with this form; null when there is none. A revoked one is found, too. */
+/** The client of this id, for a request with this form; null if unknown. Finds revoked clients too. */
 export type FindClient = (clientId: string, request: Request, form: Parameters) => Promise<Client | null>;
 
 /** What a revocation ended. */
 export interface RevokedClient {
   /** As it was. */
   readonly client: Client;
-  /** False for the URL of a document that nobody has been shown. */
+  /** False for the URL of a document that no person has seen. */
   readonly wasKnown: boolean;
 }
 
@@ -125,7 +125,7 @@ export interface ClientsOptions {
   readonly passwordHasher: PasswordHasher;
   readonly clock: () => number;
   readonly audit: Audit;
-  /** Whether an id that nobody has is the URL of a document, and what is wrong with it; null for every other id. */
+  /** Whether an unknown id is the URL of a document, and what is wrong with it; null for every other id. */
   readonly blockable: (clientId: string) => { readonly problem: string | null } | null;
 }
 
@@ -185,7 +185,7 @@ export function createClients(options: ClientsOptions): Clients {
     const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
     const client = { ...newClient(described, begun), revokedAt: now };
     await store.clients.insertRevokedClient(client);
-    // Somebody may have been shown it at this moment, and its row was there first.
+    // A person may have seen it at this moment, and its row was written first.
     const wasKnown = await store.clients.revokeClient(url, now);
     await audit({ type: 'client_revoked', ...registered(client), ...actedBy(acting) });
     return { client, wasKnown };

@@ -4,8 +4,8 @@ import type { ClientKeys } from '../store/client.ts';
 import type { KeyedClient } from './client-keys.ts';
 
 /**
- * One key of each kind, which is nobody's: the examples of RFC 7515 appendices A.2 and A.3 and of RFC 8037 appendix A.1. Their private parts
- * are public, and what they say of a signature is thrown away.
+ * One key of each kind that belongs to no client: the examples of RFC 7515 appendices A.2 and A.3 and of RFC 8037 appendix A.1. Their
+ * private parts are public, so the result of verifying with them is ignored.
  */
 const EXAMPLES: readonly JsonObject[] = [
   {
@@ -38,7 +38,7 @@ export function isDecoyClient({ keys }: KeyedClient): boolean {
 
 let keys: readonly PublicKey[] | null = null;
 
-/** Looks at the signature with a key that is nobody's, where the client has none that fits. */
+/** Verifies the signature with a key of no client, if the client has no key that fits. */
 export function checkDecoySignature(assertion: Jws): void {
   keys ??= EXAMPLES.map(readPublicKey).filter((key) => key !== null);
   try {
@@ -46,7 +46,7 @@ export function checkDecoySignature(assertion: Jws): void {
     const key = keys.find(({ algorithms }) => algorithms.includes(algorithm));
     if (key !== undefined) isSignedBy(key, assertion);
   } catch (error) {
-    // Of an algorithm that nobody's key is for.
+    // An algorithm that no key here is for.
     if (!(error instanceof JwsError)) throw error;
   }
 }

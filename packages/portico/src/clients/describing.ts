@@ -14,7 +14,7 @@ export interface ShownClient {
   readonly keys: readonly DescribedKey[];
   /** Null for a client without a secret. */
   readonly secret: {
-    /** Until when the secret before the last rotation is accepted; null when there is none, or it has ended. */
+    /** Until when the secret before the last rotation is accepted; null without such a secret, and when it has ended. */
     readonly previousAcceptedUntil: number | null;
   } | null;
   /** Those of its scopes that the configuration does not offer now, so that they are good for nothing. */

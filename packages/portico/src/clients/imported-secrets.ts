@@ -102,7 +102,7 @@ export function createImportedSecrets(options: ImportedSecretsOptions): Password
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
-    // Of a hash that takes more iterations than these. Never the secret itself: it may be the other server's hash, which somebody has read there.
+    // A hash that takes more iterations than these. Never accept the text of the hash itself: an attacker may have read it on the other server.
     return found === null ? [secret, hash] : [digest, found.inner];
   }
 

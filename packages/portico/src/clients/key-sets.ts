@@ -11,7 +11,7 @@ import type { ClientKeys } from '../store/client.ts';
 
 /** The key sets by which clients are known: what is registered, and what is read of one that a client publishes. */
 
-/** Of a set that is kept here: what anybody may keep is small. */
+/** The largest set that is stored here. A stranger can store one, so it is small. */
 const MOST_KEPT = 10;
 const MOST_CHARACTERS = 4000;
 /** Of one that is fetched. */
@@ -66,12 +66,12 @@ function readOrRefuse(jwk: unknown): PublicKey | null {
   }
 }
 
-/** The keys of a set that verify. One that nobody should rely on is none of them; null for what is no set. */
+/** The keys of a set that can verify, without weak ones; null if this is not a set. */
 export function readKeySet(value: unknown): readonly PublicKey[] | null {
   return sortKeySet(value)?.usable ?? null;
 }
 
-/** The keys of a set that verify, and what is wrong with those that nobody should rely on; null for what is no set. */
+/** The keys of a set that can verify, and what is wrong with the weak ones; null if this is not a set. */
 export function sortKeySet(
   value: unknown,
 ): { readonly usable: readonly PublicKey[]; readonly wrong: readonly string[] } | null {

@@ -1,6 +1,6 @@
 /**
- * Whether two names can be taken for each other by somebody who glances at them. A small part of what UTS 39 calls confusable: the
- * letters that a stranger would write the name of this server with.
+ * Whether a person can mistake one name for the other at a glance. A small part of what UTS 39 calls confusable: the letters that a
+ * stranger would use to imitate the name of this server.
  */
 
 /** Letters of other scripts, and digits, by the Latin letter that they look like. `i`, `l` and `1` are one. */
@@ -57,7 +57,7 @@ const NEITHER = /[^\p{L}\p{N}]/gu;
 /** Shorter ones stand in any name. */
 const SHORTEST_PART = 4;
 
-/** What is left of a name for somebody who glances at it: one letter for all that look like it, without accents, case and spaces. */
+/** What a person sees of a name at a glance: one letter for all that look like it, without accents, case and spaces. */
 function skeletonOf(name: string): string {
   const letters = Array.from(lettersOf(name), (letter) => LATIN_FOR.get(letter) ?? letter);
   const plain = lettersOf(letters.join('')).replaceAll(NEITHER, '');

@@ -2,8 +2,8 @@ import type { ApplicationType, Grant } from '../store/client.ts';
 import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 
 /**
- * What a client's own metadata mean (RFC 7591 section 2), the same for one that registers itself and for one that is a document. What is
- * wrong with them each says in its own way: the one is answered, the other read by nobody but the log.
+ * What a client's own metadata mean (RFC 7591 section 2), whether it registers itself or is a document. Each reports problems in its own
+ * way: registration answers them, a document's problems are in the log.
  */
 
 /** What is empty says nothing, as if it was left out: clients write every field that they know. */
@@ -13,7 +13,7 @@ export function saysNothing(value: unknown): boolean {
   );
 }
 
-/** The grants that are for people; whoever may be anybody has no others. */
+/** The grants that are for people. A client that no one verified gets only these. */
 export const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
 /** Of these grants those that `grant_types` names; without it there is one. */
@@ -32,8 +32,8 @@ export function scopesNamed(scope: string | undefined, offered: readonly string[
 }
 
 /**
- * Without `application_type`, whoever has a loopback address or a private-use scheme is a program on a device: half of the MCP hosts do not
- * say so, and call back on any port (RFC 8252 section 7.3).
+ * Without `application_type`, a client with a loopback address or a private-use scheme is a program on a device. Half of the MCP hosts do
+ * not say it, and call back on any port (RFC 8252 section 7.3).
  */
 export function applicationTypeFor(
   named: ApplicationType | undefined,

@@ -2,10 +2,10 @@ import { isLoopback } from '../http/loopback.ts';
 import type { ApplicationType, Client } from '../store/client.ts';
 import { uriTextProblem } from '../outbound/uri-text.ts';
 
-/** `https://@host/`: nothing to a parser, but text before the host to whoever reads it. */
+/** `https://@host/`: a parser ignores it, but a reader sees text before the host. */
 const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;
 const HTTP_URL = /^https?:\/\/[^/\\]/i;
-/** The name of a domain that its owner reversed: without a dot anybody may mean the same (RFC 8252 sections 7.1 and 8.4). */
+/** The name of a domain that its owner reversed: without a dot, any application could claim it (RFC 8252 sections 7.1 and 8.4). */
 const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
 /** A port has no leading zeros, and is not 0. */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?([/?][\x21-\x7E]*)?$/;

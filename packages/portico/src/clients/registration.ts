@@ -101,7 +101,7 @@ export type CheckedRegistration = Pick<
   | 'profile'
 >;
 
-/** A client as it is when it is new: nobody has used it, nobody has ended it, and it has one secret or none. */
+/** A new client: never used, not revoked, with one secret or none. */
 export function newClient(
   described: CheckedRegistration,
   begun: Pick<Client, 'id' | 'registeredBy' | 'secretHash' | 'createdAt'>,
@@ -167,7 +167,7 @@ export async function checkRegistration(
   const preferred = profiles.governs({ ...described, idTokenSignedResponseAlg: likely })
     ? ID_TOKEN_ALGORITHMS
     : null;
-  // What is switched off, and what the profile does not allow, is told before a key that is missing: nobody makes one that is of no use.
+  // Report what is switched off, and what the profile does not allow, before a missing key: so no one makes a key in vain.
   const named = SIGNING_ALGORITHMS.find((each) => each === registration.idTokenSignedResponseAlg);
   profiles.requireRegistrable({ ...described, idTokenSignedResponseAlg: named ?? likely });
   const idTokenSignedResponseAlg = await checkAlgorithm(registration, described, keys, preferred);
@@ -202,7 +202,7 @@ export function checkName(name: string): string {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters');
   }
-  // Half a character is none that a store takes, or that a page shows.
+  // Stores and pages cannot take half a character.
   if (!trimmed.isWellFormed()) throw new RegistrationError('The name is not well-formed Unicode');
   return trimmed;
 }
@@ -328,7 +328,7 @@ async function checkAlgorithm(
   const algorithm = SIGNING_ALGORITHMS.find((each) => each === requested);
   if (algorithm === undefined) {
     throw new RegistrationError(
-      // Whoever registers itself says what it likes, and the message is in the log.
+      // A client that registers itself can send any text, and the message is in the log.
       `The ID token algorithm ${quoted(requested)} is unknown; it is one of ${SIGNING_ALGORITHMS.join(', ')}`,
     );
   }

@@ -93,7 +93,7 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
         return true;
       }
     }
-    // Made at the first failure, whoever's it is, and held against as often as a client with two secrets costs.
+    // Made at the first failure of any client. Compared as often as the secrets of a client with two.
     decoy ??= await passwordHasher.hash(randomToken());
     const owed = (overlapUntil > clock() ? 2 : 1) - hashes.length;
     for (let count = 0; count < owed; count += 1) await passwordHasher.verify(secret, decoy);
@@ -106,7 +106,7 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
       const anyIsRemembered = () =>
         client !== null && hashes.some((hash) => isRemembered(client, hash, secret));
       if (anyIsRemembered()) return true;
-      // The other request's result is not used, only what it has remembered: a failure of its own is not this one's.
+      // Use what the other request has remembered, not its result: its failure is not this request's failure.
       await inFlight.get(proofOf(clientId, hashes.join(), secret))?.catch(() => {});
       return anyIsRemembered();
     },

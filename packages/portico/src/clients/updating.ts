@@ -28,7 +28,7 @@ export interface ClientChanges {
   readonly addGrants?: readonly string[];
   /** Each has to be one that it has. What it gave counts no longer, until the client has the grant again. */
   readonly removeGrants?: readonly string[];
-  /** The public keys (RFC 7517) in place of those that it has, for a client that authenticates by keys of its own. */
+  /** The public keys (RFC 7517) that replace its keys, for a client that authenticates with its own keys. */
   readonly jwks?: unknown;
   /** In place of `jwks`: the `https` URL at which the client publishes them. */
   readonly jwksUri?: string;
@@ -53,7 +53,7 @@ export interface UpdatedClient {
 /** Of keys only what names them. */
 export type FieldChanges = Readonly<Record<string, FieldChange>>;
 
-/** A field as it was and as it is; null where there is none. */
+/** A field before and after; null without a value. */
 export interface FieldChange {
   /** Before the update. */
   readonly before: FieldValue;
@@ -120,7 +120,7 @@ export function createUpdating(options: UpdatingOptions): UpdateClient {
   return async (clientId, changes, acting) => {
     const logo = await logoOf(clientId, changes);
     for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
-      // Whoever was quicker is not undone: what is added and removed is added to and removed from what that one has made of it.
+      // Do not undo a change that was quicker: add and remove on top of what it made.
       const updated = await attempt(clientId, changes, logo);
       if (updated === null) continue;
       const { client, changes: fields } = updated;
@@ -239,7 +239,7 @@ function list(
   return [...new Set([...has.filter((each) => !removed.includes(each)), ...added])];
 }
 
-/** What a registration would complete, an update must not: nobody gets back what was removed. */
+/** An update must not complete what a registration would: what was removed stays removed. */
 function requireWhole(redirectUris: readonly string[], grants: readonly string[]): void {
   const hasCode = grants.includes('authorization_code');
   if (grants.length === 0) {

@@ -4,8 +4,8 @@ import type { Client } from '../store/client.ts';
 import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
- * Who asks, as people are told it. A client that no operator registered may be anybody and give itself any name, so what people
- * are shown first is what nobody can make up: the host that its document came from, or where the answer goes (decision 40).
+ * Who asks, as people see it. A client that no operator registered can give itself any name. So people first see what it cannot
+ * make up: the host that its document came from, or where the answer goes (decision 40).
  */
 
 /** What is known of a client that no operator registered. */
@@ -14,7 +14,7 @@ export interface Unverified {
   readonly asks: string;
   /** Whether that is a host. */
   readonly isHost: boolean;
-  /** What it calls itself, as far as that may be shown; anybody may call himself so. */
+  /** What it calls itself, if that may be shown. Any client can use this name. */
   readonly calledName: string | null;
   /** Where the answer goes. */
   readonly answersTo: Destination;
@@ -22,7 +22,7 @@ export interface Unverified {
 
 /** Where an answer goes. */
 export interface Destination {
-  /** A web site, a program that listens on this computer, or an application that has claimed a scheme of its own. */
+  /** A web site, a program that listens on this computer, or an application that has its own scheme. */
   readonly kind: 'site' | 'computer' | 'device';
   /** As people are told it; of a site its host, in ASCII: letters of two scripts cannot be taken for each other. */
   readonly text: string;
@@ -32,7 +32,7 @@ export function isVerified({ registeredBy }: Pick<Client, 'registeredBy'>): bool
   return registeredBy === 'operator';
 }
 
-/** Null for a client that an operator registered. `serverName` is `oauth_server:name`; `words` are those of whoever is told. */
+/** Null for a client that an operator registered. `serverName` is `oauth_server:name`; `words` are those of the person who reads it. */
 export function unverified(
   client: Pick<Client, 'id' | 'name' | 'registeredBy'>,
   redirectUri: string,
@@ -51,8 +51,8 @@ export function unverified(
 }
 
 /**
- * Whether the client has a name by which it could be taken for this server: the server's own, or one that looks like it. Of a name that
- * nobody has looked at it is enough when it stands in it.
+ * Whether people could take the client for this server: it has the server's name, or one that looks like it. For a name that no one
+ * has verified, it is enough that it contains such a name.
  */
 export function namedLikeServer(client: Pick<Client, 'name' | 'registeredBy'>, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
@@ -110,8 +110,8 @@ const NOT_BESIDE_LATIN =
   /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
 
 /**
- * What a client calls itself, as far as people are shown it. Null for a name that must not be shown: it is empty, contains the name of this server or one that looks like it, or has a word in scripts whose letters
- * look the same, which nobody writes who wants to be recognised.
+ * What a client calls itself, if people may see it. Null for a name that must not be shown: it is empty, contains the name of this
+ * server or one that looks like it, or mixes scripts whose letters look the same, as an honest name does not.
  */
 export function calledName({ name }: Pick<Client, 'name'>, serverName: string): string | null {
   const plain = name

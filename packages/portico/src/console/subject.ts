@@ -10,8 +10,8 @@ export interface ExaminedApplication {
   readonly database: Pick<Database, 'dialect' | 'execute' | 'schema'> &
     Partial<Pick<Database, 'transaction'>>;
   /**
-   * The pool of that store: connections at most, and seconds that one is used at most. Left out, or null, when that is not known, or
-   * when there is none.
+   * The pool of that store: the most connections, and the most seconds that each is used. Left out, or null, if it is unknown, or if
+   * the store has no pool.
    */
   readonly pool?: { readonly size: number; readonly lifetime: number } | null;
   /** Every step of the schema; `migrationStatus` of `portico` reads it from a store. */

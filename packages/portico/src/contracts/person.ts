@@ -14,7 +14,7 @@ export interface Profile {
   readonly name?: string | undefined;
   /** The address that this person is reached at. */
   readonly email?: string | undefined;
-  /** Whether somebody has shown that the address is theirs. */
+  /** Whether the person has shown that the address is theirs. */
   readonly email_verified?: boolean | undefined;
   readonly [claim: string]: unknown;
 }

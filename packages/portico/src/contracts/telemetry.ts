@@ -1,6 +1,6 @@
 /**
- * What the server tells of its work to whoever measures it. Nothing of it holds a secret, a token, a code, or what a stranger sent, but for
- * the request that an endpoint begins with.
+ * What the server reports of its work to telemetry. It has no secret, token or code, and nothing that a stranger sent, except the
+ * request that an endpoint begins with.
  */
 import type { DatabaseConnections } from '@portico/sql';
 

@@ -26,7 +26,7 @@ function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<QueueS
         refused.push(error instanceof OverloadedError ? network : 'for another reason');
       });
     },
-    /** Ends the work in flight, one after the other, until there is none. */
+    /** Ends the work in flight, one after the other, until nothing is left. */
     serve: async (times = Infinity) => {
       await settled();
       for (let count = 0; count < times && ends.length > 0; count += 1) {

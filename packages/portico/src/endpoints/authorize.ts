@@ -42,7 +42,7 @@ export interface AuthorizeOptions {
   readonly binding: KeyBinding | null;
   /** The hints that something reads. Others are not kept. */
   readonly hints: readonly Hint[];
-  /** What is kept of a request until somebody is asked. */
+  /** What is kept of a request until a person is asked. */
   readonly keptOf: (parameters: Parameters) => SentParameters;
 }
 

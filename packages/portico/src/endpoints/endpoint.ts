@@ -92,7 +92,7 @@ function createEndpoint({
   readonly handler: Handler;
 }): Endpoint {
   const { name, path, methods, anyOrigin = false, forPeople = false, onlyReads = false } = description;
-  // Applications send no session along, so there is none to keep.
+  // Applications send no session, so there is nothing to keep.
   const commit = forPeople ? host.commit : null;
   const readable = readableHeaders(binding);
   const handle: Handler = onlyReads ? (request) => database.readTogether(() => handler(request)) : handler;
@@ -123,7 +123,7 @@ function createEndpoint({
     return commit === null ? response : committed(commit, request, response, requestId);
   }
 
-  /** Where what the answer rests on cannot be kept, such as that somebody was signed out, it is not given. */
+  /** Fails if a change that the answer depends on, such as a sign-out, cannot be kept. */
   async function committed(
     keep: NonNullable<typeof commit>,
     request: Request,

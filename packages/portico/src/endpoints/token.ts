@@ -27,7 +27,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): Handler {
   const { authenticateClient, grants, binding, url, lostAnswers, recordUse, pruning } = options;
   return async (request) => {
     const form = await formParameters(request);
-    // Before the client is authenticated: whoever has to ask again, with a nonce, sends the same assertion, which is good once.
+    // Before client authentication: a client that must ask again with a nonce sends the same assertion, which works once.
     const proved = binding === null ? null : await binding.prove(request, url);
     const client = await authenticateClient(request, form);
     proved?.requireFor(client);

@@ -6,8 +6,8 @@ import type { UnsettledGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
 
 /**
- * The answers that token requests could not be given, since the store stayed away and nobody knew whether it had spent what they
- * offered. Each is kept for the request that comes again with nothing changed, and given once (decision 9).
+ * The answers that token requests could not get, because the store failed and it was unknown whether it had spent the code or
+ * refresh token. Each answer is kept for the same request, unchanged, and given once (decision 9).
  */
 export interface LostAnswers {
   /** Keeps the answer to this request until it comes again. */
@@ -114,8 +114,8 @@ export function createLostAnswers(clock: () => number): LostAnswers {
 }
 
 /**
- * The same for requests of one client with the same parameters, in whatever order, and the same key. By what it authenticates is none of
- * what it asks: an assertion is another one each time, as a proof is.
+ * The same for requests of one client with the same parameters, in any order, and the same key. Client authentication does not count:
+ * an assertion differs each time, as a proof does.
  */
 function keyOf({ client: { id }, form, thumbprint }: TokenRequest): string {
   const asked = [...form.values].filter(([name]) => name !== 'client_assertion');

@@ -13,8 +13,8 @@ import type { LostAnswers } from './lost-answers.ts';
 /** Turns the store's outcome for a code or refresh token into the response to the client, and into events of the audit log. */
 export interface Outcomes {
   /**
-   * Returns the response when the tokens were issued; throws `invalid_grant` when they were not. When nobody knows, it keeps the
-   * response for the same request of this client, and throws what the store failed with. What is kept is checked when it is given.
+   * Returns the response when the tokens were issued; throws `invalid_grant` when they were not. If it is unknown, it keeps the
+   * response for the same request of this client, and throws the store's error. A kept response is checked before it is given.
    */
   respond(
     form: Parameters,
@@ -23,7 +23,7 @@ export interface Outcomes {
     prepared: PreparedTokens,
     outcome: GrantOutcome,
   ): Promise<TokenResponse>;
-  /** Ends everything that descends from a grant that is used a second time: somebody else may hold what the first use gave. */
+  /** Ends everything that came from a grant that is used a second time: a thief may have what the first use gave. */
   revokeReplayed(used: StoredGrant): Promise<void>;
   /** Audits a second use, and that it ended the authorization; of those that ended nothing a few in a minute. */
   auditReplay(used: StoredGrant, revoked?: boolean): Promise<void>;

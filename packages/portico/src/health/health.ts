@@ -68,7 +68,7 @@ export function createHealth({ checks, clock, log, longest = LONGEST }: HealthOp
   async function lookAtAll(): Promise<Readiness> {
     const looked = await Promise.all(parts.map(async (part) => [part, await lookOnce(part)] as const));
     const found = new Map(looked);
-    // Of a store that does not answer nobody knows which schema it has, and whoever waits for it is late as it is.
+    // The schema of a store that does not answer is unknown, and the probe has waited long enough.
     if (found.get('store')?.state === 'failing') {
       for (const [part, { state, isLate = false }] of found)
         if (part !== 'store' && (isLate || (part === 'schema' && state === 'failing')))

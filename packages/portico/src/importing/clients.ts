@@ -9,7 +9,7 @@ import { clientIdOf, readClientRecord, type ClientRecord } from './client-record
 import type { ClientImport, ClientImportOptions, ImportedClient, ImportingParts } from './contract.ts';
 import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
 
-/** In one transaction, which holds up nobody for longer than some seconds. */
+/** How many are written in one transaction, which must not hold up others for more than some seconds. */
 const MOST = 1000;
 
 /** A record that may be imported. */

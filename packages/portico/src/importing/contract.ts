@@ -10,11 +10,11 @@ export interface Importing {
   /**
    * Registers clients under the ids that they have, each described by the field names of RFC 7591 section 2 and `client_secret_hash`. When
    * one of them is refused nothing is written; else all of them are registered in one transaction. One that is there already, and is the
-   * same, stays. Throws a RegistrationError when there are too many, or somebody registers one of the ids meanwhile.
+   * same, stays. Throws a RegistrationError for too many, and if one of the ids is registered meanwhile.
    */
   clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
   /**
-   * Says what applications know people by (`sub`): records `{ provider, id, sub }`. Nobody who has a subject is given another one, and no
+   * Says what applications know people by (`sub`): records `{ provider, id, sub }`. A person who has a subject keeps it, and no
    * subject is given to a second person. When a record is refused nothing is written. Throws a RegistrationError when there are too many.
    */
   subjects(records: readonly unknown[], options?: ImportOptions): Promise<SubjectImport>;

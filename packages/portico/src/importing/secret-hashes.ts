@@ -20,7 +20,7 @@ const LIKE_A_HASH =
   /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
 const SECRET = /^[\x20-\x7E]{0,1024}$/;
 
-/** The secret itself. Throws a RegistrationError for one that is none to keep; it never names it. */
+/** The secret itself. Throws a RegistrationError for one that cannot be stored, without repeating it. */
 export function plainSecret(secret: string, hasher: PasswordHasher): ImportedSecret {
   if (!SECRET.test(secret)) {
     throw new RegistrationError('client_secret is not up to 1024 printable characters of ASCII');

@@ -47,7 +47,7 @@ export async function importSubjects(
   };
 }
 
-/** One by one: whoever signs in meanwhile keeps the subject that they were given, and done again the import says so. */
+/** One by one: a person who signs in meanwhile keeps the subject that they got, and the next import reports it. */
 async function write(
   { store }: ImportingParts,
   judged: readonly Judged[],

@@ -64,7 +64,7 @@ export function createMeasuring(options: MeasuringOptions): Measuring {
     logFailures();
   }
 
-  /** What it says is not waited for; a promise that nobody handles would end the process. */
+  /** Does not wait for its result. A rejected promise without a handler would end the process. */
   function tell(call: () => unknown): void {
     try {
       const returned = call();
@@ -149,7 +149,7 @@ function started<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** It may reject as the work does, which whoever asked for the work hears of. */
+/** It may reject as the work does. The caller of the work gets that error. */
 function ignoringRejection(returned: unknown): null {
   if (returned instanceof Promise) returned.catch(() => {});
   return null;

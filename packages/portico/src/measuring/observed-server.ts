@@ -16,7 +16,7 @@ export interface ObservedServerOptions {
   readonly clock: () => number;
 }
 
-/** The state of a server, for whoever measures it. Asks nothing by itself. */
+/** The state of a server, for telemetry. Asks nothing by itself. */
 export function observedServer({ database, keys, clock }: ObservedServerOptions): ObservedServer {
   const figures: Database & Figures = database;
   return {
@@ -27,7 +27,7 @@ export function observedServer({ database, keys, clock }: ObservedServerOptions)
       const algorithms = new Set((await keys.published()).map(({ algorithm }) => algorithm));
       const signing = await Promise.all([...algorithms].map((algorithm) => keys.active(algorithm)));
       return signing.flatMap((key) =>
-        // Of one whose age nobody knows there is none.
+        // Report nothing for a key of unknown age.
         key === null || key.createdAt <= 0
           ? []
           : [{ algorithm: key.algorithm, age: Math.max(0, now - key.createdAt) / 1000 }],

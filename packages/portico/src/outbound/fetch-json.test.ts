@@ -14,7 +14,7 @@ import {
 } from '../../../../test/support/document-host.ts';
 import { createClock } from '../../../../test/support/clock.ts';
 
-/** A request to where a stranger said can be turned against nobody (RFC 6890, section 8.6 of the draft). */
+/** A stranger cannot aim the server's requests at others (RFC 6890, section 8.6 of the draft). */
 let host: DocumentHost;
 /** Listens where the server must never go, on the same port, and hears of every connection. */
 let forbidden: Server;
@@ -523,7 +523,7 @@ describe('so many requests go out, and no more', () => {
     for (let number = 1; number <= 10; number += 1) await ask(fetchJson, at(number));
     const error = await ask(fetchJson, at(11)).catch((rejected: unknown) => rejected);
     expect(error).toMatchObject({ message: expect.stringContaining('for ada within'), retryAfter: 60 });
-    // Nobody else is held up by that.
+    // It does not hold up others.
     await expect(as(fetchJson, 'grace', at(11))).resolves.toBeDefined();
     clock.advance(60);
     await ask(fetchJson, at(11));

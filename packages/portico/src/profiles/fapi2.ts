@@ -53,7 +53,7 @@ export interface ProfileRule {
 export const LONGEST_CODE = 60;
 /** What signs ID tokens and assertions. RS256 is not among them; `Ed25519` is what RFC 9864 calls EdDSA with that curve. */
 export const PROFILED_ALGORITHMS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
-/** What an ID token is signed with that nobody asked for otherwise: the first that the server has a key for. */
+/** The algorithm of ID tokens for clients that ask for none: the first that the server has a key for. */
 export const ID_TOKEN_ALGORITHMS = ['ES256', 'EdDSA'] as const;
 
 const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?:[:/?]|$)/;

@@ -53,7 +53,7 @@ describe('the configuration of a server of the profile', () => {
     expect(profileProblems({ profile: 'fapi2', ...OFF, ...changes }).map((each) => each.key)).toEqual([
       `oauth_server:${key}`,
     ]);
-    // Nobody else has to care.
+    // Other clients do not have to care.
     expect(profileProblems({ ...OFF, ...changes })).toEqual([]);
     expect(withProfile({ ...OFF, ...changes })).toEqual({ ...OFF, ...changes });
   });

@@ -208,7 +208,7 @@ describe('A client with an initial access token', () => {
         public: false,
         scopes: ['notes:read', 'mcp:service'],
       });
-      // Nobody else has, and whoever may be anybody has all that people may allow.
+      // No other client has it. A client that no one verified has all that people may allow.
       expect(asked(sent)).toStrictEqual(asked());
     },
   );

@@ -31,7 +31,7 @@ export interface MetadataRules {
 }
 
 const MOST_REDIRECT_URIS = 20;
-/** Of all of them together: what anybody may keep here is small. */
+/** The limit for all of them together. A stranger can store them, so it is small. */
 const MOST_CHARACTERS = 4000;
 /** What a client is called that says nothing. */
 const UNNAMED = 'An application without a name';
@@ -43,7 +43,7 @@ const UNNAMED = 'An application without a name';
  */
 export function registrationOf(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = methodOf(sent, rules);
-  // Whoever brings keys proves to be the one that registered, and that may be anybody.
+  // A client with keys proves that it is the one that registered, but anyone can register.
   const isStranger = method === 'none' || !rules.mayBeConfidential;
   const grants = grantsOf(sent, isStranger);
   const { redirectUris, applicationType } = grants.includes('authorization_code')
@@ -104,14 +104,14 @@ function algorithmOf(sent: SentMetadata): string | undefined {
 
 function nameOf(sent: SentMetadata): string {
   const name = textOf(sent, 'client_name') ?? '';
-  // Half a character is none that a store takes, or that a page shows.
+  // Stores and pages cannot take half a character.
   if (!name.isWellFormed()) throw invalidMetadata('The field client_name is not well-formed Unicode.');
   return name.trim() === '' ? UNNAMED : name;
 }
 
 /**
- * How the client proves itself. Without an initial access token nobody gets a secret: a client that asks for one, or says nothing, which
- * means the same (RFC 7591 section 2), is registered as a public one, and told so. PKCE protects it as it does any other.
+ * How the client proves itself. Without an initial access token no client gets a secret. A client that asks for one, or says nothing, which
+ * means the same (RFC 7591 section 2), is registered as a public client, and the answer says so. PKCE protects it.
  */
 function methodOf(
   sent: SentMetadata,
@@ -130,8 +130,8 @@ function methodOf(
 }
 
 /**
- * The keys of a client that authenticates by them. What has to be fetched is for clients with an initial access token alone: otherwise
- * whoever registers could have this server ask any other.
+ * The keys of a client that authenticates by them. Only clients with an initial access token can have keys that are fetched: otherwise
+ * a stranger could make this server call any other.
  */
 function keysOf(
   sent: SentMetadata,
@@ -180,7 +180,7 @@ function applicationTypeOf(sent: SentMetadata): ApplicationType | undefined {
 /**
  * The redirect URIs that can be registered, and the type of application.
  *
- * A private-use scheme without a dot is left out where there are other addresses (RFC 8252 section 8.4): anybody may mean the same by
+ * A private-use scheme without a dot is left out where there are other addresses (RFC 8252 section 8.4): any application could claim
  * it, and hosts that send one send others.
  */
 function redirectUrisOf(sent: SentMetadata): {
@@ -211,9 +211,9 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 }
 
 /**
- * As asked, as far as they are offered; all that are offered when nothing is asked for, and for everybody who may be anybody: hosts name the scopes
- * that they begin with, and could never ask for more. What a person may allow is decided by their permissions. None of them speaks for a
- * service.
+ * The scopes that it asks for and the server offers; all that are offered if it asks for none, and for every client that no one verified:
+ * hosts name only the scopes that they begin with, and could never ask for more. The person's permissions decide what they may allow. None
+ * of these clients gets `mcp:service`.
  */
 function scopesOf(
   sent: SentMetadata,

@@ -5,8 +5,8 @@ import type { InitialAccessToken } from '../store/client.ts';
 import type { InitialAccessTokenRecords } from '../store/sql/initial-access-tokens.ts';
 
 /**
- * The initial access tokens of this server (RFC 7591 section 1.2), for console commands. What makes or ends one is given who does it,
- * for the audit event; nobody is named unless it is.
+ * The initial access tokens of this server (RFC 7591 section 1.2), for console commands. A method that makes or ends one takes the person who does
+ * it, for the audit event; without it, the event names no one.
  */
 export interface InitialAccessTokens {
   /** Makes one; throws a RegistrationError that says what is wrong. */

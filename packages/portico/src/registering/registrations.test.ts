@@ -356,7 +356,7 @@ describe('A registration is replaced', () => {
     expect((await errorOf(replace(stranger, { grant_types: ['client_credentials'] })))[0]).toBe(
       'invalid_client_metadata',
     );
-    // Registered before the others were offered, it has them as anybody has who registers now.
+    // Registered before the others were offered, it has them like every client that registers now.
     change(stranger.client.id, { scopes: ['openid'] });
     expect((await replace(stranger, { scope: 'notes:read' })).scopes).toEqual(PEOPLE);
   });

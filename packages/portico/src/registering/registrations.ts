@@ -23,7 +23,7 @@ import type { ScopeCatalog } from '../tokens/scopes.ts';
 import { invalidMetadata, registrationOf, type SentMetadata } from './asked-metadata.ts';
 import { createReplacing } from './replacing.ts';
 
-/** Clients that register themselves (RFC 7591), and manage that (RFC 7592). Whoever they are, nobody has verified it. */
+/** Clients that register themselves (RFC 7591), and manage their registration (RFC 7592). No one has verified who they are. */
 export interface Registrations {
   /**
    * Registers a client. `initialAccessToken` is what came as a bearer token; null for none. Throws an OAuthError for metadata that
@@ -72,7 +72,7 @@ export interface RegistrationsOptions {
   readonly clock: () => number;
 }
 
-/** How many register within an hour from one network, and how many that nobody has used are kept (decision 36). */
+/** How many clients may register within an hour from one network, and how many unused ones are kept (decision 36). */
 export const REGISTRATION_LIMITS: RegistrationLimits = {
   ofOneNetwork: 60,
   unused: 10_000,
@@ -142,7 +142,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     return client;
   }
 
-  /** What a client demanded while that could be switched on is not read now, and stays: nobody is demanded less of by asking again. */
+  /** Demands of features that are off now are not read, and stay: a client cannot drop a demand by registering again. */
   function demandsUnread(client: Client): Partial<ClientDemands> {
     const met = new Set(demands.filter(({ isMet }) => isMet).map(({ field }) => field));
     const unread = (Object.keys(NO_DEMANDS) as DemandField[]).filter((field) => !met.has(field));
@@ -223,8 +223,8 @@ export function createRegistrations(options: RegistrationsOptions): Registration
 }
 
 /**
- * People know the client by where its answers go, and find it by that on their page of applications. Whoever was allowed something must not
- * be able to go by other places afterwards (RFC 7592 section 2.2 lets a server refuse).
+ * People know the client by where its answers go, and find it by that on their page of applications. A client that was allowed something
+ * must not change these places afterwards (RFC 7592 section 2.2 lets a server refuse).
  */
 function requireSamePlaces(client: Client, replaced: Client): void {
   if (client.usedAt === null) return;
@@ -261,8 +261,8 @@ function cameWithToken(client: Client): boolean {
 }
 
 /**
- * Everybody who may be anybody has all scopes (decision 36). A client with keys may have come with a token, which nothing of it tells, and have
- * asked for fewer: it has what it had and what it asks for, and no scope that it never named.
+ * A client that no one verified has all scopes (decision 36). A client with keys may have registered with a token, which its record does not
+ * say, and have asked for fewer: it gets what it had and what it asks for, and no scope that it never named.
  */
 function scopesReplaced(
   client: Client,

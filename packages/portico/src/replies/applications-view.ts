@@ -29,7 +29,7 @@ export interface ApplicationsView {
 export interface ShownApplication extends ShownLook {
   /** For its form. */
   readonly clientId: string;
-  /** As registered; for a client that no operator registered where it comes from, and that nobody has verified it. */
+  /** As registered. For a client that no operator registered, where it comes from, and that no one has verified it. */
   readonly name: string;
   /** Null for a client that an operator registered. */
   readonly unverified: UnverifiedApplication | null;

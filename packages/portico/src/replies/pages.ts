@@ -9,7 +9,7 @@ import type { PageData } from './views.ts';
 export interface PageOptions<View extends keyof PageData> {
   readonly host: Pick<CompleteHost, 'render'>;
   readonly speaking: Pick<Speaking, 'headers'>;
-  /** In the language of whoever asked. */
+  /** In the language of the person who asked. */
   readonly words: Words;
   readonly view: View;
   readonly status: number;

@@ -32,7 +32,7 @@ export interface PageData {
 export interface EveryView extends Words {
   /** Of the styles of this page, in its content security policy. */
   readonly nonce: string;
-  /** The logo and the colours; there is none unless `branding` is set. */
+  /** The logo and the colours; left out unless `branding` is set. */
   readonly branding?: BrandingView;
 }
 

@@ -9,7 +9,7 @@ const catalog = createScopeCatalog({
   office: { label: 'See your office', claims: ['roles', 'desk'] },
 });
 
-/** Somebody with this profile, and how often it was asked for. */
+/** A person with this profile, and how often it was asked for. */
 function person(profile: object): { readonly user: UserInterface; readonly asked: () => number } {
   let asked = 0;
   const getProfile = () => {

@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import type { ConsoleContext } from '../../application/contracts.ts';
 
 /**
- * Goes on once whoever sits at the terminal has typed `yes`, and ends the command otherwise. Where nobody can be asked, `--yes` has to have
- * been said.
+ * Goes on if the operator types `yes` at the terminal, and ends the command otherwise. Without a terminal, the command needs
+ * `--yes`.
  */
 export async function requireYes(context: ConsoleContext, question: string, yes: boolean): Promise<void> {
   if (yes) return;
