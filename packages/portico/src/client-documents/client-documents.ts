@@ -123,7 +123,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     return { client, freshUntil };
   }
 
-  /** What failed is not remembered: how often it is tried again is limited where it is fetched. */
+  /** Failures are not remembered: the fetch itself limits how often it is tried again. */
   async function fetchAndRemember(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
     try {
       return remembered.put(url, await fetchDocument(url, forWhom, isKnown));
@@ -139,14 +139,19 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   }
 
   const isFresh = ({ freshUntil }: Known) => freshUntil > clock();
-  /** Kept while clients could have keys here, or demand bound tokens, or before there was a profile, it may be another one now. */
+  /**
+   * The row may date from a time when clients could have keys here or demand bound tokens, or when
+   * there was no profile. The client may differ now.
+   */
   const isUsable = ({ client }: Known) =>
     (takesKeys || client.keys === null) &&
     demands.every(({ isStrict, isMet, field }) => !isStrict || isMet || !client[field]) &&
     (!isProfiled || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM);
   /** It is unblocked, but not a client yet: its document was not read since. */
   const isRead = ({ client }: Known) => client.grants.length > 0;
-  /** What this process remembers may be of before the URL was blocked, and is then not what is taken now. */
+  /**
+   * This process may remember the document from before the URL was blocked. That copy is not used.
+   */
   const isNow = (here: Known, kept: Known | null) =>
     kept === null
       ? fetched.has(here.client)

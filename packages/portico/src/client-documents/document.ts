@@ -69,7 +69,7 @@ const members = z.looseObject({
 });
 
 const REQUIRED: readonly string[] = ['client_id', 'client_name', 'redirect_uris'];
-/** Of these an empty one is as good as left out. */
+/** An empty value of these counts as left out. */
 const OPTIONAL = new Set(Object.keys(members.shape).filter((name) => !REQUIRED.includes(name)));
 
 type Members = z.output<typeof members>;
@@ -213,7 +213,10 @@ function nameOf(document: Members): string {
   return checked(() => checkName(document.client_name), 'of its client_name');
 }
 
-/** Those that cannot be answered are passed over: a document names all that a client has, for servers that take more, too. */
+/**
+ * Skips those that this server cannot answer: a document lists all that the client has, also for
+ * other servers.
+ */
 function redirectUrisOf(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter((uri) => redirectUriProblem(uri, applicationType) === null);
   if (uris.length > 0) return [...new Set(uris)];

@@ -25,8 +25,8 @@ export interface AssertionsOptions {
 }
 
 /**
- * In seconds: how far clocks may differ, either way; how long an assertion is good; and how far ahead its `exp` may be where its `iat` says
- * since when it is.
+ * In seconds: how far clocks may differ, either way; how long an assertion is valid; and how far
+ * ahead its `exp` may be when it has an `iat`.
  */
 const SKEW = 60;
 const LONGEST_LIFE = 600;
@@ -34,7 +34,7 @@ const FURTHEST_EXPIRY = 3600;
 const LONGEST_JTI = 255;
 /** Keys of one assertion that names none of them: each costs a verification. */
 const MOST_TRIED = 10;
-/** What says that it is one (draft-ietf-oauth-rfc7523bis). */
+/** The `typ` of a client assertion (draft-ietf-oauth-rfc7523bis). */
 const OWN_TYPE = 'client-authentication+jwt';
 const TYPES: readonly unknown[] = [undefined, 'jwt', OWN_TYPE];
 

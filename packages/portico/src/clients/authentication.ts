@@ -37,7 +37,10 @@ export interface ClientAuthenticationOptions {
   readonly assertions: Assertions | null;
   readonly profiles: Pick<Profiles, 'governs' | 'refusal'>;
   readonly failedAttempts: FailedAttempts;
-  /** Of assertions. They are counted apart, so that none of them hides or slows down a guess at a secret. */
+  /**
+   * Failed assertions. They are counted separately, so that they neither hide nor slow down a guess
+   * at a secret.
+   */
   readonly failedAssertions: FailedAttempts;
   readonly host: Pick<CompleteHost, 'clientAddress'>;
   readonly audit: Audit;
@@ -53,7 +56,7 @@ const FREE_FAILURES = {
   assertions: { client: 60, address: 600 },
 } as const;
 
-/** Who failed to prove to be which client, and by what. */
+/** Who failed to authenticate as which client, and how. */
 interface Judged {
   readonly clientId: string;
   readonly found: Client | null;

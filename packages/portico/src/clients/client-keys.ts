@@ -21,7 +21,10 @@ export interface ClientKeySource {
 /** Whether one of these keys fits, of a client that signs with this algorithm alone; with any, when it is null. */
 export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
 
-/** Whether the keys of this client stand in its document, which is read again: what is kept is as it was at the last authorization. */
+/**
+ * Whether the client's document contains its keys. The document is then fetched again, because the
+ * stored keys are from the last authorization.
+ */
 export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
   return registeredBy === 'document' && keys.jwksUri === null;
 }
@@ -100,7 +103,7 @@ export function createClientKeySource(options: ClientKeySourceOptions): ClientKe
     if (refusal !== null) throw unavailable(refusal, BETWEEN_FETCHES / 1000);
   }
 
-  /** The keys alone are taken: whatever else has changed counts at the next authorization. */
+  /** Takes only the keys. Other changes to the document count at the next authorization. */
   async function haveInDocument(url: string, fits: Fits): Promise<boolean> {
     requireAllowed(url);
     let last: PublishedSet = { keys: [] };
@@ -165,7 +168,10 @@ function createPublishedKeys({ fetchJson, clock, limit, read }: PublishedKeysOpt
 
   const freshSet = ({ set, freshUntil }: Published) => (freshUntil > clock() ? set : null);
 
-  /** What failed leaves the keys that are fresh, and is not tried again at once. */
+  /**
+   * After a failed fetch, keys that are still fresh stay in use, and the fetch is not repeated at
+   * once.
+   */
   async function fetchKeys(url: string, clientId: string): Promise<Published> {
     const before = published.get(url);
     try {

@@ -17,7 +17,7 @@ export interface ShownClient {
     /** Until when the secret before the last rotation is accepted; null without such a secret, and when it has ended. */
     readonly previousAcceptedUntil: number | null;
   } | null;
-  /** Those of its scopes that the configuration does not offer now, so that they are good for nothing. */
+  /** Scopes of the client that the configuration does not offer now. They have no effect. */
   readonly scopesNotOffered: readonly string[];
   /** Why it is given nothing now, such as a profile that it does not meet; null for nothing. */
   readonly refusal: string | null;
@@ -29,7 +29,7 @@ export interface DescribedKey {
   readonly kid: string | null;
   /** `RSA`, `EC` or `OKP`. */
   readonly kty: string;
-  /** What alone it is for; null for all that its kind signs with. */
+  /** The only algorithm that it is for; null for all that keys of its type can sign with. */
   readonly alg: string | null;
   /** Of RFC 7638, by SHA-256: base64url. */
   readonly thumbprint: string;

@@ -95,7 +95,8 @@ export function createImportedSecrets(options: ImportedSecretsOptions): Password
     const found = readPbkdf2(hash);
     const own = found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
     const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
-    // In one turn, however it is divided: a client of fewer iterations waits no longer than another.
+    // One turn in the queue, however the work is divided: a client with fewer iterations waits no
+    // longer than others.
     const derived =
       iterations === 0 ? null : await line.run(currentCaller(), () => deriveAll(secret, salt, count));
     // Computed for every hash: it costs next to nothing.

@@ -6,8 +6,9 @@ import type { ClientRecords } from '../store/sql/clients.ts';
 const BETWEEN_TWO = 86_400_000;
 
 /**
- * Writes down that a client is used, at most once a day, and only for one that no operator registered. Never rejects: what was allowed
- * or issued is. Null when there is nothing to wait for.
+ * Records that a client is used: at most once a day, and only for a client that no operator
+ * registered. Never rejects, because the request has succeeded already. Null when there is nothing
+ * to wait for.
  */
 export type RecordUse = (client: Pick<Client, 'id' | 'registeredBy' | 'usedAt'>) => Promise<void> | null;
 

@@ -12,7 +12,10 @@ export interface ClientPage {
 
 /** A part of the clients. */
 export interface ClientList {
-  /** In the order of their ids, which tells nothing of when they were registered: only that order costs the same among a million. */
+  /**
+   * In the order of their ids, not of registration: only this order costs the same with a million
+   * clients.
+   */
   readonly items: readonly Client[];
   /** Where the next page begins; null when nothing follows. */
   readonly next: string | null;
@@ -38,7 +41,10 @@ export async function listPage(
   return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
 }
 
-/** All clients behind this one, in the order of their ids, a page at a time: of a million none but those of a page are held at once. */
+/**
+ * All clients after this one, in the order of their ids, a page at a time. No more than one page is
+ * in memory at once.
+ */
 export async function* clientPages(
   clients: { page(page: ClientPage): Promise<ClientList> },
   after?: string,

@@ -248,7 +248,7 @@ function requireSchemes(
 }
 
 function checkScopes(requested: readonly string[], catalog: ScopeCatalog): readonly string[] {
-  // Every client may send it, and it grants nothing: it is accepted here, and not kept.
+  // Every client may send this scope, and it grants nothing: it is accepted here and not stored.
   const names = requested.filter((name) => name !== OFFLINE_ACCESS);
   const unknown = names.find((name) => !catalog.has(name));
   if (unknown !== undefined) {

@@ -87,7 +87,8 @@ export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOpti
   ): Promise<boolean> {
     for (const hash of hashes) {
       const isRight: unknown = client === null ? false : await passwordHasher.verify(secret, hash);
-      // Whatever else a hasher in JavaScript answers, such as a result with a flag in it, is no yes.
+      // A hasher in JavaScript may return anything, such as an object with a flag. Only `true`
+      // counts.
       if (client !== null && isRight === true) {
         remember(client, hash, secret);
         return true;

@@ -10,11 +10,11 @@ import { registrationOfDemands } from './demands.ts';
 import { describeKeys, type DescribedKey } from './describing.ts';
 import type { CheckedRegistration, ClientRegistration } from './registration.ts';
 
-/** What is to be another one of a client that an operator registered. What is left out stays. */
+/** Changes to a client that an operator registered. What is left out stays. */
 export interface ClientChanges {
   /** As at its registration: 1 to 100 characters. */
   readonly name?: string;
-  /** One that it has already is no error. */
+  /** Adding one that it has already is not an error. */
   readonly addRedirectUris?: readonly string[];
   /** Each has to be one that it has, character by character. */
   readonly removeRedirectUris?: readonly string[];
@@ -46,7 +46,7 @@ export interface ClientChanges {
 export interface UpdatedClient {
   /** As it is now. */
   readonly client: Client;
-  /** The fields that are other ones now, by the names of RFC 7591; empty when all was so before, and then nothing was written. */
+  /** The fields that changed, by the names of RFC 7591. When it is empty, nothing was written. */
   readonly changes: FieldChanges;
 }
 
@@ -86,7 +86,7 @@ export interface UpdatingOptions {
 
 /** Told of keys that are named, while none are taken. */
 export const NO_KEYS = 'oauth_server:private_key_jwt is off; set it to true first';
-/** How often others may be quicker. */
+/** Attempts before an update gives up because others keep changing the client first. */
 const MOST_ATTEMPTS = 20;
 
 export function createUpdating(options: UpdatingOptions): UpdateClient {
@@ -105,7 +105,10 @@ export function createUpdating(options: UpdatingOptions): UpdateClient {
     return (await store.updateClient(read, client, logo)) ? { client, changes: fields } : null;
   }
 
-  /** Before anything is decided: it may have to be fetched. Undefined for the one that there is, null for none any more. */
+  /**
+   * Runs before anything is decided, because the logo may have to be fetched. Undefined keeps the
+   * current one, null removes it.
+   */
   async function logoOf(clientId: string, { logo, logoUri }: ClientChanges) {
     if (logo === null) return null;
     const named = {
@@ -180,7 +183,7 @@ async function changed(
   const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
   requireWhole(redirectUris, grants);
   const keys = namedKeys(client, changes, takesKeys);
-  // What the configuration offered once is no obstacle to any other change.
+  // A scope that the configuration no longer offers does not block other changes.
   const known = scopes.filter((name) => catalog.has(name) || !client.scopes.includes(name));
   const registration = {
     name: changes.name ?? client.name,

@@ -105,7 +105,10 @@ const QUOTES = /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}
 /** More than two marks on one letter reach into the lines above and below. */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;
-/** What is written beside Latin letters in one word, and looks like none of them (UTS 39 section 5.2, "highly restrictive"). */
+/**
+ * Scripts that one word may mix with Latin letters, because none of their letters look Latin (UTS
+ * 39 section 5.2, "highly restrictive").
+ */
 const NOT_BESIDE_LATIN =
   /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
 
