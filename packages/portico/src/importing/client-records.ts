@@ -13,13 +13,16 @@ export interface ClientRecord {
   readonly secretHash: string | null;
   /** When the other server registered it, milliseconds since 1970; null where the record does not say. */
   readonly createdAt: number | null;
-  /** What is another here, or left out. */
+  /** What differs here from the record, or was left out. */
   readonly changes: readonly string[];
 }
 
 type Fields = ReadonlyMap<string, unknown>;
 
-/** What people were shown, or what is not done here and takes nothing from a client: it is left out, and told. */
+/**
+ * Fields that described the client to people, or that this server does not support and the client
+ * can do without. They are left out, and reported.
+ */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'backchannel_logout_session_required',
   'backchannel_logout_uri',
@@ -123,7 +126,7 @@ export function readClientRecord(
   };
 }
 
-/** What says nothing is as good as left out: other servers write every field that they know. */
+/** Empty values count as left out: other servers write every field that they know. */
 function fieldsOf(record: unknown): Fields {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
     throw new RegistrationError('it is no JSON object');
@@ -227,7 +230,10 @@ function text(fields: Fields, name: string): string | null {
   return value;
 }
 
-/** A list, also as the text that a table has of it: JSON, or words that are parted by spaces or ends of lines. */
+/**
+ * A list, or the text that a table stores for it: JSON, or words separated by spaces or line
+ * breaks.
+ */
 function list(fields: Fields, name: string): readonly string[] | null {
   const value = fields.get(name);
   if (value === undefined) return null;

@@ -112,7 +112,7 @@ async function createJudge(parts: ImportingParts, options: ClientImportOptions) 
     try {
       const accepted = await accept(readClientRecord(record, clock(), demands));
       const { changes } = accepted;
-      // Also one that has lapsed: its row has the id for as long as it is there.
+      // This includes a lapsed client: its row keeps the id for as long as it exists.
       const existing = await store.clients.findClient(accepted.client.id);
       if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
       await requireSame(existing, accepted, demands, clock());
@@ -150,7 +150,10 @@ function readSecret(
   return secretHash === null ? null : readHash(secretHash);
 }
 
-/** Throws unless the client that is there is the one of the record. Nothing that is there is ever changed. */
+/**
+ * Throws unless the existing client is the same as the one in the record. An import never changes
+ * an existing client.
+ */
 async function requireSame(
   existing: Client,
   { client, secret, newSecret }: Accepted,

@@ -48,7 +48,7 @@ export interface ImportedRecord {
 export interface ImportedClient extends ImportedRecord {
   /** Null where the record names none that could be one. */
   readonly clientId: string | null;
-  /** What is another here than the record says, or left out: a sentence each. */
+  /** What differs here from the record, or was left out: a sentence each. */
   readonly changes: readonly string[];
   /** A new secret, which is shown once and kept as a hash; null for a client that keeps its own, and for one that has none. */
   readonly secret: string | null;

@@ -1,6 +1,6 @@
 import type { Importing } from './contract.ts';
 
-/** The same, made when it is first asked for: an application that serves loads nothing of it. */
+/** The same, created on first use, so that a serving application does not load it. */
 export function importingWith(load: () => Promise<Importing>): Importing {
   return {
     clients: async (...given) => (await load()).clients(...given),

@@ -15,7 +15,7 @@ export interface ImportedSecret {
 
 /** Shorter ones can be guessed. */
 const SHORTEST = 16;
-/** As a secret it would open what it was made to protect, for everybody who has read it. */
+/** A hash must not itself be the secret: everyone who has read it could authenticate with it. */
 const LIKE_A_HASH =
   /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
 const SECRET = /^[\x20-\x7E]{0,1024}$/;

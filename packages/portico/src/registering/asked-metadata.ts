@@ -33,7 +33,7 @@ export interface MetadataRules {
 const MOST_REDIRECT_URIS = 20;
 /** The limit for all of them together. A stranger can store them, so it is small. */
 const MOST_CHARACTERS = 4000;
-/** What a client is called that says nothing. */
+/** The name of a client that sends none. */
 const UNNAMED = 'An application without a name';
 
 /**

@@ -79,7 +79,10 @@ export const REGISTRATION_LIMITS: RegistrationLimits = {
   period: COUNTED,
 };
 
-/** What the answer says, and a request does not: the server alone knows (RFC 7592 section 2.2). */
+/**
+ * Members of the response that a request must not contain: only the server knows them (RFC 7592
+ * section 2.2).
+ */
 const NOT_TO_BE_SENT = [
   'registration_access_token',
   'registration_client_uri',
@@ -130,7 +133,8 @@ export function createRegistrations(options: RegistrationsOptions): Registration
 
   async function find(clientId: string, token: string): Promise<Client> {
     const client = await clients.find(clientId);
-    // The same is read and compared where there is no client: the time says nothing of whether there is one.
+    // The same work is done without a client, so that the response time does not show whether one
+    // exists.
     const hash = await store.registrations.findRegistrationHash(client?.id ?? NO_CLIENT);
     const isRight = equalInConstantTime(hash ?? NO_HASH, tokenHash(token));
     if (client === null || client.revokedAt !== null || hash === null) {
@@ -235,7 +239,7 @@ function requireSamePlaces(client: Client, replaced: Client): void {
   );
 }
 
-/** A message about it that is for operators would not say which field it is about. */
+/** Checked here, because the message for operators does not name the field. */
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
   keys: Pick<KeyRing, 'all'>,

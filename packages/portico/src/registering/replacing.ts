@@ -6,8 +6,8 @@ import type { RegistrationLimits } from '../store/client.ts';
 const MOST_NETWORKS = 10_000;
 
 /**
- * Counts what clients of one network replace, as many as it may register. By this process alone: a replacement leaves nothing behind that
- * would be more than there was.
+ * Limits replacements from one network to as many as it may register. Counted in this process only,
+ * because a replacement adds nothing to the store.
  */
 export function createReplacing(
   { ofOneNetwork, period }: RegistrationLimits,
@@ -17,7 +17,7 @@ export function createReplacing(
   return (network) => {
     const now = clock();
     const known = begun.get(network);
-    // What ends later than it can was written before the clock was set back.
+    // An end that is too far ahead was written before the clock was set back.
     if (known !== undefined && known.until > now && known.until <= now + period) {
       if (known.count >= ofOneNetwork) throw new TooManyRegistrationsError('network', known.until - now);
       known.count += 1;
