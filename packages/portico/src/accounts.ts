@@ -30,7 +30,10 @@ export function createAccounts(
     return user !== null && isYes(user.isActive()) ? user : null;
   }
 
-  /** With a secret that can be guessed, or is the same in every browser, a consent would be bound to none. */
+  /**
+   * A secret that can be guessed, or is the same in every browser, does not bind a consent to one
+   * browser.
+   */
   async function browserSecret(request: Request, person: PersonReference): Promise<string> {
     const secret: unknown = await host.browserSecret(request, person);
     if (typeof secret === 'string' && secret.length >= SHORTEST_SECRET) return secret;

@@ -41,7 +41,10 @@ export class OAuthError extends Error {
   }
 }
 
-/** The proof of a key that a request needs is missing, does not hold, or lacks what this server wants in it. */
+/**
+ * The request needs a proof of a key. It is missing, is not valid, or lacks what this server
+ * requires.
+ */
 export class KeyProofError extends Error {
   override readonly name = 'KeyProofError';
   /** The parameter `error`. */
@@ -77,7 +80,10 @@ export class TooManyFailuresError extends Error {
   }
 }
 
-/** The keys that a client publishes cannot be had, so nothing that it signed can be judged; a later attempt may go ahead. */
+/**
+ * The keys that a client publishes cannot be fetched, so its signatures cannot be verified. A later
+ * attempt may succeed.
+ */
 export class ClientKeysError extends Error {
   override readonly name = 'ClientKeysError';
   /** Why: for the log alone. */
@@ -92,7 +98,7 @@ export class ClientKeysError extends Error {
   }
 }
 
-/** What was asked for cannot be done now, for a reason that passes; a later attempt may go ahead. */
+/** The request cannot be met now, for a temporary reason. A later attempt may succeed. */
 export class NotNowError extends Error {
   override readonly name = 'NotNowError';
   /** Whether this caller, and not others, asked for too much. */

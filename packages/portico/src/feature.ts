@@ -29,8 +29,8 @@ export type ConfigOf<Shape extends ConfigShape> = {
 };
 
 /**
- * What a feature of the server is, whatever a server is configured to do. `Config` is the section `oauth_server` with its keys, as each function
- * is given it.
+ * A feature of the server, independent of how a server is configured. `Config` is the section
+ * `oauth_server` with the keys of the feature; each function receives it.
  */
 export interface Feature<Config = OAuthServerConfig> {
   /** Names it in problems: lower snake case. */
@@ -39,7 +39,7 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly config?: ConfigShape;
   /** Its keys of a scope that is configured as an object. */
   readonly scopeConfig?: ConfigShape;
-  /** What is wrong between keys that are each valid by themselves. */
+  /** Problems of keys that are valid on their own but not together. */
   problems?(config: Config): readonly ConfigurationProblem[];
   /** Error codes that it answers with, beside those of the core. */
   readonly errorCodes?: readonly string[];
@@ -73,7 +73,10 @@ export interface Contribution {
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
   /** Refuses to issue a token. */
   readonly issuanceCheck?: IssuanceCheck;
-  /** Where people take back what they allowed, as a browser asks for it; at most one feature has that page. */
+  /**
+   * Where people revoke what they allowed, as browsers request it; at most one feature has that
+   * page.
+   */
   readonly accessPath?: string;
   /** Pictures of clients; at most one feature has them. */
   readonly logos?: ClientLogos;

@@ -54,9 +54,9 @@ export interface Server {
   readonly audit: ServerAudit;
   /** Removes what has expired. */
   readonly pruning: Pruning;
-  /** What is good once in all processes. */
+  /** Values that may be used once, counted across all processes. */
   readonly singleUses: SingleUses;
-  /** Encrypts what others carry for the server. */
+  /** Encrypts state that browsers and clients carry for the server. */
   readonly sealer: Sealer;
   /** How documents of clients are fetched. */
   readonly fetching: FetchJsonOptions;

@@ -33,8 +33,9 @@ export interface UserInterface {
 const LONGEST = { provider: 64, id: 255 } as const;
 
 /**
- * Why this can be no account; null when it can. Engines keep ill-formed text as another one, in which two people would be the same; NUL
- * and what is too long they refuse or cut off, each in its way.
+ * Why this cannot be an account; null when it can. Some engines change ill-formed text, so that two
+ * people could become one. NUL and text that is too long they refuse or cut off, each in its own
+ * way.
  */
 export function personProblem(person: PersonReference): string | null {
   for (const what of ['provider', 'id'] as const) {

@@ -1,4 +1,4 @@
-/** Spans of time, as people write them on the console: the one parser of every command. */
+/** Durations, as people write them in a command: every command uses this parser. */
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 

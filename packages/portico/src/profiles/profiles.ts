@@ -2,17 +2,19 @@ import type { ConfigurationProblem } from '@portico/sql';
 import { RegistrationError } from '../errors.ts';
 import { FAPI2_RULES, PROFILED_ALGORITHMS, type ProfiledClient, type ProfiledSwitches } from './fapi2.ts';
 
-/** To whom the rules of a profile apply, and whom they leave nothing. */
+/** Which clients the rules of a profile apply to, and which clients they refuse. */
 export interface Profiles {
   /** Whether the profile is the whole server's. */
   readonly isServers: boolean;
   /** Whether the rules apply to this client: the server is of the profile, or the client is. */
   readonly governs: (client: ProfiledClient) => boolean;
-  /** What alone may sign what comes to this server; null for all that it can verify. */
+  /**
+   * The only algorithms that this server accepts; null for all that it can verify.
+   */
   readonly algorithms: readonly string[] | null;
   /** The same for what this client signs. */
   readonly algorithmsOf: (client: ProfiledClient) => readonly string[] | null;
-  /** The same for what a client signs that is held to this profile by itself, or to none. */
+  /** The same for a client that is itself held to this profile, or to none. */
   readonly algorithmsOfProfile: (profile: string | null) => readonly string[] | null;
   /** Why this client is given nothing now, for the log; null when nothing is against it, as for every client that no profile governs. */
   readonly refusal: (client: ProfiledClient) => string | null;
@@ -77,7 +79,10 @@ function first(client: ProfiledClient, when: 'client' | 'registration'): string 
   return null;
 }
 
-/** An API elsewhere that asks by introspection is no client of the profile's: it is given no token, and nothing of a person. */
+/**
+ * An API that only uses introspection is not a client of the profile: it receives no token, and no
+ * data about a person.
+ */
 function asksWhatTokensAreGoodFor({ grants }: ProfiledClient): boolean {
   return grants.join() === 'introspection';
 }
