@@ -2,7 +2,10 @@ import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
 
 /** Client ids that are the URL of a document (draft-ietf-oauth-client-id-metadata-document-02 section 3). */
 export interface ClientUrls {
-  /** Why a client of this id may do nothing here now; null when nothing is against it, and for an id that is no URL. */
+  /**
+   * Why a client with this id is refused now; null when it is not refused, and for an id that is
+   * not a URL.
+   */
   refusal(clientId: string): string | null;
 }
 
@@ -11,13 +14,16 @@ export type DocumentsConfig = boolean | DocumentHosts;
 
 /** Hosts by name, or all below one: `*.example.com`. */
 export interface DocumentHosts {
-  /** Whose documents are fetched; all that are not denied, unless given. */
+  /** Hosts whose documents are fetched; all that are not denied, unless given. */
   readonly allowed_hosts?: readonly string[] | undefined;
-  /** Whose are not, also if they are allowed. */
+  /** Hosts whose documents are never fetched, even if they are allowed. */
   readonly denied_hosts?: readonly string[] | undefined;
 }
 
-/** Ids that this server makes never begin so (section 7.1): such a client is described by its document alone. */
+/**
+ * Ids that this server creates never begin like this (section 7.1), so such a client is described
+ * by its document only.
+ */
 export function isClientUrl(clientId: string): boolean {
   return clientId.startsWith('https://');
 }

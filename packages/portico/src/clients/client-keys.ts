@@ -14,7 +14,10 @@ export interface ClientKeySource {
    * are published now, at most once a minute. Throws a ClientKeysError when none are known and none can be fetched.
    */
   haveOne(client: KeyedClient, fits: Fits): Promise<boolean>;
-  /** What is to be said of the keys of this client as they are now, whatever was fetched before; empty when nothing is wrong. */
+  /**
+   * Problems of the keys of this client as they are now, whatever was fetched before; empty when
+   * nothing is wrong.
+   */
   problems(client: Pick<KeyedClient, 'id' | 'keys'>): Promise<readonly string[]>;
 }
 

@@ -51,23 +51,26 @@ export interface Clients {
   ): Promise<RegisteredClient & { readonly created: boolean }>;
   /** Null for an unknown id. A revoked client is found, too. */
   find(clientId: string): Promise<Client | null>;
-  /** All that is known of a client. Throws a RegistrationError for an unknown id. */
+  /** Everything that is known about a client. Throws a RegistrationError for an unknown id. */
   show(clientId: string): Promise<ShownClient>;
   /** Oldest first. */
   list(): Promise<readonly Client[]>;
   /** A part of them, however many there are. Throws a RegistrationError for a page that is ill-formed. */
   page(page?: ClientPage): Promise<ClientList>;
   /**
-   * Changes a client that an operator registered, all of it or nothing; its id and what it proves itself by stay, but for keys that are
-   * replaced. It has to be one that could be registered so. What it loses is gone with the next request, also for codes and tokens that it
-   * has, and for requests that have begun; what it is given again, its authorizations have again. Of several updates at once, also
-   * in other processes, none is lost. Throws a RegistrationError that says what is wrong.
+   * Changes a client that an operator registered: all of the changes or none. Its id stays, and so
+   * does what it authenticates by, except for keys that are replaced. The result must be a client
+   * that could be registered. What it loses ends with the next request, also for its codes and
+   * tokens, and for requests that have begun. What it gets back, its authorizations get back. Of
+   * several updates at once, also in other processes, none is lost. Throws a RegistrationError that
+   * says what is wrong.
    */
   readonly update: UpdateClient;
   /**
-   * Gives the client a new secret; its id and its tokens stay as they are. The previous secret is accepted for `overlap` more
-   * seconds; with 0 it ends at once. Throws a RegistrationError for a client without a secret, and when its secret is no longer that of
-   * the client that was `seen`, where one is given: of two who decide at once, one does it.
+   * Gives the client a new secret; its id and its tokens stay as they are. The previous secret is
+   * accepted for `overlap` more seconds; with 0 it ends at once. Throws a RegistrationError for a
+   * client without a secret. With `seen`, also throws one when the secret has changed since that
+   * client was read, so that of two rotations at once only one succeeds.
    */
   rotateSecret(
     clientId: string,
@@ -80,8 +83,9 @@ export interface Clients {
    */
   revoke(clientId: string, acting?: Acting): Promise<RevokedClient>;
   /**
-   * Lets the blocked URL of a document be a client again, once its document has been read anew. Nothing that it was given before
-   * lives again. Throws a RegistrationError for a client of another kind, and for one that is unknown or not blocked.
+   * Unblocks the URL of a document: it is a client again once its document has been fetched again.
+   * What it was given before stays ended. Throws a RegistrationError for a client of another kind,
+   * and for one that is unknown or not blocked.
    */
   unblock(url: string, acting?: Acting): Promise<void>;
 }
@@ -129,7 +133,7 @@ export interface ClientsOptions {
   readonly blockable: (clientId: string) => { readonly problem: string | null } | null;
 }
 
-/** No other text reaches the store: not every engine takes any. */
+/** No other text reaches the store, because not every engine accepts any text. */
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 export function createClients(options: ClientsOptions): Clients {

@@ -16,9 +16,12 @@ export interface DemandDescription {
   readonly key: string;
   /** What a registration is told while that is off. */
   readonly unmet: string;
-  /** What becomes of these clients while that is off: reads on from "so". */
+  /** What happens to these clients while that is off: continues a sentence after "so". */
   readonly effect: string;
-  /** Whether a document is refused where the flag is neither true nor false, and read anew once the demand is met no longer. */
+  /**
+   * Whether a document whose flag is neither true nor false is refused, and fetched again when the
+   * demand is no longer met.
+   */
   readonly isStrict: boolean;
   /** The option of `oauth:client:create`. */
   readonly option: { readonly flag: string; readonly says: string };

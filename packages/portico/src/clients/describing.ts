@@ -4,7 +4,10 @@ import type { ScopeCatalog } from '../tokens/scopes.ts';
 import { hasSecret } from './registration.ts';
 import { readKeySet } from './key-sets.ts';
 
-/** All that is known of a client, without what it proves itself by. Times are milliseconds since 1970. */
+/**
+ * Everything that is known about a client, without its credentials. Times are milliseconds since
+ * 1970.
+ */
 export interface ShownClient {
   /** As it is kept, without the hashes of its secrets. */
   readonly client: Omit<Client, 'secretHash' | 'previousSecretHash'>;

@@ -91,7 +91,10 @@ export function sortKeySet(
   return { usable, wrong };
 }
 
-/** What its owner should be told of a key set, by which a client authenticates with this algorithm alone, or with any. */
+/**
+ * Problems of a key set that its owner should know, for a client that authenticates with this
+ * algorithm only, or with any.
+ */
 export function keySetProblems(value: unknown, algorithm: string | null): readonly string[] {
   const sorted = sortKeySet(value);
   if (sorted === null) return [`they are no set of at most ${MOST_PUBLISHED} keys (RFC 7517)`];
@@ -104,7 +107,7 @@ export function keySetProblems(value: unknown, algorithm: string | null): readon
   ];
 }
 
-/** Whether a set has what only its owner should know. */
+/** Whether a key of the set has a private member. */
 export function showsPrivateKeys(value: unknown): boolean {
   return (keysIn(value) ?? []).some(
     (key) => typeof key === 'object' && key !== null && hasPrivateMember(key),

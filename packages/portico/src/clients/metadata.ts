@@ -6,7 +6,7 @@ import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
  * way: registration answers them, a document's problems are in the log.
  */
 
-/** What is empty says nothing, as if it was left out: clients write every field that they know. */
+/** An empty value counts as left out: clients write every field that they know. */
 export function saysNothing(value: unknown): boolean {
   return (
     value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)

@@ -65,8 +65,8 @@ export function hasScheme(uri: string, scheme: string): boolean {
 }
 
 /**
- * Schemes that are never the own scheme of an application: browsers, systems or other programs act on them. Those for the settings and
- * tools of Windows begin with `ms-` or end with `-ms`.
+ * Schemes that never belong to one application: browsers, systems or other programs act on them.
+ * Those for the settings and tools of Windows begin with `ms-` or end with `-ms`.
  */
 const NOT_PRIVATE = new Set(
   (

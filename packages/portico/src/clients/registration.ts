@@ -38,22 +38,25 @@ export interface ClientRegistration {
    */
   readonly allowedSchemes?: readonly string[];
   /**
-   * The public keys that the client authenticates by, and by nothing else (`private_key_jwt`): a key set (RFC 7517). Where
-   * `oauth_server:private_key_jwt` is on.
+   * The public keys that the client authenticates by, and by nothing else (`private_key_jwt`): a
+   * key set (RFC 7517). Requires that `oauth_server:private_key_jwt` is on.
    */
   readonly jwks?: unknown;
   /** In place of `jwks`: the `https` URL at which the client publishes it. */
   readonly jwksUri?: string;
-  /** What alone its assertions are signed with: `RS256`, `PS256`, `ES256`, `EdDSA` or `Ed25519`; any of these unless given. */
+  /**
+   * The only algorithm that its assertions may be signed with: `RS256`, `PS256`, `ES256`, `EdDSA`
+   * or `Ed25519`. Any of these unless given.
+   */
   readonly tokenEndpointAuthSigningAlg?: string;
   /**
-   * Whether it asks for nothing but by requests that it pushes (RFC 9126 section 6). Where `oauth_server:pushed_authorization_requests` is
-   * not off.
+   * Whether it may start an authorization only with a request that it pushes (RFC 9126 section 6).
+   * Requires that `oauth_server:pushed_authorization_requests` is not off.
    */
   readonly requirePushedAuthorizationRequests?: boolean;
   /**
-   * Whether its tokens have to be bound to a key that it proves with every request (DPoP, RFC 9449): it gets no others. Where
-   * `oauth_server:dpop` is not off.
+   * Whether it gets only tokens that are bound to a key, which it proves with every request (DPoP,
+   * RFC 9449). Requires that `oauth_server:dpop` is not off.
    */
   readonly dpopBoundAccessTokens?: boolean;
   /**

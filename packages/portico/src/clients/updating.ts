@@ -26,13 +26,18 @@ export interface ClientChanges {
   readonly removeScopes?: readonly string[];
   /** `authorization_code`, `refresh_token`, `client_credentials` or `introspection`. */
   readonly addGrants?: readonly string[];
-  /** Each has to be one that it has. What it gave counts no longer, until the client has the grant again. */
+  /**
+   * Each has to be one that it has. What the grant gave has no effect until the client has the
+   * grant again.
+   */
   readonly removeGrants?: readonly string[];
   /** The public keys (RFC 7517) that replace its keys, for a client that authenticates with its own keys. */
   readonly jwks?: unknown;
   /** In place of `jwks`: the `https` URL at which the client publishes them. */
   readonly jwksUri?: string;
-  /** What alone its assertions are signed with from now on; as before unless given. */
+  /**
+   * The only algorithm that its assertions may be signed with from now on; as before unless given.
+   */
   readonly tokenEndpointAuthSigningAlg?: string;
   /** Its web site; null for none any more. */
   readonly siteUri?: string | null;
