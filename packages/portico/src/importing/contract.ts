@@ -5,12 +5,16 @@ import type { CheckNewClient } from '../clients/checking.ts';
 import type { CompleteHost } from '../host.ts';
 import type { Store } from '../store/store.ts';
 
-/** Takes over what another server knew. Both look at every record before anything is written, and may be done again. */
+/**
+ * Imports data from another server. Both check every record before anything is written, and can be
+ * run again.
+ */
 export interface Importing {
   /**
-   * Registers clients under the ids that they have, each described by the field names of RFC 7591 section 2 and `client_secret_hash`. When
-   * one of them is refused nothing is written; else all of them are registered in one transaction. One that is there already, and is the
-   * same, stays. Throws a RegistrationError for too many, and if one of the ids is registered meanwhile.
+   * Registers clients under their existing ids, each described by the field names of RFC 7591
+   * section 2 and `client_secret_hash`. When one is refused, nothing is written; otherwise all are
+   * registered in one transaction. A client that is there already, and is the same, stays. Throws a
+   * RegistrationError for too many, and if one of the ids is registered meanwhile.
    */
   clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
   /**
@@ -22,7 +26,7 @@ export interface Importing {
 
 /** How an import is done. */
 export interface ImportOptions extends Acting {
-  /** Whether it only says what it would do; false unless given. */
+  /** Whether to report only, and write nothing; false unless given. */
   readonly dryRun?: boolean;
   /** Told how many records have been looked at so far. */
   readonly report?: (records: number) => void;

@@ -11,7 +11,7 @@ import type { InitialAccessTokenRecords } from '../store/sql/initial-access-toke
 export interface InitialAccessTokens {
   /** Makes one; throws a RegistrationError that says what is wrong. */
   create(options: NewInitialAccessToken, acting?: Acting): Promise<CreatedInitialAccessToken>;
-  /** Those that are kept, used up or not, oldest first. */
+  /** Those that are stored, used up or not, oldest first. */
   list(): Promise<readonly InitialAccessToken[]>;
   /** Ends one; clients that it has registered stay. Throws a RegistrationError when it is unknown. */
   revoke(id: string, acting?: Acting): Promise<void>;

@@ -256,7 +256,10 @@ async function requireAlgorithm(
   );
 }
 
-/** Whether it has what only an initial access token gives. One that has none of it gains nothing by replacing what it says. */
+/**
+ * Whether it has rights that only an initial access token gives. A client without them gains
+ * nothing by replacing its metadata.
+ */
 function cameWithToken(client: Client): boolean {
   return (
     hasSecret(client) ||
