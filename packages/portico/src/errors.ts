@@ -28,9 +28,14 @@ export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   /** The parameter `error`. */
   readonly code: OAuthErrorCode;
-  /** Which of the possible reasons it was: for the log alone, never for the client. Names no secret, token or code. */
+  /**
+   * The exact reason: for the log only, never for the client. Contains no secret, token or code.
+   */
   readonly detail: string | null;
-  /** The id of the authorization that it is about, which opens nothing: for the log. Null where none is known. */
+  /**
+   * The id of the authorization that it is about: for the log. The id grants nothing. Null when
+   * none is known.
+   */
   authorization: string | null = null;
 
   /** `description` becomes `error_description`; `detail` stays in the log. */
@@ -222,7 +227,10 @@ export class BearerError extends Error {
   readonly resourceMetadata: string | null;
   /** What the challenge says of tokens that are bound to a key; null where there are none. */
   readonly binding: BindingRefusal | null;
-  /** The id of the authorization of the token that came, which opens nothing: for the log. Null where none is known. */
+  /**
+   * The id of the authorization of the token that was sent: for the log. The id grants nothing.
+   * Null when none is known.
+   */
   readonly authorization: string | null;
 
   /** `scope` is the one that would have been needed, if any. */
@@ -262,7 +270,10 @@ export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
 }
 
-/** What an administrator asked for cannot be done: nothing is known of it, or it is ill-formed. The message says why, in one line. */
+/**
+ * An administrator asked for something that cannot be done: it is unknown or ill-formed. The
+ * message says why, in one line.
+ */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
 }

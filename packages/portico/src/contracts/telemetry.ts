@@ -4,7 +4,10 @@
  */
 import type { DatabaseConnections } from '@portico/sql';
 
-/** Work that takes time. Each is one object for as long as the server lives, so that what belongs to it can be kept. */
+/**
+ * Work that takes time. Each task is one object for the lifetime of the server, so that you can
+ * keep data by it.
+ */
 export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOperation;
 
 /** A request of an endpoint. */
@@ -36,13 +39,15 @@ export interface MeasuredStoreOperation {
 }
 
 /**
- * Takes what is measured; `opentelemetry()` of `portico/telemetry` is one. What it throws, or rejects with, is logged, and changes nothing for
- * the request; nothing that it returns is waited for.
+ * Receives measurements; `opentelemetry()` of `portico/telemetry` is an implementation. What it
+ * throws, or rejects with, is logged and does not affect the request. The server does not wait for
+ * what it returns.
  */
 export interface Telemetry {
   /**
-   * A task begins; `request` is that of an endpoint, and null for every other task. It is there for its method and for the headers of a
-   * trace: its URL and its other headers hold secrets, and its body is the server's to read.
+   * A task begins. `request` is that of an endpoint, and null for every other task. Read only its
+   * method and the headers of a trace: its URL and other headers hold secrets, and the server reads
+   * its body.
    */
   begin(task: MeasuredTask, request: Request | null): Measurement;
   /** An endpoint (or `token()`, for a route of the host's own) answered with this status. */
@@ -64,7 +69,10 @@ export type TokenKind = 'access_token' | 'refresh_token' | 'id_token';
 
 /** A task that has begun. */
 export interface Measurement {
-  /** Calls the work once, at once, and returns what it returns: whatever the work awaits belongs to the task. */
+  /**
+   * Calls the work once, immediately, and returns its result. Everything that the work awaits
+   * belongs to the task.
+   */
   run<T>(work: () => T): T;
   /**
    * The task is done. `failure` is null, or one of a fixed set of reasons; `status` is that of an endpoint's answer, and 0 for every

@@ -35,7 +35,7 @@ export type ProfiledClient = Pick<
 export interface ProfileRule {
   /** The section, and the number of the item in it. */
   readonly id: string;
-  /** Reads on from "An authorization server of the profile". */
+  /** Continues a sentence after "An authorization server of the profile". */
   readonly says: string;
   /** `always`: with every client, whatever is configured. `switch`: by a key that the profile sets. `profile`: under the profile alone. */
   readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
