@@ -81,7 +81,7 @@ test.each([
       // People are found by name where the host can; otherwise the page says that it cannot.
       const finds = server.host.findPeople !== null;
       const access = await textOf(await visitor.get(`${pages}/access`));
-      expect(access).toContain(finds ? 'By name, e-mail address or id' : 'finds nobody by name');
+      expect(access).toContain(finds ? 'By name, e-mail address or id' : 'cannot find people by name');
       const found = await visitor.get(`${pages}/access?q=lovelace`);
       expect([found.status, (await textOf(found)).includes('Ada Lovelace ada@example.com')]).toEqual([
         finds ? 200 : 400,

@@ -348,7 +348,7 @@ describe('what is sent to the authorization endpoint', () => {
       await refused(
         server.send({ ...browser, person: null }, '/oauth/authorize', { ...question, decision: 'allow' }),
       ),
-    ).toBe('nobody is signed in in the session that the answer came with');
+    ).toBe('no one is signed in in the session that the answer came with');
     expect(await codeOf(browser, question)).not.toBeNull();
   });
 

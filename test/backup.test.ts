@@ -297,7 +297,7 @@ describe('oauth:restored', () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const { code, stderr } = await portico(['oauth:restored'], { cwd: PORTAL, env: portal.env });
-    expect([code, stderr]).toEqual([1, expect.stringContaining('say --yes if you mean it')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('add --yes to confirm')]);
     expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);
   });
 });

@@ -189,7 +189,7 @@ describe('what such a host leaves out', () => {
 
   test('is a session where portico() can see it: who is sent back by its page as nobody is warned of, and by no other site', async () => {
     const { send } = await start();
-    const warned = () => logged.filter(({ message }) => message.includes('signedIn() found nobody'));
+    const warned = () => logged.filter(({ message }) => message.includes('signedIn() returned null'));
     const back = async (headers: object) => {
       const response = await send(browserOf(null), `/oauth/authorize?request_id=${'x'.repeat(43)}`, {
         headers,

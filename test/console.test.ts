@@ -142,7 +142,7 @@ describe('oauth:client:create', () => {
   test('an initial access token that nobody can use yet is made, and said to be one', async () => {
     const { code, stderr } = await run('oauth:initial-access-token:create');
     expect(code).toBe(0);
-    expect(stderr).toContain('oauth_server:registration is off, so nobody can register with it yet');
+    expect(stderr).toContain('oauth_server:registration is off, so no client can register with it yet');
   });
 
   test('--grant=client_credentials needs no redirect', async () => {

@@ -39,7 +39,7 @@ describe('database_schema', () => {
   // @shows HOST-1.9
   test.each(WITHOUT)('%s is refused where there are no schemas, with what to do instead', async () => {
     await expect(starting('portico')).rejects.toThrow(
-      /^database_schema: is for PostgreSQL; \w+ has none, so give Portico a database of its own$/,
+      /^database_schema: is for PostgreSQL; \w+ has no schemas, so give Portico a separate database$/,
     );
   });
 

@@ -517,11 +517,11 @@ describe('the doctor', () => {
     expect(await registering('off')).toBeUndefined();
     expect(await registering('open', register)).toMatchObject({
       outcome: 'ok',
-      detail: 'open; 1 registered themselves, 1 of which nobody has used',
+      detail: 'open; 1 registered themselves, 1 of which no one has used',
     });
     expect(await registering('initial_access_token')).toMatchObject({
       outcome: 'warning',
-      detail: 'no initial access token can be used; 0 registered themselves, 0 of which nobody has used',
+      detail: 'no initial access token can be used; 0 registered themselves, 0 of which no one has used',
       remedy: 'run npx portico oauth:initial-access-token:create',
     });
     const withToken = (portal: RunningPortal) => portal.server.initialAccessTokens.create({});
@@ -536,14 +536,14 @@ describe('the doctor', () => {
       );
     };
     expect(await registering('open', used)).toMatchObject({
-      detail: 'open; 2 registered themselves, 1 of which nobody has used',
+      detail: 'open; 2 registered themselves, 1 of which no one has used',
     });
     const revoked = async (portal: RunningPortal) => {
       const { client_id: id } = (await (await register(portal)).json()) as { client_id: string };
       await portal.server.clients.revoke(id);
     };
     expect(await registering('open', revoked)).toMatchObject({
-      detail: 'open; 0 registered themselves, 0 of which nobody has used',
+      detail: 'open; 0 registered themselves, 0 of which no one has used',
     });
   });
 

@@ -319,7 +319,7 @@ describe('a server is not started', () => {
     [
       'with a private key',
       [{ ...plain, publicJwk: pair.privateKey.export({ format: 'jwk' }) }],
-      'keySigners:0: publicJwk must hold no private part',
+      'keySigners:0: publicJwk must have no private part',
     ],
     [
       'with a key of another algorithm',

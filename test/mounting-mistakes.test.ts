@@ -94,8 +94,8 @@ test('whoever comes back from the sign-in page and is nobody is warned of: Porti
     const back = `${mount.url}/oauth/authorize?request_id=${'x'.repeat(43)}`;
     const visit = (site: string) => fetch(back, { redirect: 'manual', headers: { 'Sec-Fetch-Site': site } });
     expect((await visit('cross-site')).status).toBe(302);
-    expect(await mount.log()).not.toContain('signedIn() found nobody');
+    expect(await mount.log()).not.toContain('signedIn() returned null');
     expect((await visit('same-origin')).status).toBe(302);
-    expect(await mount.log()).toContain('signedIn() found nobody');
+    expect(await mount.log()).toContain('signedIn() returned null');
   });
 });

@@ -53,8 +53,7 @@ async function proves(id: string, secret: string): Promise<boolean> {
   return (await requestToken(portal, { id, secret }, form)).status !== 401;
 }
 
-const native =
-  'it becomes a native application: it has a redirect URI on loopback, or of a scheme of its own';
+const native = 'it becomes a native application: it has a redirect URI on loopback, or with its own scheme';
 
 describe('the clients of another server', () => {
   // @shows AS-41.1, AS-41.3

@@ -467,7 +467,7 @@ describe('a person whom no store can keep', () => {
       }
       const kept = await other.application.database.execute('SELECT id_hash FROM host_sessions');
       expect(kept.rows).toEqual([]);
-      const told = (await logOf(other)).match(/Nobody can be signed in: The id of a person/g);
+      const told = (await logOf(other)).match(/No one can sign in: The id of a person/g);
       expect(told?.length).toBeGreaterThanOrEqual(ids.length);
     } finally {
       await other.close();

@@ -95,7 +95,7 @@ function findDifferences(client: Client, wanted: WantedClient): readonly string[
       : [`its ${what}: ${shown(registered)} registered, ${shown(configured)} configured`];
   return [
     ...(client.public ? ['it is public; it must keep a secret'] : []),
-    ...(client.keys === null ? [] : ['it authenticates by keys of its own; it must keep a secret']),
+    ...(client.keys === null ? [] : ['it authenticates with its own keys; it must have a secret']),
     ...compare('grants', client.grants, wanted.grants),
     ...compare('scopes', client.scopes, wanted.scopes),
     ...compare('redirect URIs', client.redirectUris, wanted.redirectUris),

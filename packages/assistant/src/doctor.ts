@@ -263,7 +263,7 @@ function examineTools({ mcp, config }: Subject): Findings {
   if (personal.length > 0 && !config.account_linking) {
     findings.push(
       warning(
-        `nobody can call ${personal.map(({ name }) => name).join(', ')}: accounts cannot be linked`,
+        `no one can call ${personal.map(({ name }) => name).join(', ')}: accounts cannot be linked`,
         'set assistant:account_linking and assistant:redirect_uris',
       ),
     );

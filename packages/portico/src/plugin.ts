@@ -89,7 +89,7 @@ export function oauthServer<Context = unknown>({
     },
     warnings(application) {
       const found = examineLoginRoute({ application, server: authorizationServerOf(application) });
-      return found.outcome === 'failing' ? [`nobody can sign in: ${found.detail}; ${found.remedy}`] : [];
+      return found.outcome === 'failing' ? [`no one can sign in: ${found.detail}; ${found.remedy}`] : [];
     },
     register(application) {
       const server = assembleServer({

@@ -116,7 +116,7 @@ function requireSchema(dialect: SqlDialect, schema: string): void {
   const { schemas } = dialectOf({ dialect });
   const message =
     schemas === null
-      ? `is for PostgreSQL; ${dialect} has none, so give Portico a database of its own`
+      ? `is for PostgreSQL; ${dialect} has no schemas, so give Portico a separate database`
       : schemas.problem(schema);
   if (message !== null) throw new ConfigurationError([{ key: 'database_schema', message }]);
 }

@@ -83,7 +83,7 @@ describe('a file to append to, in a folder of somebody else', () => {
   test('is not another name of a file that is not theirs', async () => {
     await writeFile(path.join(ofRoot(), 'there'), '');
     await link(path.join(ofRoot(), 'there'), log());
-    expect(() => openToAppend(log())).toThrow('another name of a file of somebody else');
+    expect(() => openToAppend(log())).toThrow('another name of a file that belongs to another user');
   });
 
   test('is gone on with where it is theirs, and where it is root’s and has one name', async () => {

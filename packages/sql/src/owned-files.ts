@@ -132,7 +132,7 @@ function openOwned(name: string, flags: number, file: string, { uid }: OwnedFold
   const found = fstatSync(descriptor);
   if (found.uid === uid || found.nlink === 1) return descriptor;
   closeSync(descriptor);
-  throw refusal('another name of a file of somebody else');
+  throw refusal('another name of a file that belongs to another user');
 }
 
 /**

@@ -32,7 +32,7 @@ function notStarted(error: unknown): Check {
     part: 'application',
     ...failing(
       error instanceof Error ? error.message : String(error),
-      'mend what keeps the application from starting; nothing else can be looked at before',
+      'fix what keeps the application from starting; the doctor can check nothing else before',
     ),
   };
 }

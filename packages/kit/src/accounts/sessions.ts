@@ -108,7 +108,7 @@ export class RequestSession implements Session {
 
   async signIn(person: PersonReference): Promise<void> {
     const problem = personProblem(person);
-    if (problem !== null) throw new Error(`Nobody can be signed in: ${problem}`);
+    if (problem !== null) throw new Error(`No one can sign in: ${problem}`);
     const before = await this.#load();
     const same = before !== null && (before.person === null || samePerson(before.person, person));
     const { data, secret } = same ? before : newSession();

@@ -69,7 +69,7 @@ export class Rounds {
     for (const [name, request] of Object.entries(asked)) {
       if (!Object.hasOwn(inputResponses, name)) continue;
       const answer = readAnswer(request, inputResponses[name]);
-      if (answer === null) return { problem: `The answer to ${name} is none to what was asked.` };
+      if (answer === null) return { problem: `The answer to ${name} does not match what was asked.` };
       answers.set(name, answer);
     }
     return {

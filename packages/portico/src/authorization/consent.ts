@@ -379,8 +379,8 @@ export class Consent {
 }
 
 const ANOTHER_SECRET =
-  'The question of client {clientId} met another browser secret than it was asked with. If nobody opened it in two browsers, and ' +
-  'nobody else signed in, signing in began a session anew and dropped what was in it: leave Host.browserSecret to Portico, or ' +
+  'The question of client {clientId} met another browser secret than it was asked with. If no one opened it in two browsers, and ' +
+  'no other person signed in, signing in started a new session and dropped the old one: leave Host.browserSecret to Portico, or ' +
   'keep the value that it answers (keepSessionInfo: true for passport, session.regenerate([...]) for @fastify/session), see ' +
   'docs/host-contract.md';
 

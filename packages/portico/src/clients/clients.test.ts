@@ -279,7 +279,7 @@ describe('rotating a secret', () => {
     for (const [id, problem] of [
       ['nobody', 'No client has this id; see oauth:client:list'],
       [revoked, 'The client was revoked before'],
-      [keyed, 'A client with keys of its own has no secret to rotate'],
+      [keyed, 'A client that authenticates with its keys has no secret to rotate'],
       [await registered({ ...WEB, public: true }), 'A public client has no secret to rotate'],
     ] as const)
       await expect(clients.rotateSecret(id)).rejects.toThrow(refusal(problem));
@@ -292,7 +292,7 @@ describe('rotating a secret', () => {
     const seen = { secretHash: client.secretHash };
     const { secret } = await clients.rotateSecret(client.id, 0, { ...BY, seen });
     await expect(clients.rotateSecret(client.id, 0, { ...BY, seen })).rejects.toThrow(
-      refusal('The client was revoked, or somebody else gave it a new secret, meanwhile'),
+      refusal('The client was revoked, or got another new secret, meanwhile'),
     );
     expect(await found(client.id)).toMatchObject({ secretHash: `hash of ${secret}` });
     expect(events).toHaveLength(1);

@@ -239,15 +239,13 @@ export function createClients(options: ClientsOptions): Clients {
       }
       const { keys: ownKeys, secretHash: current } = await requireLiving(clientId);
       if (ownKeys !== null)
-        throw new RegistrationError('A client with keys of its own has no secret to rotate');
+        throw new RegistrationError('A client that authenticates with its keys has no secret to rotate');
       const secret = randomToken();
       const previousExpiresAt = overlap === 0 ? null : clock() + overlap * 1000;
       if (current === null) throw new RegistrationError('A public client has no secret to rotate');
       const [hash, replaced] = [await passwordHasher.hash(secret), acting?.seen?.secretHash ?? null];
       if (!(await store.clients.rotateSecret(clientId, hash, previousExpiresAt, replaced))) {
-        throw new RegistrationError(
-          'The client was revoked, or somebody else gave it a new secret, meanwhile',
-        );
+        throw new RegistrationError('The client was revoked, or got another new secret, meanwhile');
       }
       await audit({ type: 'secret_rotated', clientId, previousExpiresAt, ...actedBy(acting) });
       return { secret, previousExpiresAt };

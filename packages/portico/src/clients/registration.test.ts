@@ -133,13 +133,13 @@ describe('A registration', () => {
     ['The client has no scope; name at least one with --scope', { scopes: [] }],
     ['The client has no scope; name at least one with --scope', { scopes: ['offline_access'] }],
     ['The profile "fapi1" is unknown; it is fapi2', { profile: 'fapi1' }],
-    ['A client with keys of its own authenticates by them; it is not public', { public: true, jwks: KEYS }],
+    ['A client with keys authenticates with them; it is not public', { public: true, jwks: KEYS }],
     [
-      'A client with keys of its own authenticates by them; it is not public',
+      'A client with keys authenticates with them; it is not public',
       { public: true, jwksUri: 'https://client.example/keys' },
     ],
     [
-      'A client with keys of its own authenticates by them; it is not public',
+      'A client with keys authenticates with them; it is not public',
       { public: true, tokenEndpointAuthSigningAlg: 'ES256' },
     ],
     [

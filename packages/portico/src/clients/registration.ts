@@ -191,8 +191,7 @@ function checkKeys(
 ): ClientKeys | null {
   const { jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm } = registration;
   if (jwks === undefined && jwksUri === undefined && algorithm === undefined) return null;
-  if (isPublic)
-    throw new RegistrationError('A client with keys of its own authenticates by them; it is not public');
+  if (isPublic) throw new RegistrationError('A client with keys authenticates with them; it is not public');
   const isKept = jwksUri !== undefined && jwksUri === before?.keys?.jwksUri;
   return checkClientKeys({ jwks, jwksUri, algorithm }, anyPort || isKept);
 }

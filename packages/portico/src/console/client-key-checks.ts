@@ -47,5 +47,5 @@ async function wrongKeys(server: Subject['server'], clients: readonly Client[]):
     if (problems.length > 0) found.push(`of ${client.id}: ${problems.join('; ')}`);
   }
   if (found.length === 0) return null;
-  return warning(found.join('. '), 'tell whoever runs the client: nothing but its keys lets it in');
+  return warning(found.join('. '), 'tell the operator of the client: it can authenticate only with its keys');
 }

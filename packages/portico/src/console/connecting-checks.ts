@@ -38,7 +38,7 @@ export async function examineRegistration({ server }: Subject): Promise<readonly
     living += 1;
     if (usedAt === null) unused += 1;
   }
-  const found = `${living} registered themselves, ${unused} of which nobody has used`;
+  const found = `${living} registered themselves, ${unused} of which no one has used`;
   if (registration === 'open') return [ok(`open; ${found}`)];
   if (await hasInitialToken(server)) return [ok(`by initial access token; ${found}`)];
   return [warning(`no initial access token can be used; ${found}`, `run ${NEW_TOKEN}`)];

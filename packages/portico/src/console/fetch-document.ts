@@ -101,7 +101,7 @@ function parseObject(text: string): object | null {
 
 const CORRECT = 'correct public_url (PUBLIC_URL)';
 const UNTRUSTED = [
-  'has a certificate that is signed by nobody whom this machine trusts',
+  'has a certificate that this machine does not trust',
   'let the server send the whole chain; for an authority of your own set NODE_EXTRA_CA_CERTS',
 ] as const;
 

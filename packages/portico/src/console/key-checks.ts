@@ -27,7 +27,7 @@ async function unreadable(directory: string): Promise<readonly Finding[]> {
   return [
     failing(
       `staged keys in ${directory} cannot be read: ${faults.join(', ')}`,
-      'make them readable for the user of the server (and for nobody else), or remove them and run npx portico oauth:keys:rotate again',
+      'make them readable for the user of the server (and for no one else), or remove them and run npx portico oauth:keys:rotate again',
     ),
   ];
 }

@@ -176,7 +176,7 @@ function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
 }
 
 /** When proxy and caller are both on this machine, the proxy's own address and the caller's cannot be told apart. */
-const UNCERTAIN = ', which is also how it sees a proxy of its own machine that it does not trust';
+const UNCERTAIN = ', which is also how it sees a proxy on its machine that it does not trust';
 
 function isLoopback(address: string): boolean {
   return address.startsWith('127.') || address === '::1';
@@ -204,7 +204,7 @@ function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: st
       : `if a proxy stands before the process, ${LET_APPEND}; if none does, ${number}`;
   if (address === MADE_UP) {
     return failing(
-      `the process believes the address that this request made up (${MADE_UP}), so anybody escapes what slows guessing down: ${proxies}`,
+      `the process believes the address that this request made up (${MADE_UP}), so anyone can escape the limits on guessing: ${proxies}`,
       remedy,
     );
   }

@@ -25,7 +25,7 @@ export async function examineReadiness(
   const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
   if (status === 'ready') return [ok(`${url} answers that a process is ready`)];
   if (status === 'stopping') {
-    return [warning(`${url} is answered by a process that is being stopped`, 'lead nobody to it any more')];
+    return [warning(`${url} is answered by a process that is being stopped`, 'send no more requests to it')];
   }
   if (status === 'not_ready') {
     const found = PARTS.flatMap((part) =>

@@ -73,7 +73,7 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
   if (open.length > 0) {
     return failing(
       `oauth_server:key_path: others than this user may open ${open.join(', ')}`,
-      `run chmod -R go= ${quoted(config.key_path)}; if anybody may have read a key, generate ` +
+      `run chmod -R go= ${quoted(config.key_path)}; if others may have read a key, generate ` +
         'another (npx portico oauth:keys:generate) and remove that one',
     );
   }

@@ -83,7 +83,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   if (broken.size > 0) {
     return failing(
       [...broken].map(([message, views]) => `${views.join(', ')} cannot be shown: ${message}`).join('; '),
-      "mend it there, or take Portico's own view over again; then start the application anew",
+      "fix it there, or copy Portico's own view again; then restart the application",
     );
   }
   const lacking = [
@@ -113,7 +113,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   if (others.length > 0) {
     return warning(
       `cannot be compiled: ${others.map(({ file, line, reason }) => `${file}:${line ?? '?'}: ${reason}`).join('; ')}`,
-      'mend it there, then start the application anew; the pages of the authorization server can be shown',
+      'fix it there, then restart the application; the pages of the authorization server work',
     );
   }
   return ok('consent, error and applications were rendered with made-up data');

@@ -62,7 +62,7 @@ export class AuthorizeEndpoint {
     const { host, path } = options;
     this.#warnOfNoSession = throttleLog((times) =>
       host.log.warning(
-        'Somebody came back from signing in, and signedIn() found nobody ({times}). If it is so for everybody: is portico() mounted ' +
+        'A person came back from signing in, and signedIn() returned null ({times}). If this happens to everyone: is portico() mounted ' +
           'behind the session, and is the cookie of the session sent to {path}?',
         { times, path },
       ),
@@ -198,7 +198,7 @@ export class AuthorizeEndpoint {
   /** Checks the request for a person who is signed in, and shows it to them. */
   async #begin(put: PutRequest, visitor: Visitor, requestId?: string): Promise<Reply> {
     const checked = await this.#options.checks.check(put, visitor.request, visitor.user.reference);
-    if ('signInFirst' in checked) throw new Error('Somebody is signed in already');
+    if ('signInFirst' in checked) throw new Error('A person is signed in already');
     return this.#show(checked, put, visitor, requestId);
   }
 
@@ -311,7 +311,7 @@ function returningRequestId(parameters: Parameters): string | null {
 function notSignedIn(): AuthorizationPageError {
   return new AuthorizationPageError(
     page('error.not_signed_in'),
-    'nobody is signed in in the session that the answer came with',
+    'no one is signed in in the session that the answer came with',
   );
 }
 

@@ -89,7 +89,7 @@ export function readClientRecord(
   const applicationType = named ?? applicationTypeFor(undefined, redirects);
   if (named === null && applicationType === 'native') {
     changes.push(
-      'it becomes a native application: it has a redirect URI on loopback, or of a scheme of its own',
+      'it becomes a native application: it has a redirect URI on loopback, or with its own scheme',
     );
   }
   if (redirects.length > 0 && !grants.includes('authorization_code')) {

@@ -165,7 +165,7 @@ async function requireSame(
   if (existing.registeredBy !== 'operator') {
     throw new RegistrationError(
       hasExpired(existing, now)
-        ? 'a client of this id had registered itself here, and nobody used it: oauth:prune removes it within an hour after it has lapsed'
+        ? 'a client with this id registered itself here and was not used: oauth:prune removes it within an hour after it expires'
         : 'a client of this id has registered itself here',
     );
   }

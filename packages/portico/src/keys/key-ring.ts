@@ -290,7 +290,7 @@ export function createKeyRing(options: KeyRingOptions): KeyRing {
           if (key.file !== null && (await removeFile(directory, key.file))) await removed(key, acting);
         }),
       ).catch((error: unknown) => {
-        throw notWritten(directory, error, 'what nobody needs any more is still there');
+        throw notWritten(directory, error, 'old keys are still there');
       });
       await look();
       return removable.map(({ kid }) => kid);

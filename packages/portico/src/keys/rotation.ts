@@ -265,7 +265,7 @@ async function tidy(parts: RotationParts, { by }: RotationOptions): Promise<read
     if (keys.some(({ file }) => file !== null)) await removeLeftDrafts(directory, Date.now());
     return await removeAll(parts, removable, by);
   } catch (error) {
-    throw notWritten(directory, error, 'what nobody needs any more stays for the next run');
+    throw notWritten(directory, error, 'old keys stay for the next run');
   }
 }
 

@@ -83,7 +83,7 @@ function publicKeyProblem(algorithm: SigningAlgorithm, kid: string, publicJwk: J
   const wanted = `publicJwk must be a public ${kind} key, for ${algorithm}`;
   if (typeof publicJwk !== 'object' || publicJwk === null) return [wanted];
   if (publicJwk.d !== undefined)
-    return ['publicJwk must hold no private part: whoever keeps the key for you should not tell it'];
+    return ['publicJwk must have no private part: your key service should not reveal it'];
   if (publicJwk.kty !== type.kty || publicJwk.crv !== type.crv) return [wanted];
   try {
     const key = publicKeyOf(algorithm, kid, publicJwk);

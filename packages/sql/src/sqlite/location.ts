@@ -13,7 +13,7 @@ export function fileOf(database: DatabaseSync): string {
   if (!((database as unknown) instanceof sqlite.DatabaseSync)) {
     refuse(
       "is no DatabaseSync of node:sqlite. Another library on the same file does not see Portico's locks, and each loses what the " +
-        'other writes: leave `database` out, and give Portico a file of its own (database_url)',
+        'other writes: leave `database` out, and give Portico a separate file (database_url)',
     );
   }
   const databases = database.prepare('PRAGMA database_list').all();

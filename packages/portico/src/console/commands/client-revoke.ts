@@ -8,7 +8,7 @@ export const addClientRevoke: AddCommands = (program, context) => {
     .command('oauth:client:revoke')
     .description(
       'end an application: it and every token issued to it are refused from now on, and the URL of a document is blocked, ' +
-        'also one that nobody has used here',
+        'also if no one has used it here',
     )
     .argument('<client_id>')
     .action(async (clientId: string) => {
@@ -27,8 +27,8 @@ const REVOKED: Readonly<Record<RegisteredBy, (clientId: string, wasKnown: boolea
     `The client ${id}, which registered itself, and every token issued to it are revoked.`,
   document: (id, wasKnown) =>
     wasKnown
-      ? `The URL ${id} is blocked: nobody can allow this application any more, and every token issued to it is revoked.`
-      : `The URL ${id} is blocked before anybody has used it here: nobody can allow this application.`,
+      ? `The URL ${id} is blocked: no one can allow this application any more, and every token issued to it is revoked.`
+      : `The URL ${id} is blocked before anyone has used it here: no one can allow this application.`,
 };
 
 function denyHost(url: string): string {

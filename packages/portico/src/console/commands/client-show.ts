@@ -37,8 +37,8 @@ function json(shown: ShownClient, demands: readonly ClientDemand[]): Readonly<Re
 
 const REGISTERED_BY = {
   operator: 'an operator',
-  registration: 'the application itself (RFC 7591); nobody has verified what it says',
-  document: 'the document at its id; nobody has verified what it says',
+  registration: 'the application itself (RFC 7591); no one has verified what it says',
+  document: 'the document at its id; no one has verified what it says',
 } as const;
 
 function describe(shown: ShownClient, demands: readonly ClientDemand[]): readonly string[] {

@@ -40,7 +40,7 @@ export const addInitialAccessTokenCreate: AddCommands = (program, context) => {
         `Keep it now: only its hash is stored, and it is not shown again. Its id is ${created.id}.`,
       );
       if ((config.registration ?? 'off') === 'off') {
-        context.note('oauth_server:registration is off, so nobody can register with it yet.');
+        context.note('oauth_server:registration is off, so no client can register with it yet.');
       }
     });
 };
@@ -54,7 +54,9 @@ export const addInitialAccessTokenList: AddCommands = (program, context) => {
       const tokens = await (await openServer(context)).initialAccessTokens.list();
       if (json === true) return context.printJson(tokens.map(asJson));
       if (tokens.length === 0) {
-        return context.note('There is none; see oauth:initial-access-token:create --help.');
+        return context.note(
+          'There is no initial access token; see oauth:initial-access-token:create --help.',
+        );
       }
       context.print(tokens.map(describe).join('\n'));
     });
@@ -67,7 +69,7 @@ export const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
     .argument('<id>')
     .action(async (id: string) => {
       await orFail(context, (await openServer(context)).initialAccessTokens.revoke(id, { by: 'console' }));
-      context.print(`Nobody can register with the initial access token ${id} any more.`);
+      context.print(`No client can register with the initial access token ${id} any more.`);
     });
 };
 

@@ -38,7 +38,7 @@ export const addKeysRotate: AddCommands = (program, context) => {
     )
     .option(
       '--now',
-      'for keys that somebody else may have: the new key signs at once, and all others are removed at once. ' +
+      'for keys that may be stolen: the new key signs at once, and all others are removed at once. ' +
         NOW_MEANS,
     )
     .option('--json', 'print JSON, and nothing else, on standard output')

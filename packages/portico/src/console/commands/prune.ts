@@ -27,8 +27,7 @@ export const addPrune: AddCommands = (program, context) => {
       context.print(
         `Removed ${families} authorizations, ${accessTokens} access tokens and ${consentRequests} consent requests.`,
       );
-      if (clients > 0)
-        context.print(`Removed ${clients} clients that no operator registered, and nobody used.`);
+      if (clients > 0) context.print(`Removed ${clients} unused clients that no operator registered.`);
       if (auditEvents !== undefined)
         context.print(
           `Removed ${auditEvents} audit events that are older than oauth_server:audit:retention_days.`,

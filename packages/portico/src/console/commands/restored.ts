@@ -46,4 +46,4 @@ backup has them. It works in batches; what was ended stays ended when the comman
 
 const NEXT =
   'Clients are as the backup has them: revoke again those that were revoked since, and replace again the secrets that were (oauth:client:revoke, ' +
-  'oauth:client:rotate-secret). Erase again whoever was erased since (oauth:person:erase).';
+  'oauth:client:rotate-secret). Erase the people again who were erased since (oauth:person:erase).';

@@ -15,7 +15,7 @@ export const addSubjectImport: AddCommands = (program, context) => {
   program
     .command('oauth:subject:import')
     .description(
-      'have applications know people by the sub that another server told them; nobody who has one here is given another',
+      'have applications know people by the sub that another server told them; a person who has one here keeps it',
     )
     .argument(
       '<file>',
@@ -59,4 +59,4 @@ export const addSubjectImport: AddCommands = (program, context) => {
 
 const HELP = `
 provider and id name the account, as oauth:authorization:list prints them; sub is what the other server said of it in ID tokens and at
-UserInfo. Do it before anybody signs in to an application through this server: from then on people have a subject, which stays.`;
+UserInfo. Do it before anyone signs in to an application through this server: from then on people have a subject, which stays.`;

@@ -22,7 +22,7 @@ export async function withoutServers<Module>(
   const { promise: stuck, reject } = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
   const remedy =
-    'Keep what listens in a file of its own, which imports this one; or let portico.config.ts export the definition alone.';
+    'Put what listens into a separate file that imports this one; or let portico.config.ts export only the definition.';
   const giveUp = () => reject(new ConsoleError(`${file} waits for a server that it starts. ${remedy}`));
   function started(stack: string): void {
     if (timer !== undefined) return;

@@ -178,7 +178,7 @@ function formRefused(detail: string, href: string): AuthorizationPageError {
     {
       title: 'This was not accepted',
       message:
-        'The form was sent before, is old, or was shown to somebody else, or what it is about has changed since. Nothing was changed now. ' +
+        'The form was sent before, is old, or was shown to another person, or its subject has changed since. Nothing was changed now. ' +
         'Open the page again, and look whether there is still something to do.',
     },
     detail,

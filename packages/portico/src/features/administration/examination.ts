@@ -12,7 +12,7 @@ export function examinePermission(permission: string, scopes: ScopeCatalog): rea
   if (shared.length === 0) return [];
   return [
     warning(
-      `oauth_server:admin_permission: ${permission} is also what people need for the scope ${shared.join(', ')}, so whoever may use that API administers this server`,
+      `oauth_server:admin_permission: ${permission} is also what people need for the scope ${shared.join(', ')}, so people who may use that API administer this server`,
       'give the pages a permission of their own, which no scope has (docs/administration.md)',
     ),
   ];

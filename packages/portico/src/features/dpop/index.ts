@@ -19,7 +19,7 @@ export const dpop = defineFeature({
       meets: ({ dpop: mode = 'off' }) => mode !== 'off',
       key: 'dpop',
       unmet: 'oauth_server:dpop is off; set it to accept first',
-      effect: 'nobody gets the bound tokens that these demand',
+      effect: 'no client gets the bound tokens that these demand',
       isStrict: true,
       option: {
         flag: '--dpop',

@@ -88,7 +88,7 @@ async function held(asked: Asked): Promise<Html> {
 
 async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
   const find = parts.server.host.findPeople;
-  if (find === null) throw new AccessError('This application finds nobody by name or e-mail address');
+  if (find === null) throw new AccessError('This application cannot find people by name or e-mail address');
   const { people, more } = await findPeople(find, wanted);
   const rows = people.map(
     (each) => markup`
@@ -98,7 +98,7 @@ async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
     ? markup`<p class="soft">These are the first ${MOST_FOUND}: write more of the name.</p>`
     : null;
   return markup`
-      ${rows.length === 0 ? markup`<p class="empty">Nobody is found by that.</p>` : markup`<h2>People</h2><ul class="rows" role="list">${rows}</ul>`}
+      ${rows.length === 0 ? markup`<p class="empty">No one was found.</p>` : markup`<h2>People</h2><ul class="rows" role="list">${rows}</ul>`}
       ${tooMany}
       <p class="soft"><a href="${links.access}">All who hold access</a></p>`;
 }
@@ -106,7 +106,7 @@ async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
 /** Searches by name and e-mail address, if the application can. */
 function searchForm({ parts, query, links }: Asked): Html {
   if (parts.server.host.findPeople === null) {
-    return markup`<p class="hint">This application finds nobody by name or e-mail address: its host has no <code>findPeople</code>. Look for a person by provider and id.</p>`;
+    return markup`<p class="hint">This application cannot find people by name or e-mail address: its host has no <code>findPeople</code>. Look for a person by provider and id.</p>`;
   }
   return markup`
       <form method="get" action="${links.access}" class="search" role="search">

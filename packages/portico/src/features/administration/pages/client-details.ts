@@ -50,8 +50,8 @@ const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(
 
 const REGISTERED_BY = {
   operator: 'an operator',
-  registration: 'itself; nobody has verified what it says',
-  document: 'its document; nobody has verified what it says',
+  registration: 'itself; no one has verified what it says',
+  document: 'its document; no one has verified what it says',
 } as const;
 
 /** The name of a key may be any text that its owner has chosen. */

@@ -133,12 +133,12 @@ function unknown(asked: Asked, id: string, refused: Refused | undefined): Shown 
     };
   }
   return {
-    title: 'Nobody has used this URL here',
+    title: 'No one has used this URL here',
     status: 404,
     body: markup`
       ${alert(refused)}
       <p>${code(id)}</p>
-      <p>If documents may be applications here, it becomes one when somebody first comes with it. Blocked, it never does, until it is unblocked.</p>
+      <p>If documents may be applications here, it becomes one when a request first names it. While it is blocked, it does not.</p>
       <form method="post" action="${links.client(id)}">
         ${fields({ action: 'revoke', target: id, state: null })}
         <p class="choices"><button class="danger" type="submit">Block it</button></p>

@@ -7,7 +7,7 @@ import { alert, code, moment, notice } from '../formatting.ts';
 
 const DONE = {
   rotate:
-    'Done: the next keys are published, and sign from the time that is shown here on. Keys that nobody needs are removed.',
+    'Done: the next keys are published, and sign from the time that is shown here on. Keys that are not needed are removed.',
   'rotate-now': 'Done: the new keys sign, and all others are removed.',
 };
 
@@ -31,7 +31,7 @@ const QUESTIONS: ReadonlyMap<
     {
       title: 'Replace the signing keys at once?',
       says:
-        'For keys that somebody else may have. The new keys sign at once, and all others are removed: ID tokens that they signed are refused ' +
+        'For keys that may be stolen. The new keys sign at once, and all others are removed: ID tokens that they signed are refused ' +
         'from then on, and applications that keep a key set refuse new ones until they fetch it again. Access tokens and refresh tokens go on.',
       button: 'Replace them at once',
     },
@@ -51,7 +51,7 @@ export const keys: Page = {
       ${notice(asked, DONE)}${alert(refused)}
       ${
         all.length === 0
-          ? markup`<p>There is no key, so nobody gets an ID token: run <code>npx portico oauth:server:setup</code>.</p>`
+          ? markup`<p>There is no key, so no client gets an ID token: run <code>npx portico oauth:server:setup</code>.</p>`
           : markup`<ul class="rows" role="list">${all.map((key) => keyRow(key, 2))}</ul>
       <ul class="choices" role="list">
         <li><a class="button" href="${links.keys}?ask=rotate">Replace them…</a></li>

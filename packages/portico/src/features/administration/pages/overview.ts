@@ -88,7 +88,7 @@ function counted(count: number, isAll: boolean): HtmlContent {
 function howTheyCome(registration: string, documents: boolean): HtmlContent {
   const ways = [
     'by an operator',
-    ...(registration === 'open' ? ['by themselves, anybody'] : []),
+    ...(registration === 'open' ? ['by themselves, any application'] : []),
     ...(registration === 'initial_access_token' ? ['by themselves, with an initial access token'] : []),
     ...(documents ? ['as documents'] : []),
   ];

@@ -45,7 +45,7 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
       title: 'Erase all that is kept of this person?',
       says: [
         'Everything that they have allowed ends and is removed, with the questions that wait for an answer, and with the subject by which ' +
-          'applications know them: should they sign in to one again, it takes them for somebody else.',
+          'applications know them: if they sign in to one again, it takes them for another person.',
         'In the audit that is kept here a pseudonym takes their place. What was written elsewhere, such as in logs and by applications, stays ' +
           'there. Their account is the application\u2019s, and stays: remove it first, so that nothing new is kept.',
         'This cannot be undone.',

@@ -34,7 +34,7 @@ export function registrationForm(asked: Asked, refused?: Refused): Shown {
     title: 'Register an application',
     body: markup`
       ${alert(refused)}
-      <p>Whoever makes the application gives you its redirect URIs. You give them its id, and the secret that the next page shows once.</p>
+      <p>The makers of the application give you its redirect URIs. You give them its id, and the secret that the next page shows once.</p>
       <form method="post" action="${links.clients}">
         ${fields({ action: 'register', target: '', state: null })}
         ${kindFields(refused)}

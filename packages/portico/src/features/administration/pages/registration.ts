@@ -4,7 +4,7 @@ import type { Asked, Page } from '../page.ts';
 import { alert, code, moment, notice, secretOnce, words } from '../formatting.ts';
 
 const DONE = {
-  revoked: 'Done: nobody can register with that token any more. Those that it registered stay.',
+  revoked: 'Done: no application can register with that token any more. Those that it registered stay.',
 };
 
 /**
@@ -65,8 +65,8 @@ export const registration: Page = {
 };
 
 const MODES = {
-  off: 'oauth_server:registration is off: nobody can register with these.',
-  open: 'Anybody may register an application here, as a public client. A token lifts the limits.',
+  off: 'oauth_server:registration is off: no application can register with these.',
+  open: 'Anyone may register an application here, as a public client. A token lifts the limits.',
   initial_access_token: 'Applications register themselves with one of these tokens.',
 } as const;
 
