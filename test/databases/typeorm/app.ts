@@ -1,16 +1,9 @@
-import { defineApplication, fromPostgres, oauthServer, type Host } from 'portico';
+import { defineApplication, fromPostgres, oauthServer } from 'portico';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { host } from './host.js';
 import { source } from './source.js';
 
 await source.initialize();
-
-/** No one signs in here: these tests are about the schema. */
-const host: Host = {
-  signedIn: () => null,
-  loadAccount: () => null,
-  holdsPermission: () => false,
-  loginUrl: '/login',
-};
 
 export default defineApplication({
   directory: import.meta.dirname,
