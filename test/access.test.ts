@@ -571,7 +571,7 @@ describe('a person who is erased', () => {
     const { id } = (await portal.server.access.list()).items[0]?.person ?? { id: '' };
     const unasked = await run('oauth:person:erase', 'accounts', id);
     expect(unasked).toMatchObject({ code: 1, stdout: '' });
-    expect(unasked.stderr).toContain('say --yes');
+    expect(unasked.stderr).toContain('add --yes to confirm');
     const nobody = await run('oauth:person:erase', 'accounts', `${id} `, '--yes');
     expect(nobody).toMatchObject({ code: 1, stdout: '' });
     expect(nobody.stderr).toContain('Nothing is kept here of the person');
