@@ -314,7 +314,7 @@ describe('the secret of the browser session', () => {
     const warnings = logged.filter(({ level }) => level === 'warning').map(({ text }) => text);
     expect(warnings).toHaveLength(2);
     for (const warning of warnings) {
-      expect(warning).toContain('began a session anew');
+      expect(warning).toContain('started a new session');
       expect(warning).toContain('keepSessionInfo');
       expect(warning).not.toContain('secret of');
     }
@@ -572,7 +572,7 @@ describe('administrators', () => {
     meeting = async () => {};
     const [shown, other] = answers.toSorted((one, another) => one.status - another.status);
     expect([shown?.status, other?.status]).toEqual([200, 400]);
-    expect(await other?.text()).toContain('somebody else gave it a new secret');
+    expect(await other?.text()).toContain('got another new secret');
     const [, secret = ''] = /<code class="secret">([^<]+)</.exec((await shown?.text()) ?? '') ?? [];
     const { secretHash } = (await administered.clients.find(client.id)) ?? { secretHash: null };
     expect(await hasher.verify(secret, secretHash ?? '')).toBe(true);

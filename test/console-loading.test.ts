@@ -400,7 +400,7 @@ describe('a command ends', () => {
     const { code, stderr } = await run('oauth:client:list');
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /app\.ts waits for a server that it starts\. Keep what listens in a file of its own/,
+      /app\.ts waits for a server that it starts\. Put what listens into a separate file/,
     );
   });
 });

@@ -110,7 +110,7 @@ describe('the public address, with --online', () => {
     expect((await examinedAt(selfSigned.url))['public address']).toMatchObject({
       outcome: 'failing',
       detail: expect.stringMatching(
-        /signed by nobody whom this machine trusts \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
+        /has a certificate that this machine does not trust \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
       ) as string,
       remedy: expect.stringContaining('NODE_EXTRA_CA_CERTS') as string,
     });
