@@ -1010,9 +1010,9 @@ describe.runIf(RUNS_ALL)('an application without accounts', () => {
       env,
     });
     await server.says(
-      "Warning: nobody can sign in: oauth_server:login_route: no route is named 'login'; give the application accounts",
+      "Warning: no one can sign in: oauth_server:login_route: no route is named 'login'; give the application accounts",
     );
-    expect(await readFile(path.join(folder, 'app.log'), 'utf8')).toContain('nobody can sign in');
+    expect(await readFile(path.join(folder, 'app.log'), 'utf8')).toContain('no one can sign in');
     const metadata = await fetch(`http://localhost:${env.PORT}/.well-known/oauth-authorization-server`);
     expect(metadata.status).toBe(200);
     expect(await server.stop()).toBe(0);
