@@ -33,7 +33,7 @@ const subjectOf = async (tokens: Tokens) =>
 const USED = 'UPDATE oauth_clients SET used_at = ? WHERE client_id = ?';
 
 // @shows AS-31.8
-test('an answer that has read the subject before the person is erased grants nothing with it', async () => {
+test('an answer grants nothing if the person is erased while it is processed', async () => {
   const { database } = portal.application;
   const before = await obtainTokens(portal, client, ADA);
   const subject = await subjectOf(before);

@@ -54,10 +54,10 @@ const countOf = async (subject: string) =>
   (await one.application.database.execute('SELECT 1 FROM oauth_families WHERE subject = ?', [subject])).rows
     .length;
 
-describe('what a person allowed before it was ended', () => {
+describe('access that a person granted and that ends during other work', () => {
   // @shows AS-31.6, AS-31.8, AS-31.9
   test.each(['revokePerson', 'erasePerson', 'endAll'] as const)(
-    'gives nothing and is no token afterwards, whatever was going on: %s',
+    'no tokens are issued or accepted afterwards, during any of: %s',
     async (end) => {
       const visitor = await one.signedIn(ADA);
       let allowed = 0;
@@ -110,7 +110,7 @@ describe('what a person allowed before it was ended', () => {
   );
 });
 
-describe('the end of a person that is cut off', () => {
+describe("the end of a person's access, interrupted", () => {
   const person = { provider: 'accounts', id: 'somebody' };
   const cwd = path.join(ROOT, 'examples', 'portal');
   const CONSOLE = path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js');
@@ -145,7 +145,7 @@ describe('the end of a person that is cut off', () => {
     ['oauth:person:revoke', [person.provider, person.id], 'revoked_at IS NULL'],
     ['oauth:person:erase', [person.provider, person.id, '--yes'], '1 = 1'],
     ['oauth:restored', ['--yes'], 'revoked_at IS NULL'],
-  ] as const)('is gone on with, and done: %s', async (command, options, condition) => {
+  ] as const)('continues and completes: %s', async (command, options, condition) => {
     await seed();
     const args = [command, ...options, '--json'];
     const cut = start([CONSOLE, ...args], { cwd, env: one.env });

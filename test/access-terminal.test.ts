@@ -42,7 +42,7 @@ async function asked(id: string, answer: string): Promise<{ code: unknown; said:
 }
 
 // @shows AS-31.8
-test('on a terminal erasing asks first, and goes on after a yes alone', async () => {
+test('on a terminal, erasing asks for confirmation and continues only after a yes', async () => {
   const client = await registerClient(portal);
   const tokens = await obtainTokens(portal, client, ADA);
   const { id } = (await portal.server.access.list()).items[0]?.person ?? { id: '' };

@@ -135,7 +135,7 @@ const idAt = (time: number, index = 0) =>
 
 describe('who holds access', () => {
   // @shows AS-31.1
-  test('is listed newest first, with whom it is of, for what, since when, and when it was last refreshed', async () => {
+  test('is listed newest first, with the person, the scopes, the time it was granted and the last refresh', async () => {
     const first = await obtainTokens(portal, notes, ADA, { scope: 'openid notes:read' });
     const since = clock.now();
     clock.advance(60);
@@ -164,7 +164,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.1
-  test('are not those that ended: revoked, expired, replayed, or of a client that was revoked or lost the grant', async () => {
+  test('leaves out what ended: revoked, expired, replayed, or of a client that was revoked or lost the grant', async () => {
     await obtainTokens(portal, notes, ADA);
     await portal.server.access.revokeAuthorization(await newest());
     await inserted(idAt(clock.now()), { expires_at: clock.now() });
@@ -195,7 +195,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.2
-  test('is found by client, person, scope, and all of them, compared byte by byte', async () => {
+  test('is found by client, person and scope, alone or combined, compared byte by byte', async () => {
     const time = clock.now();
     const rows = [
       { user_id: 'a', scope: 'openid notes:read' },
@@ -225,7 +225,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.3
-  test('and has not used it: since a time; where that is not known since it was allowed; also of ids that begin with no time', async () => {
+  test('is found by how long it is unused; without a recorded use, since the grant; also for ids that begin with no time', async () => {
     const now = Date.now();
     const days = (count: number) => now - count * DAY * 1000;
     const [old, used, unknown, unused, fresh] = [15, 14, 13, 12, 2].map((count) => idAt(days(count)));
@@ -258,7 +258,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.4
-  test('is told page by page, each authorization once, also while others are added', async () => {
+  test('is listed page by page, each authorization once, also while others are added', async () => {
     const time = clock.now();
     for (let index = 0; index < 7; index += 1) await inserted(idAt(time, index));
     const seen: string[] = [];
@@ -276,7 +276,7 @@ describe('who holds access', () => {
   });
 
   // @shows AS-31.4
-  test('costs a page the same where nothing fits: it ends, and says where to go on', async () => {
+  test('costs the same per page if nothing matches: the page ends and says where to continue', async () => {
     const time = clock.now() - 1000;
     await insertedMany(5500, (index) => ({ id: idAt(time, index) }));
     await inserted(idAt(time - 1), { scope: 'rare' });
@@ -304,13 +304,13 @@ describe('who holds access', () => {
     [['--unused-since', 'yesterday'], '30d'],
     [['--unused-since', '2999-01-01'], 'has passed'],
     [['--unused-since', '2026-13-01'], '30d'],
-  ])('is not told for what is ill-formed: %j', async (args, message) => {
+  ])('is not listed for a malformed option: %j', async (args, message) => {
     const { code, stdout, stderr } = await run('oauth:authorization:list', '--json', ...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(message);
   });
 
-  test('is printed without what moves a terminal’s cursor or turns text around, also as JSON', async () => {
+  test('is printed without terminal control or bidirectional characters, also as JSON', async () => {
     const id = 'x\u{1b}[2J\u{202e}evil\u{9b}\n"';
     await inserted(idAt(clock.now()), { user_id: id });
     const { stdout } = await run('oauth:authorization:list');
@@ -324,7 +324,7 @@ describe('who holds access', () => {
 
 describe('an authorization that is revoked', () => {
   // @shows AS-31.5
-  test('ends with its tokens, and no other; again it says so', async () => {
+  test('ends with its tokens and no other; revoking it again says that it has ended', async () => {
     const one = await obtainTokens(portal, notes, ADA);
     clock.advance(1);
     const other = await obtainTokens(portal, notes, ADA);
@@ -343,7 +343,7 @@ describe('an authorization that is revoked', () => {
   });
 
   // @shows AS-31.5
-  test('is none where one of the ids is unknown', async () => {
+  test('is not found if one of the ids is unknown', async () => {
     const tokens = await obtainTokens(portal, notes, ADA);
     const { code, stdout, stderr } = await run('oauth:authorization:revoke', await newest(), 'f'.repeat(32));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -372,7 +372,7 @@ describe('a person who is revoked', () => {
   };
 
   // @shows AS-31.6
-  test('has nothing that lives: tokens, codes, what waits for an answer, what a refresh may be given again', async () => {
+  test('has no access left: tokens, codes, open questions and answers kept for a retry all end', async () => {
     const visitor = await portal.signedIn(ADA);
     const grace = await obtainTokens(portal, notes, GRACE);
     clock.advance(1);
@@ -410,7 +410,7 @@ describe('a person who is revoked', () => {
   });
 
   // @shows AS-31.6, AS-31.7
-  test('is so in batches; again nothing is left, and it is audited with who did it', async () => {
+  test('is revoked in batches; a second time finds nothing left; the audit records who did it', async () => {
     const time = clock.now();
     await insertedMany(1100, (index) => ({
       id: idAt(time, index),
@@ -433,7 +433,7 @@ describe('a person who is revoked', () => {
   });
 
   // @shows AS-31.2
-  test('was seen before: of anybody else it says what it compared', async () => {
+  test('must be known: for any other id, the command says what it compared', async () => {
     await obtainTokens(portal, notes, ADA);
     const id = await personOf();
     for (const other of [`${id} `, id.toUpperCase(), 'nobody']) {
@@ -460,7 +460,7 @@ describe('a person who is erased', () => {
   }
 
   // @shows AS-31.8
-  test('leaves nothing behind, and is somebody else to applications from then on', async () => {
+  test('leaves nothing behind, and applications see a new person from then on', async () => {
     const visitor = await portal.signedIn(ADA);
     const grace = await obtainTokens(portal, notes, GRACE);
     clock.advance(1);
@@ -493,7 +493,7 @@ describe('a person who is erased', () => {
   });
 
   // @shows AS-31.2, AS-31.8
-  test('is nobody else: not with another case, accent or space', async () => {
+  test('is matched exactly: another case, accent or space is another person', async () => {
     const time = clock.now();
     const ids = [
       'a',
@@ -539,7 +539,7 @@ describe('a person who is erased', () => {
   });
 
   // @shows AS-31.7, AS-31.8
-  test('is so in batches, and is audited under a pseudonym, also when it is who did it', async () => {
+  test('is erased in batches and audited under a pseudonym, also as the one who did it', async () => {
     const time = clock.now();
     await insertedMany(1100, (index) => ({
       id: idAt(time, index),
@@ -566,7 +566,7 @@ describe('a person who is erased', () => {
   });
 
   // @shows AS-31.8
-  test('was seen before, and somebody said so: nothing is removed without --yes where nobody can be asked', async () => {
+  test('must be known and confirmed: without a terminal, nothing is removed unless --yes is given', async () => {
     const tokens = await obtainTokens(portal, notes, ADA);
     const { id } = (await portal.server.access.list()).items[0]?.person ?? { id: '' };
     const unasked = await run('oauth:person:erase', 'accounts', id);

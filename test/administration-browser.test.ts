@@ -89,7 +89,7 @@ describe("an administrator's pages in a real Chromium", () => {
   }
 
   // @shows AS-33.2, AS-33.5
-  test('a new secret, from signing in to the secret; reloading the page gives no other one', async () => {
+  test('an administrator signs in and makes a new secret; reloading the page makes no other', async () => {
     await open(page, of(client.id));
     await page.getByRole('link', { name: 'Give it a new secret' }).click();
     await page.getByRole('radio', { name: 'for one week' }).check();
@@ -104,7 +104,7 @@ describe("an administrator's pages in a real Chromium", () => {
   });
 
   // @shows AS-33.6
-  test('an application is revoked by keyboard alone', async () => {
+  test('an application can be revoked by keyboard alone', async () => {
     await open(page, of(client.id, 'revoke'));
     const focused = page.locator(':focus');
     await page.keyboard.press('Tab');
@@ -123,7 +123,7 @@ describe("an administrator's pages in a real Chromium", () => {
   });
 
   // @shows AS-33.3, AS-33.6
-  test('a page of another site can neither frame one nor send its form', async () => {
+  test('a page of another site can neither frame these pages nor send their forms', async () => {
     await open(page, of(client.id, 'revoke'));
     const fields = await page.locator('form[method=post] input').all();
     const copied = await Promise.all(fields.map((field) => field.evaluate((input) => input.outerHTML)));
@@ -152,7 +152,7 @@ describe("an administrator's pages in a real Chromium", () => {
   });
 
   // @shows AS-33.6
-  test('no page has a fault that axe knows, or scrolls sideways, in light and dark, from 320 pixels on', async () => {
+  test('no page fails axe or scrolls sideways, in light and dark, from 320 pixels on', async () => {
     await portal.server.clients.rotateSecret(client.id);
     const { items } = await portal.server.access.list({}, { limit: 1 });
     const [{ provider, id } = { provider: '', id: '' }] = items.map(({ person }) => person);

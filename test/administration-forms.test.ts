@@ -104,7 +104,7 @@ const pageOf = (id: string, ask: string) => `${PAGES}/client?${new URLSearchPara
 const formAt = async ({ send }: ReturnType<typeof start>, id: string, ask = 'revoke') =>
   formDoing(await send(pageOf(id, ask), BROWSER), ask);
 
-describe('a form of an administrator is bound', () => {
+describe("an administrator's form is bound", () => {
   /** It does nothing, and the log says why; the same form still does what it is for. */
   async function expectGoodForNothingElse(
     browser: Browser,
@@ -141,7 +141,7 @@ describe('a form of an administrator is bound', () => {
   });
 
   // @shows AS-33.3
-  test('to what it is done to', async () => {
+  test('to what it changes', async () => {
     const other = await start().register();
     await expectGoodForNothingElse(BROWSER, (form) => ({ ...form, action: pageOf(other, 'revoke') }));
     expect(await start().revokedAt(other)).toBeNull();
@@ -180,7 +180,7 @@ describe('a form of an administrator', () => {
   });
 
   // @shows AS-33.3
-  test('is good once in all processes, for as long as it is good at all', async () => {
+  test('works once across all processes, until it expires', async () => {
     const [one, other] = [start(), start(() => clock.now() - MINUTE * 1000)];
     const form = await formDoing(await one.send(`${PAGES}/registration`, BROWSER), 'create');
     expect((await one.send(form.action, BROWSER, form.fields)).status).toBe(200);
@@ -191,7 +191,7 @@ describe('a form of an administrator', () => {
   });
 
   // @shows AS-33.3
-  test('of which anything changed since it was shown does nothing', async () => {
+  test('does nothing if anything changed since it was shown', async () => {
     const process = start();
     const id = await process.register();
     const { action, fields } = await formAt(process, id);
@@ -208,12 +208,12 @@ const consentOf = async ({ send }: ReturnType<typeof start>, id: string, browser
   expect(page.status).toBe(200);
   return { ...formOf(await page.text()).fields, decision: 'allow' };
 };
-describe('where another person has signed in to the browser since', () => {
+describe('after another person signs in to the same browser', () => {
   const GRACE: Browser = { ...BROWSER, person: { provider: 'staff', id: 'grace' } };
   const held = async ({ server }: ReturnType<typeof start>, { person }: Browser) =>
     person === null ? 0 : (await server.access.list({ person })).items.length;
 
-  test('the answer to a question that was shown to the first is not taken', async () => {
+  test('the answer to a question that the first person was shown is refused', async () => {
     const process = start();
     const id = await process.register();
     const form = await consentOf(process, id);
@@ -225,7 +225,7 @@ describe('where another person has signed in to the browser since', () => {
   test.each([
     ['the provider', { provider: 'customers', id: 'ada' }],
     ['the id', { provider: 'staff', id: 'grace' }],
-  ])('their page of applications ends nothing for the other, told apart by %s', async (_, person) => {
+  ])('their page of applications ends nothing for the other person, told apart by %s', async (_, person) => {
     const process = start();
     const id = await process.register();
     const other = { ...BROWSER, person };
@@ -243,7 +243,7 @@ describe('where another person has signed in to the browser since', () => {
   });
 
   // @shows AS-33.3
-  test('the page of an administrator tells the other nothing of what the first has done', async () => {
+  test("the administrator's page tells them nothing of what the first person did", async () => {
     const process = start();
     const id = await process.register();
     const { action, fields } = await formAt(process, id);
@@ -261,7 +261,7 @@ describe('where another person has signed in to the browser since', () => {
   });
 });
 
-describe('each form of the pages is taken as it was shown, and no other', () => {
+describe('each form of the pages is accepted only as it was shown', () => {
   const GRACE: Browser = { ...BROWSER, person: { provider: 'staff', id: 'grace' } };
 
   /** What an administrator has to do with, twice of each. */

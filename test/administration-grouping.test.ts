@@ -70,7 +70,7 @@ const numbered = (count: number, name: string) =>
   Array.from({ length: count }, (_, index) => ({ id: `${name}-${index}` }));
 
 // @shows AS-33.12
-test('fifty rows are a page; each person stands on one alone, with all that they have allowed', async () => {
+test('a page has fifty rows; each person is on one page only, with all that they have allowed', async () => {
   const people = numbered(60, 'p');
   await allowed([...people, ...people]);
   const shown = await pages();
@@ -79,7 +79,7 @@ test('fifty rows are a page; each person stands on one alone, with all that they
 });
 
 // @shows AS-33.12
-test('a page looks at a thousand: what lies further back is counted on it, and makes no row on the next', async () => {
+test('a page reads a thousand authorizations: the rest are counted on it and make no row on the next', async () => {
   const crowd = Array.from({ length: 1001 }, () => ({ id: 'p-0' }));
   await allowed([...numbered(2, 'one'), { id: 'p-1' }, ...crowd, { id: 'p-1' }]);
   expect(await pages()).toEqual([
@@ -89,7 +89,7 @@ test('a page looks at a thousand: what lies further back is counted on it, and m
 });
 
 // @shows AS-33.12
-test('the same id of two providers is two people', async () => {
+test('the same id at two providers is two people', async () => {
   await allowed([
     { id: 'p-0', provider: 'crowd' },
     { id: 'p-0', provider: 'another' },

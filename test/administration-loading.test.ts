@@ -53,11 +53,11 @@ async function loaded(config: object): Promise<unknown> {
 
 describe("the code of the administrator's pages", () => {
   // @shows AS-33.1
-  test('is not read without oauth_server:admin_permission', async () => {
+  test('is not loaded without oauth_server:admin_permission', async () => {
     expect(await loaded({})).toMatchObject({ pages: 404, read: 0 });
   });
 
-  test('is read with it', async () => {
+  test('is loaded with it', async () => {
     expect(await loaded({ admin_permission: 'a' })).toMatchObject({ pages: 302, read: 1 });
   });
 });

@@ -24,7 +24,7 @@ test('the overview counts authorizations, and each person once', async () => {
 });
 
 // @shows AS-33.11
-test('people are found in upper and lower case, and no character is a pattern', async () => {
+test('people are found in upper and lower case, and no character acts as a wildcard', async () => {
   const search = (text: string) => portal.application.accounts.search?.(text, 5);
   const emails = async (text: string) =>
     ((await search(text)) ?? []).map((account) => account.getProfile().email);

@@ -45,7 +45,7 @@ const OPEN_PAGES = [
   '/audit',
   '/doctor',
 ].map((path) => `${PAGES}${path}`);
-/** One of a document that nobody has come with. */
+/** A client id that is a document's URL, not used yet. */
 const DOCUMENT = 'https://app.example.org/client.json';
 
 beforeAll(async () => {
@@ -80,14 +80,14 @@ const pageOf = (id: string, ask = '') =>
   `${PAGES}/client?${new URLSearchParams({ id, ...(ask === '' ? {} : { ask }) })}`;
 const asClient = (secret: string) =>
   requestToken(portal, { id: client.id, secret }, { grant_type: 'authorization_code', code: 'none' });
-/** Whether the secret is this client's: a wrong code is told only to whoever is the client. */
+/** Whether the secret is this client's: the error for a wrong code is returned only to the client itself. */
 const isSecret = async (secret: string) => (await asClient(secret)).status === 400;
 const shownSecret = async (page: Response) =>
   /<code class="secret">([^<]+)<\/code>/.exec(await page.clone().text())?.[1] ?? '';
 
 describe("an administrator's page", () => {
   // @shows AS-33.6
-  test.each(OPEN_PAGES)('%s is shown to somebody who holds the permission', async (path) => {
+  test.each(OPEN_PAGES)('%s is shown to a person with the permission', async (path) => {
     const page = await ada.get(path);
     expect(page.status).toBe(200);
     const headers = Object.fromEntries(page.headers);
@@ -124,7 +124,7 @@ describe("an administrator's page", () => {
   });
 
   // @shows AS-33.2
-  test('asks the host for the permission at every request', async () => {
+  test('asks the host for the permission on every request', async () => {
     const page = await ada.get(pageOf(client.id, 'revoke'));
     const { action, fields } = await formDoing(page, 'revoke');
     await portal.deny(ADA, PERMISSION);
@@ -136,7 +136,7 @@ describe("an administrator's page", () => {
   });
 
   // @shows AS-33.1
-  test('is not there without oauth_server:admin_permission, and the metadata say nothing of it', async () => {
+  test('does not exist without oauth_server:admin_permission, and the metadata does not mention it', async () => {
     const plain = await startPortal();
     try {
       const visitor = await plain.signedIn(ADA);
@@ -155,7 +155,7 @@ describe("an administrator's page", () => {
     }
   });
 
-  test('shows all clients, fifty on a page, each once', async () => {
+  test('lists all clients, fifty per page, each once', async () => {
     const many = await startAdministered();
     try {
       const ids: string[] = [];
@@ -180,9 +180,9 @@ describe("an administrator's page", () => {
   });
 });
 
-describe('what an administrator does', () => {
+describe('an administrator', () => {
   // @shows AS-33.4, AS-33.5
-  test('a new secret is shown once, the one before is accepted for as long as was said, and the audit has who did it', async () => {
+  test('makes a new secret that is shown once; the previous one works for the overlap; the audit records who did it', async () => {
     const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', { overlap: '3600' });
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     const secret = await shownSecret(answer);
@@ -199,13 +199,13 @@ describe('what an administrator does', () => {
     expect([await isSecret(secret), await isSecret(client.secret)]).toEqual([true, false]);
   });
 
-  test('a secret that ends at once', async () => {
+  test('makes a new secret and ends the previous one at once', async () => {
     const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', { overlap: '0' });
     expect([await isSecret(await shownSecret(answer)), await isSecret(client.secret)]).toEqual([true, false]);
   });
 
   test.each(['-1', '1.5', 'tomorrow', '', '99999999999'])(
-    'an overlap of %j is refused, and nothing is changed',
+    'refuses an overlap of %j and changes nothing',
     async (overlap) => {
       const answer = await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret', { overlap });
       expect(answer.status).toBe(400);
@@ -217,7 +217,7 @@ describe('what an administrator does', () => {
   );
 
   // @shows AS-33.4
-  test('an application is changed, and what was taken away is gone with its next request', async () => {
+  test('changes an application; what was removed is gone with its next request', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     administered.events.length = 0;
     const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'update')), 'update');
@@ -238,7 +238,7 @@ describe('what an administrator does', () => {
     expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(403);
   });
 
-  test('an application that is sent as it is is not changed', async () => {
+  test('does not change an application if the form is sent unchanged', async () => {
     const answer = await doAt(ada, pageOf(client.id, 'update'), 'update');
     expect(await textOf(await ada.get(locationOf(answer).href))).toContain('It was so already');
     expect(administered.events).toEqual([]);
@@ -251,7 +251,7 @@ describe('what an administrator does', () => {
     [{ name: 'a\u202eb' }, 'invisible characters'],
     [{ grant_client_credentials: '', grant_authorization_code: '' }, 'refresh_token'],
   ])(
-    'a change to %j is refused as on the console, says why and keeps what was typed',
+    'refuses a change to %j as the console does, says why and keeps what was typed',
     async (changes, reason) => {
       const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'update')), 'update');
       const typed: Readonly<Record<string, string>> = {
@@ -282,7 +282,7 @@ describe('what an administrator does', () => {
   );
 
   // @shows AS-33.4
-  test('revoking an application ends every token that it holds, and is in the audit with who did it', async () => {
+  test('revokes an application, which ends all its tokens; the audit records who did it', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     administered.events.length = 0;
     const answer = await doAt(ada, pageOf(client.id, 'revoke'), 'revoke');
@@ -299,7 +299,7 @@ describe('what an administrator does', () => {
     });
   });
 
-  test('the URL of a document is blocked before anybody came with it, and unblocked', async () => {
+  test('blocks and unblocks the URL of a document that no one has used yet', async () => {
     const blocked = await doAt(ada, pageOf(DOCUMENT), 'revoke');
     expect(await textOf(await ada.get(locationOf(blocked).href))).toContain('blocked');
     expect((await portal.server.clients.find(DOCUMENT))?.revokedAt).not.toBeNull();
@@ -309,7 +309,7 @@ describe('what an administrator does', () => {
     expect(administered.events.map(({ type }) => type)).toEqual(['client_revoked', 'client_unblocked']);
   });
 
-  test('an initial access token is made, shown once, lets an application register, and is revoked', async () => {
+  test('makes an initial access token, shown once, that registers an application and can be revoked', async () => {
     const page = `${PAGES}/registration`;
     const made = await doAt(ada, page, 'create', { note: 'For the <shop>', uses: '2', lifetime: '60' });
     const token = await shownSecret(made);
@@ -339,7 +339,7 @@ describe('what an administrator does', () => {
   });
 
   // @shows AS-33.4
-  test('one authorization is found by each filter, and ended; others live on', async () => {
+  test('finds one authorization by each filter and ends it; others continue', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     const other = await registerClient(portal, { name: 'Another' });
     const others = await obtainTokens(portal, other, GRACE, { scope: 'notes:read' });
@@ -373,7 +373,7 @@ describe('what an administrator does', () => {
   });
 
   // @shows AS-33.4
-  test('all that a person has allowed ends with one form, and nobody else loses anything', async () => {
+  test('ends all that a person has allowed with one form, and nothing of other people', async () => {
     const first = await obtainTokens(portal, client, GRACE, { scope: 'openid' });
     const second = await obtainTokens(portal, await registerClient(portal), GRACE, { scope: 'openid' });
     const adas = await obtainTokens(portal, client, ADA, { scope: 'openid' });
@@ -419,14 +419,14 @@ describe('what an administrator does', () => {
     ['/audit?type=nothing', 'no such type'],
     ['/audit?since=tomorrow', 'as in 2026-01-31'],
     ['/audit?after=x', 'where a page begins'],
-  ])('%s is refused with what is wrong', async (path, reason) => {
+  ])('%s is refused, and the page says what is wrong', async (path, reason) => {
     const page = await ada.get(`${PAGES}${path}`);
     expect(page.status).toBe(400);
     expect(await textOf(page)).toContain(reason);
   });
 
   // @shows AS-33.7
-  test('a person is erased after a question, and who did it is in the audit', async () => {
+  test('erases a person after a confirmation; the audit records who did it', async () => {
     const tokens = await obtainTokens(portal, client, GRACE, { scope: 'openid' });
     const { items } = await portal.server.access.list({ clientId: client.id });
     const { provider, id } = items[0]?.person ?? { provider: '', id: '' };
@@ -447,7 +447,7 @@ describe('what an administrator does', () => {
   });
 
   // @shows AS-31.8
-  test('who erases themself leaves no address behind, nor with the event that says so', async () => {
+  test('erases themself, and leaves no address behind, nor with the event that records it', async () => {
     await portal.grant(GRACE, PERMISSION);
     const grace = await portal.signedIn(GRACE);
     await obtainTokens(portal, client, GRACE, { scope: 'openid' });
@@ -461,7 +461,7 @@ describe('what an administrator does', () => {
     expect(JSON.stringify(erased)).not.toContain(id);
   });
 
-  test('the audit that is kept is shown, by each filter', async () => {
+  test('sees the kept audit events, by each filter', async () => {
     await doAt(ada, pageOf(client.id, 'rotate-secret'), 'rotate-secret');
     const [event] = (await portal.server.audit.list({ clientId: client.id, type: 'secret_rotated' })).items;
     const shown = async (filter: Readonly<Record<string, string>>) =>
@@ -479,7 +479,7 @@ describe('what an administrator does', () => {
     expect(about).not.toContain('previous_expires_at');
   });
 
-  test('signing keys are replaced in stages, and at once, each with who did it', async () => {
+  test('replaces signing keys in stages or at once; the audit records who did it', async () => {
     const page = `${PAGES}/keys`;
     const [before] = await portal.server.keys.list();
     const staged = await doAt(ada, `${page}?ask=rotate`, 'rotate');
@@ -502,7 +502,7 @@ describe('what an administrator does', () => {
     expect((await fetch(`${portal.url}/.well-known/jwks.json`)).status).toBe(200);
   });
 
-  test('rotations that are open are all found, however many clients there are', async () => {
+  test('finds all open rotations, however many clients there are', async () => {
     const many = await startAdministered();
     try {
       const { database } = many.portal.application;
@@ -530,7 +530,7 @@ describe('what an administrator does', () => {
     }
   });
 
-  test('the doctor finds what the console finds', async () => {
+  test('sees what the doctor of the console finds', async () => {
     const text = await textOf(await ada.get(`${PAGES}/doctor`));
     for (const part of ['configuration', 'store', 'schema', 'signing key', 'endpoints', 'views']) {
       expect(text).toMatch(new RegExp(` ${part} ok `));
@@ -545,7 +545,7 @@ describe('people', () => {
   const shown = async (path: string) => textOf(await ada.get(`${PAGES}${path}`));
 
   // @shows AS-33.11
-  test('stand by name and e-mail address beside their ids, wherever they are shown', async () => {
+  test('are shown with name and e-mail address beside their ids, on every page', async () => {
     await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     const { items } = await portal.server.access.list({ clientId: client.id });
     const { provider, id } = items[0]?.person ?? { provider: '', id: '' };
@@ -566,14 +566,14 @@ describe('people', () => {
     ['lovelace', `Ada Lovelace ${ADA}`, GRACE],
     ['ADA@EXAMPLE', `Ada Lovelace ${ADA}`, GRACE],
     [' hopper ', `Grace Hopper ${GRACE}`, ADA],
-  ])('are found by a part of the name or of the e-mail address: %j', async (text, found, other) => {
+  ])('are found by part of the name or e-mail address: %j', async (text, found, other) => {
     const page = await shown(`/access?${new URLSearchParams({ q: text })}`);
     expect(page).toContain(found);
     expect(page).not.toContain(other);
   });
 
   // @shows AS-33.11
-  test('are found by the id, and by nothing that only looks like a pattern', async () => {
+  test('are found by the id, and no character acts as a wildcard', async () => {
     const account = await portal.application.accounts.search?.(GRACE, 5);
     const { provider = '', id = '' } = account?.[0]?.reference ?? {};
     expect(await shown(`/access?q=${id}`)).toContain('Grace Hopper');
@@ -592,7 +592,7 @@ describe('people', () => {
   });
 
   // @shows AS-33.12
-  test('have one row for each application, with a count, and lose all of it by one form', async () => {
+  test('have one row per application, with a count; one form ends all of it', async () => {
     const tokens = [];
     for (let count = 0; count < 3; count += 1)
       tokens.push(await obtainTokens(portal, client, ADA, { scope: count === 0 ? 'notes:read' : 'openid' }));
@@ -652,7 +652,7 @@ describe('the overview', () => {
     expect(revoked['People with access']).toBeLessThanOrEqual(2);
   });
 
-  test('leads to the form that registers an application, whose secret is shown once', async () => {
+  test('links to the form that registers an application, whose secret is shown once', async () => {
     for (const path of ['', '/clients'])
       expect(await (await ada.get(`${PAGES}${path}`)).text()).toContain(
         `href="${PAGES}/clients?ask=register"`,
@@ -706,7 +706,7 @@ describe('a form of an administrator', () => {
   }
 
   // @shows AS-33.3
-  test.each(FORMS)('of another person or another browser does nothing: %s', async (ask, does) => {
+  test.each(FORMS)('does nothing for another person or in another browser: %s', async (ask, does) => {
     const { action, fields } = await formDoing(await ada.get(pageOf(client.id, ask)), does);
     const elsewhere = await portal.signedIn(ADA);
     await expectNothing(await elsewhere.post(action, fields), 'form', 'csrf_token');
@@ -722,7 +722,7 @@ describe('a form of an administrator', () => {
   });
 
   // @shows AS-33.3
-  test.each(FORMS)('with anything changed or left out does nothing: %s', async (ask, does) => {
+  test.each(FORMS)('does nothing with a field changed or left out: %s', async (ask, does) => {
     const { action, fields } = await formDoing(await ada.get(pageOf(client.id, ask)), does);
     for (const name of ['do', 'form_id', 'shown_at', 'state', 'csrf_token']) {
       for (const value of [
@@ -748,7 +748,7 @@ describe('a form of an administrator', () => {
     ['Sec-Fetch-Site', 'cross-site'],
     ['Sec-Fetch-Site', 'same-site'],
     ['Origin', 'https://attacker.example'],
-  ])('sent by a page elsewhere does nothing: %s: %s', async (name, value) => {
+  ])('does nothing if a page of another site sends it: %s: %s', async (name, value) => {
     const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'revoke')), 'revoke');
     const answer = await fetch(new URL(action, portal.url), {
       method: 'POST',
@@ -761,14 +761,14 @@ describe('a form of an administrator', () => {
   });
 
   // @shows AS-33.3
-  test('of half an hour ago does nothing', async () => {
+  test('does nothing after half an hour', async () => {
     const { action, fields } = await formDoing(await ada.get(pageOf(client.id, 'revoke')), 'revoke');
     clock.advance(1801);
     await expectNothing(await ada.post(action, fields), 'form', 'half an hour');
   });
 
   // @shows AS-33.3
-  test('that was shown before the secret was changed, or was sent already, gives no second secret', async () => {
+  test('makes no second secret if it was sent already or the secret changed since', async () => {
     const page = pageOf(client.id, 'rotate-secret');
     const [first, second] = [
       await formDoing(await ada.get(page), 'rotate-secret'),
@@ -790,7 +790,7 @@ describe('a form of an administrator', () => {
     expect([await isSecret(secret), await isSecret(client.secret)]).toEqual([true, true]);
   });
 
-  test('that was sent already makes no second initial access token', async () => {
+  test('makes no second initial access token if it was sent already', async () => {
     const { action, fields } = await formDoing(await ada.get(`${PAGES}/registration`), 'create');
     expect((await ada.post(action, fields)).status).toBe(200);
     const answer = await ada.post(action, fields);
@@ -802,7 +802,7 @@ describe('a form of an administrator', () => {
     ]);
   });
 
-  test('that was shown before its URL was blocked once more does not unblock it', async () => {
+  test('does not unblock a URL that was blocked again after the form was shown', async () => {
     const url = 'https://other.example.org/client.json';
     await doAt(ada, pageOf(url), 'revoke');
     const stale = await formDoing(await ada.get(pageOf(url, 'unblock')), 'unblock');
@@ -814,7 +814,7 @@ describe('a form of an administrator', () => {
   });
 
   // @shows AS-33.3
-  test('that is sent twice at once is acted on exactly once', async () => {
+  test('takes effect exactly once if it is sent twice at the same moment', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { action, fields } = await formDoing(
         await ada.get(pageOf(client.id, 'rotate-secret')),
@@ -828,7 +828,7 @@ describe('a form of an administrator', () => {
     expect(administered.events.filter(({ type }) => type === 'secret_rotated')).toHaveLength(5);
   });
 
-  test('that somebody sends who was signed out meanwhile leads to sign-in, and does nothing', async () => {
+  test('leads to sign-in and does nothing if its person has signed out', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = pageOf(client.id, 'revoke');
     const { action, fields } = await formDoing(await visitor.get(page), 'revoke');
@@ -843,11 +843,11 @@ describe('a form of an administrator', () => {
   });
 });
 
-describe('whoever is refused again and again', () => {
+describe('repeated refusals', () => {
   const refusals = () => administered.events.filter(({ type }) => type === 'admin_refused');
 
   // @shows AS-33.8
-  test('has one event in a minute for each reason, with their number, and a line in the log for each', async () => {
+  test('make one event per minute and reason, with their number, and one log line each', async () => {
     const grace = await portal.signedIn(GRACE);
     const page = async () => {
       const answer = await grace.get(`${PAGES}/clients`);
@@ -870,7 +870,7 @@ describe('whoever is refused again and again', () => {
   });
 
   // @shows AS-33.8
-  test('has one event in a minute, also while others are refused, and when the clock is set back', async () => {
+  test('make one event per minute, also while others are refused and after the clock is set back', async () => {
     await portal.deny(ADA, PERMISSION);
     const grace = await portal.signedIn(GRACE);
     for (let count = 0; count < 3; count += 1)
@@ -884,7 +884,7 @@ describe('whoever is refused again and again', () => {
   });
 
   // @shows AS-33.8
-  test('hides nothing of others, nor of other reasons', async () => {
+  test('hide no refusals of other people or for other reasons', async () => {
     const grace = await portal.signedIn(GRACE);
     await grace.get(`${PAGES}/clients`);
     await grace.get(`${PAGES}/clients`);
@@ -901,13 +901,13 @@ describe('whoever is refused again and again', () => {
   });
 });
 
-describe('what a form has done', () => {
+describe('the result of a form', () => {
   /** The page with what was done, as the browser is sent there. */
   const done = async () =>
     locationOf(await doAt(ada, pageOf(client.id, 'update'), 'update', { name: 'Renamed' })).href;
 
   // @shows AS-33.9
-  test('is said where the browser is sent then, and to nobody who only follows a link', async () => {
+  test('is shown after the redirect, and not to a person who only follows a link', async () => {
     const address = await done();
     expect(await textOf(await ada.get(address))).toContain('Done: it is changed');
     await portal.grant(GRACE, PERMISSION);
@@ -921,7 +921,7 @@ describe('what a form has done', () => {
   });
 
   // @shows AS-33.9
-  test('is said of nothing else, and not for ever', async () => {
+  test('is shown on no other page, and for a limited time', async () => {
     const address = new URL(await done());
     const shown = async (change: (url: URL) => void) => {
       const url = new URL(address);
@@ -952,13 +952,13 @@ describe('what a form has done', () => {
   });
 });
 
-describe('what others have called themselves', () => {
+describe('names that clients give themselves', () => {
   // @shows AS-33.6
   test.each([
     ['markup', '<script>alert(1)</script>&"\''],
     ['the longest name', 'x'.repeat(100)],
     ['Arabic', 'دفتر الملاحظات'],
-  ])('is shown as text: %s', async (_, name) => {
+  ])('are shown as text: %s', async (_, name) => {
     const named = await registerClient(portal, { name });
     const list = `${PAGES}/clients?after=${named.id.slice(0, -1)}`;
     for (const path of [list, pageOf(named.id), pageOf(named.id, 'revoke')]) {
@@ -976,7 +976,7 @@ describe('what others have called themselves', () => {
     '%f0%9f%92%a9'.repeat(50),
     '%E2%80%AE',
     '<script>',
-  ])('an id that nobody has is not found: %s', async (id) => {
+  ])('an unknown id is not found: %s', async (id) => {
     for (const path of [
       `${PAGES}/client?id=${id}`,
       `${PAGES}/client?id=${id}&ask=revoke`,

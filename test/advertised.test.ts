@@ -252,7 +252,7 @@ const contradicts = ({
   profile === 'fapi2' && (dpop === 'accept' || pushed === 'accept' || registration === 'open');
 
 // @shows AS-27.6, AS-2.27
-test('metadata say exactly what is switched on, in every combination', async () => {
+test('the metadata lists exactly what is switched on, in every combination', async () => {
   expect(COMBINATIONS.length).toBeGreaterThanOrEqual(36);
   for (const config of COMBINATIONS.filter((each) => !contradicts(each))) {
     const handle = createHandler(serverWith(config));
@@ -285,7 +285,7 @@ test('metadata say exactly what is switched on, in every combination', async () 
 });
 
 // @shows AS-27.3
-test('what contradicts the profile starts no server', () => {
+test('the server does not start with options that contradict the profile', () => {
   for (const config of COMBINATIONS.filter(contradicts)) {
     expect(() => serverWith(config), JSON.stringify(config)).toThrow('oauth_server:');
   }

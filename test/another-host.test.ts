@@ -143,7 +143,7 @@ async function answer(
 
 describe('an application that does not use the kit', () => {
   // @shows AS-1.1, AS-1.9, AS-3.4, AS-18.10, OIDC-2c
-  test('offers the whole flow by its contract alone; where it says nothing of a person, an ID token still carries sub', async () => {
+  test('has the whole flow through its contract alone; without claims about a person, an ID token still has sub', async () => {
     const registration = {
       name: 'App',
       redirectUris: [REDIRECT_URI],
@@ -172,7 +172,7 @@ describe('an application that does not use the kit', () => {
   });
 
   // @shows AS-4.10, AS-9.3
-  test('an unknown client costs its hasher what a wrong secret costs: one verification', async () => {
+  test('an unknown client costs its hasher the same as a wrong secret: one verification', async () => {
     const registration = { name: 'Job', grants: ['client_credentials'], scopes: ['notes:read'] };
     const { client } = await server.clients.create(registration);
     const cost = async (clientId: string) => {
@@ -184,7 +184,7 @@ describe('an application that does not use the kit', () => {
     expect([await cost(client.id), await cost('nobody')]).toEqual([1, 1]);
   });
 
-  test('is asked for the account once by each request of a person at a browser', async () => {
+  test('loads the account once per request of a person at a browser', async () => {
     const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
     const { client } = await server.clients.create(registration);
     const query = codeRequest(client.id);
@@ -212,7 +212,7 @@ describe('an application that does not use the kit', () => {
 });
 
 describe('a request that is too long for a cookie', () => {
-  test('is shown by each of two loads of its page, though one ends its waiting while the other looks for it', async () => {
+  test('is shown by two loads of its page, though one ends its waiting while the other looks for it', async () => {
     const [looked, goOn] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
     const slow = serverOn({
       ...database,
@@ -259,7 +259,7 @@ describe('the secret of the browser session', () => {
     return answer('oauth_server_authorize', `/oauth/authorize?${query}`);
   }
 
-  test('that outlives a sign-in leaves the question with the person it was put to: another one voids it', async () => {
+  test('can outlive a sign-in: the question stays with its person, and another person voids it', async () => {
     browserSecret = 'the secret of this browser';
     for (const decision of ['allow', 'deny', null]) {
       someone = PERSON;
@@ -289,7 +289,7 @@ describe('the secret of the browser session', () => {
     ['an empty text', '', '0 characters'],
     ['a short text', 'x'.repeat(21), '21 characters'],
     ['nothing', undefined, 'undefined'],
-  ])('that is %s is refused at once, as a fault that names the member', async (_, secret, found) => {
+  ])('is refused at once if it is %s; the error names the member', async (_, secret, found) => {
     browserSecret = secret;
     logged.length = 0;
     const refused = await question();
@@ -302,7 +302,7 @@ describe('the secret of the browser session', () => {
   });
 
   // @shows AS-8.10
-  test('another one than the question was asked with: nothing is answered, and the log names the likely cause and the remedy', async () => {
+  test('voids the question if it changes; the log names the likely cause and the remedy', async () => {
     const { requestId, csrfToken } = (await (await question()).json()) as Record<string, string>;
     const form = { request_id: requestId ?? '', csrf_token: csrfToken ?? '', decision: 'allow' };
     browserSecret = 'the secret of a session begun anew';
@@ -321,7 +321,7 @@ describe('the secret of the browser session', () => {
     expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
   });
 
-  test('of a host that keeps it when somebody else signs in: the other person is told nothing of the answer', async () => {
+  test('may stay when another person signs in: that person learns nothing of the answer', async () => {
     const { requestId, csrfToken } = (await (await question()).json()) as Record<string, string>;
     const form = { request_id: requestId ?? '', csrf_token: csrfToken ?? '', decision: 'allow' };
     expect((await answer('oauth_server_consent', '/oauth/authorize', form)).status).toBe(303);
@@ -336,7 +336,7 @@ describe('the secret of the browser session', () => {
   });
 
   // @shows AS-7.13
-  test('is not asked for before somebody is signed in', async () => {
+  test('is not read before a person is signed in', async () => {
     someone = null;
     browserSecret = '';
     const waits = await question();
@@ -350,7 +350,7 @@ describe('the secret of the browser session', () => {
   });
 });
 
-describe('a host in JavaScript that answers what is neither true nor false', () => {
+describe('a host in JavaScript that returns neither true nor false', () => {
   const registration = { name: 'Reader', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
 
   /** What introspection says of a token of this person, while the work makes the host answer otherwise. */
@@ -395,12 +395,12 @@ describe('a host in JavaScript that answers what is neither true nor false', () 
     ['a promise', Promise.resolve(false)],
     ['a text', 'false'],
     ['rows', []],
-  ])('has let nobody in by an isActive() that answers %s', async (_, given) => {
+  ])('lets no one in if isActive() returns %s', async (_, given) => {
     expect(await introspectedWhile(() => (active = given))).toEqual({ active: false });
   });
 });
 
-describe('a hasher in JavaScript that answers what is neither true nor false', () => {
+describe('a hasher in JavaScript that returns neither true nor false', () => {
   // @shows AS-9.1
   test.each([['false'], [1], [[]], [{ ok: false }]])('has let no client in by %j', async (given) => {
     const { client } = await server.clients.create({
@@ -454,7 +454,7 @@ describe('a person of the host', () => {
     ['that a collation might fold', ['ss', '\u00DF', 'SS', '\u1E9E']],
     ['beside the replacement character', ['\uFFFD', '\uFFFD\uFFFD', 'a\uFFFD']],
     ['as long as it may be', [`${'\u{1F600}'.repeat(254)}a`, `${'\u{1F600}'.repeat(254)}b`]],
-  ])('is one for each spelling of the id %s', async (_, ids) => {
+  ])('is a different person for each spelling of the id %s', async (_, ids) => {
     const found = [];
     for (const id of ids) found.push(await meet({ provider: 'spelling', id }));
     expect(found.map(({ loaded }) => loaded)).toEqual(ids.map((id) => ({ provider: 'spelling', id })));
@@ -514,7 +514,7 @@ describe('a person of the host', () => {
 describe('administrators', () => {
   // @shows AS-33.2
   test.each([['false'], [1], [[]], [{}], [null]])(
-    'do not hold the permission where the host answers %j',
+    'have no permission if the host returns %j',
     async (given) => {
       const administered = serverOn(database, { admin_permission: 'administer' });
       const ask = () => answer('oauth_server_admin_clients', '/oauth/admin/clients', undefined, administered);
@@ -527,7 +527,7 @@ describe('administrators', () => {
   );
 
   // @shows AS-33.2
-  test('are told to come back where the host does not say whether they hold the permission, and it is a fault in the log', async () => {
+  test('get 503 and an error in the log if the host cannot say whether they hold the permission', async () => {
     const administered = serverOn(database, { admin_permission: 'administer' });
     const ask = () => answer('oauth_server_admin_clients', '/oauth/admin/clients', undefined, administered);
     held = HANGS;
@@ -543,7 +543,7 @@ describe('administrators', () => {
   });
 
   // @shows AS-33.3
-  test('who send two forms for a new secret at once get one: the secret that is shown is the last', async () => {
+  test('get one new secret from two forms sent at once: the secret that is shown is the last', async () => {
     const administered = serverOn(database, { admin_permission: 'administer' });
     const { client } = await administered.clients.create({
       name: 'App',
@@ -579,9 +579,9 @@ describe('administrators', () => {
   });
 });
 
-describe('a store that cannot be reached', () => {
+describe('an unreachable store', () => {
   // @shows AS-6.16, RFC7009-2.2.1
-  test('is 503 temporarily_unavailable with Retry-After, as JSON, until it is back', async () => {
+  test('makes every endpoint return 503 temporarily_unavailable with Retry-After, as JSON, until it is back', async () => {
     // SQLite cannot open a folder. outage.test.ts stops database servers.
     const file = path.join(folder, 'away.sqlite');
     await mkdir(file);

@@ -93,9 +93,9 @@ async function eventsOfClient(): Promise<readonly string[]> {
   return items.map(({ type }) => type).toReversed();
 }
 
-describe('the same answer again, within code_ttl,', () => {
+describe('the same answer sent again within code_ttl', () => {
   // @shows AS-8.21, AS-8.22
-  test('Allow leads back with a code that replaces the one before: one code works, in one authorization', async () => {
+  test('Allow redirects with a code that replaces the previous one: one code works, for one authorization', async () => {
     const first = await codeOf(await answer('allow'));
     const second = await codeOf(await answer('allow'));
     const third = await codeOf(await answer('allow'));
@@ -112,7 +112,7 @@ describe('the same answer again, within code_ttl,', () => {
   });
 
   // @shows AS-8.21
-  test('the replacing code is good for all of code_ttl, and as a replay it ends what it gave', async () => {
+  test('the new code is valid for all of code_ttl; using it twice ends what it gave', async () => {
     await answer('allow');
     clock.advance(CODE_TTL - 1);
     const code = await codeOf(await answer('allow'));
@@ -123,7 +123,7 @@ describe('the same answer again, within code_ttl,', () => {
   });
 
   // @shows AS-8.22
-  test('Allow after the code was exchanged leads back without a code, and says so; its tokens live on', async () => {
+  test('Allow after the code was exchanged redirects without a code and says so; its tokens stay valid', async () => {
     const tokens = await tokensFor(await codeOf(await answer('allow')));
     expect(await errorBroughtBack(await answer('allow'))).toEqual([
       'access_denied',
@@ -133,7 +133,7 @@ describe('the same answer again, within code_ttl,', () => {
   });
 
   // @shows AS-8.21
-  test('Deny leads back with access_denied again, and one event says so', async () => {
+  test('Deny redirects with access_denied again, and makes one event', async () => {
     const first = await errorBroughtBack(await answer('deny'));
     expect(first[0]).toBe('access_denied');
     expect(await errorBroughtBack(await answer('deny'))).toEqual(first);
@@ -141,7 +141,7 @@ describe('the same answer again, within code_ttl,', () => {
   });
 
   // @shows AS-8.21
-  test('Allow, where the person holds nothing of it any more, is access_denied both times', async () => {
+  test('Allow is access_denied both times if the person has none of the permissions left', async () => {
     page = await ada.get(authorizationUrl(portal, client, { scope: 'notes:write' }));
     await portal.deny(ADA, EDIT);
     try {
@@ -157,7 +157,7 @@ describe('the same answer again, within code_ttl,', () => {
   });
 });
 
-describe('an answer after the answer is a page, and changes nothing:', () => {
+describe('another answer to an answered question shows a page and changes nothing:', () => {
   // @shows AS-8.9
   test.each<[Decision, Decision]>([
     ['allow', 'deny'],
@@ -180,7 +180,7 @@ describe('an answer after the answer is a page, and changes nothing:', () => {
   });
 
   // @shows AS-8.9, AS-8.21
-  test('of another browser of the same person, of another person, and of nobody', async () => {
+  test('in another browser of the same person, by another person, or signed out', async () => {
     const code = await codeOf(await answer('allow'));
     await expectRefused(await answer('allow', await portal.signedIn(ADA)), NOT_TAKEN);
     await expectRefused(await answer('allow', await portal.signedIn(GRACE)), NOT_TAKEN);
@@ -205,7 +205,7 @@ describe('an answer after the answer is a page, and changes nothing:', () => {
   });
 
   // @shows AS-8.21
-  test('where a permission was withdrawn meanwhile, or given: not the same would be granted', async () => {
+  test('after a permission was withdrawn or added, so that the grant would differ', async () => {
     await portal.deny(ADA, EDIT);
     const less = await codeOf(await answer('allow'));
     await portal.grant(ADA, EDIT);
@@ -232,7 +232,7 @@ describe('an answer after the answer is a page, and changes nothing:', () => {
   });
 
   // @shows AS-5.7, AS-8.21
-  test('when the account can no longer sign in', async () => {
+  test('after the account can no longer sign in', async () => {
     const code = await codeOf(await answer('allow'));
     await portal.suspend(ADA);
     try {
@@ -244,7 +244,7 @@ describe('an answer after the answer is a page, and changes nothing:', () => {
   });
 
   // @shows AS-8.21
-  test('when the person has taken the access back: nothing comes to life again', async () => {
+  test('after the person has taken the access back: nothing becomes valid again', async () => {
     const code = await codeOf(await answer('allow'));
     const html = await (await ada.get('/oauth/applications')).text();
     const [, fields = ''] = html.split(`name="client_id" value="${client.id}"`);
@@ -256,7 +256,7 @@ describe('an answer after the answer is a page, and changes nothing:', () => {
   });
 
   // @shows AS-8.21
-  test('when the request was shown again after the answer, as a page that says that it was answered', async () => {
+  test('after the request was shown again as a page that says that it was answered', async () => {
     const code = await codeOf(await answer('allow'));
     const id = formOf(await page.clone().text()).fields['request_id'] ?? '';
     await expectRefused(await ada.get(`/oauth/authorize?request_id=${id}`), ANSWERED);

@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 beforeEach(async () => {
-  // Of one connection: whoever takes a second one while it holds the first waits for ever.
+  // One connection: code that takes a second one while it holds the first waits for ever.
   pool = openApplicationPool(store.url, 1);
   database = pool.borrow();
   await database.execute('DELETE FROM things');
@@ -63,7 +63,7 @@ const thing = (id: number) => ({ id, name: 'a\\', at: 7_000_000_000_000 });
 
 describe("the application's own pool", () => {
   // @shows AS-18.17
-  test('answers as a pool of our own does, whatever the application has told the driver and the session', async () => {
+  test("returns the same results as Portico's own pool, whatever the application sets on the driver and the session", async () => {
     await insert(1);
     expect(await all()).toEqual([thing(1)]);
     const { rows: sums } = await database.execute<{ total: unknown }>('SELECT SUM(at) AS total FROM things');
@@ -81,14 +81,14 @@ describe("the application's own pool", () => {
     expect(await all(other.borrow())).toEqual([thing(1), thing(2)]);
   });
 
-  test.each(ON_SERVERS)('takes no text that does not fit, on %s', async () => {
+  test.each(ON_SERVERS)('refuses text that does not fit, on %s', async () => {
     const long = database.execute("INSERT INTO things (id, name) VALUES (1, '12345678901')");
     await expect(long).rejects.toThrow(/too long/i);
     expect(await all()).toEqual([]);
   });
 
   // @shows AS-18.17
-  test('has its connections back as they were: session, listeners, no transaction, and what the application reads', async () => {
+  test('gets its connections back as they were: session, listeners, no transaction, and the same results for the application', async () => {
     const before = await pool.session();
     await insert(1);
     await database.execute('INSERT INTO nothing VALUES (1)').catch(() => {});
@@ -102,21 +102,21 @@ describe("the application's own pool", () => {
   });
 
   // @shows AS-18.17
-  test('is not closed with Portico, which refuses statements from then on', async () => {
+  test('stays open when Portico is closed; Portico refuses statements from then on', async () => {
     await insert(1);
     await database.close();
     expect(await pool.ask('SELECT id FROM things')).toHaveLength(1);
     await expect(all()).rejects.toThrow('The database is closed');
   });
 
-  test('can be opened again and again, and closed each by itself', async () => {
+  test('can be opened several times, and each can be closed by itself', async () => {
     const again = pool.borrow().open();
     await insert(1, again);
     await again.close();
     expect(await all()).toEqual([thing(1)]);
   });
 
-  test('is the same store to a transaction, whatever was opened on it', async () => {
+  test('is the same store to a transaction, however often it was opened', async () => {
     const another = pool.borrow();
     const nested = database.transaction(async (on) => {
       await insert(1, on);
@@ -127,7 +127,7 @@ describe("the application's own pool", () => {
   });
 
   test.each(ON_SERVERS)(
-    'sees nothing of a transaction that the application has open elsewhere, on %s',
+    'does not see a transaction that the application has open elsewhere, on %s',
     async () => {
       const other = openApplicationPool(store.url, 2);
       onTestFinished(() => other.end());
@@ -141,7 +141,7 @@ describe("the application's own pool", () => {
 
   // @shows AS-18.18
   test.each(ON_SERVERS)(
-    'gives no connection that was left in a transaction: what is done is committed, on %s',
+    'gives no connection with an open transaction: work that succeeded is committed, on %s',
     async () => {
       for (const work of [() => insert(1), () => database.transaction((on) => insert(2, on))]) {
         const letGo = await pool.keep('BEGIN', "INSERT INTO things (id, name) VALUES (9, 'theirs')");
@@ -156,7 +156,7 @@ describe("the application's own pool", () => {
 
   // @shows AS-18.18
   test.each(ON_SERVERS)(
-    'that has none left is unavailable after 5 seconds, and used again as soon as it has one, on %s',
+    'is unavailable after 5 seconds without a free connection, and works again with one, on %s',
     async () => {
       const timer = createTimer();
       const patient = pool.borrow({ timer });
@@ -183,7 +183,7 @@ const ON_POSTGRES = engine === 'postgres' && !isSqlite ? ['postgres'] : [];
 
 describe.each(ON_SERVERS)("the application's own pool, on %s", (server) => {
   // @shows AS-18.17
-  test('runs transactions at READ COMMITTED, whatever the level of the application', async () => {
+  test("runs transactions at READ COMMITTED, whatever the application's isolation level", async () => {
     const level =
       server === 'postgres' ? "current_setting('transaction_isolation')" : '@@SESSION.tx_isolation';
     const { rows } = await database.transaction((on) =>
@@ -195,7 +195,7 @@ describe.each(ON_SERVERS)("the application's own pool, on %s", (server) => {
 
 describe.each(ON_SERVERS.filter((server) => server === 'mysql'))("the application's own pool, on %s", () => {
   // @shows AS-18.17
-  test('has no connection back that a statement has told something else than Portico does', async () => {
+  test('does not get back a connection whose settings a statement has changed', async () => {
     const [before] = await pool.ask('SELECT @@SESSION.lock_wait_timeout');
     await database.execute('SET SESSION lock_wait_timeout = 7');
     const [after] = await pool.ask('SELECT @@SESSION.lock_wait_timeout');
@@ -205,7 +205,7 @@ describe.each(ON_SERVERS.filter((server) => server === 'mysql'))("the applicatio
 
 describe.each(ON_POSTGRES)("the application's own pool, on %s", () => {
   // @shows AS-18.18
-  test('has a connection that broke while it was out: the statement is unavailable, and the process goes on', async () => {
+  test('drops a connection that broke while in use: the statement is unavailable, and the process continues', async () => {
     const other = openApplicationPool(store.url, 1);
     onTestFinished(() => other.end());
     const [begun, gone] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
@@ -230,16 +230,16 @@ describe.each(ON_POSTGRES)("the application's own pool, on %s", () => {
     ['pg-native cannot be used', {}],
     ['without its option pipeline', { connection: { stream: {} }, pipeline: true }],
     ['8.11 or later; this one lacks what is needed', { connection: { stream: {} } }],
-  ])('is refused where it cannot be given back as it was: %s', async (message, properties) => {
+  ])('is refused if its connections cannot be restored: %s', async (message, properties) => {
     const client = { ...properties, on() {}, removeListener() {}, release() {} };
     const given = fromPostgres({ connect: (done) => done(undefined, client) });
     await expect(given.execute('SELECT 1')).rejects.toThrow(message);
   });
 });
 
-describe.each(ON_SERVERS)("the application's own pool, ended while requests run, on %s", () => {
+describe.each(ON_SERVERS)("the application's own pool, closed while requests run, on %s", () => {
   // @shows AS-18.18
-  test('what is answered as done is committed, the rest is unavailable, and nothing waits for ever', async () => {
+  test('what was answered as done is committed, the rest is unavailable, and nothing waits for ever', async () => {
     const timer = createTimer();
     const ended = openApplicationPool(store.url, 2, 'read committed');
     const borrowed = ended.borrow({ timer });
@@ -283,7 +283,7 @@ describe('an application on its own pool of one connection', () => {
 
   // @shows AS-18.17, AS-18.10
   test.each(engine === 'postgres' && !isSqlite ? ['', 'portico'] : [''])(
-    'goes the whole way of an authorization, its members asking the same pool (schema: %j)',
+    'completes an authorization while its host members use the same pool (schema: %j)',
     async (schema) => {
       const created = await createDatabase(folder);
       onTestFinished(() => created.drop());
@@ -301,7 +301,7 @@ describe('an application on its own pool of one connection', () => {
     },
   );
 
-  test('is told of keys that have no effect there', async () => {
+  test('is warned of configuration keys that have no effect', async () => {
     const starting = startApplication(
       {
         directory: folder,
@@ -318,13 +318,13 @@ describe('an application on its own pool of one connection', () => {
 });
 
 describe('SQLite', () => {
-  test('in memory is refused, since only its own connection reaches it', () => {
+  test('in memory is refused, because only its own connection can reach it', () => {
     const own = new DatabaseSync(':memory:');
     onTestFinished(() => own.close());
     expect(() => fromSqlite(own)).toThrow('database: is in memory, where only the connection that made it');
   });
 
-  test("of another library is refused: its SQLite is another one, and neither sees the other's locks in one process", () => {
+  test("of another library is refused: two SQLite libraries in one process do not see each other's locks", () => {
     const own = new DatabaseSync(path.join(folder, 'other.sqlite'));
     onTestFinished(() => own.close());
     const other = { prepare: (sql: string) => own.prepare(sql), exec: (sql: string) => own.exec(sql) };

@@ -47,7 +47,7 @@ const day = (time: number) =>
 
 describe("a person's own page of applications", () => {
   // @shows AS-6.10, HOST-2.3
-  test('says which applications hold access, since when and for what', async () => {
+  test('lists the applications with access, since when and for what', async () => {
     await obtainTokens(portal, notebook, ADA, { scope: 'openid notes:read' });
     const page = await ada.get(PAGE);
     expect(page.headers.get('cache-control')).toBe('no-store');
@@ -62,7 +62,7 @@ describe("a person's own page of applications", () => {
   });
 
   // @shows AS-6.10, HOST-2.3, RFC9700-2.1f
-  test('one button takes all of it back, from that moment, and from nobody else', async () => {
+  test('ends all access of an application with one button, at once and for this person only', async () => {
     const first = await obtainTokens(portal, notebook, ADA, { scope: 'openid notes:read' });
     const second = await obtainTokens(portal, notebook, ADA, { scope: 'notes:write' });
     const graces = await obtainTokens(portal, notebook, GRACE);
@@ -83,7 +83,7 @@ describe("a person's own page of applications", () => {
     expect(after).toContain(other.id);
   });
 
-  test('shows nothing of applications that hold nothing any more', async () => {
+  test('does not show applications whose access has ended', async () => {
     const { refresh_token: token } = await obtainTokens(portal, notebook, ADA);
     expect(await (await ada.get(PAGE)).text()).toContain(notebook.id);
     await refresh(portal, notebook, token);
@@ -94,7 +94,7 @@ describe("a person's own page of applications", () => {
     expect(await (await ada.get(PAGE)).text()).not.toContain(notebook.id);
   });
 
-  test('leads whoever is not signed in to sign in, and back', async () => {
+  test('sends a person who is not signed in to sign-in, and back', async () => {
     const visitor = portal.visitor();
     const signInPage = await visitor.visit(PAGE);
     const answer = await signIn(visitor, signInPage, ADA);
@@ -102,7 +102,7 @@ describe("a person's own page of applications", () => {
   });
 
   // @shows AS-6.10
-  test("takes nothing back without its own token, with another person's, or from another browser", async () => {
+  test("ends nothing without its own token, with another person's, or from another browser", async () => {
     const tokens = await obtainTokens(portal, notebook, ADA);
     const page = await ada.get(PAGE);
     const grace = await portal.signedIn(GRACE);
@@ -120,9 +120,9 @@ describe("a person's own page of applications", () => {
   });
 });
 
-describe('what the page says of each application', () => {
+describe('the page, for each application,', () => {
   // @shows AS-40.5
-  test('is since when, when tokens were last issued to it, and where it is answered; looking changes nothing', async () => {
+  test('says when it was allowed, when tokens were last issued and where answers go; viewing changes nothing', async () => {
     const { refresh_token: token } = await obtainTokens(portal, notebook, ADA, { scope: 'notes:read' });
     const begun = clock.now();
     const entry = async () => {
@@ -140,7 +140,7 @@ describe('what the page says of each application', () => {
   });
 
   // @shows AS-40.5
-  test('is not when it was last active, where it never had a token', async () => {
+  test('does not say when it was last active if it never had a token', async () => {
     const page = await ada.get(authorizationUrl(portal, notebook));
     await ada.submit(page, { decision: 'allow' });
     const html = await (await ada.get(PAGE)).text();
@@ -152,7 +152,7 @@ describe('what the page says of each application', () => {
 
 describe('removing all applications', () => {
   // @shows AS-40.5
-  test('is asked once more, ends all that this person has allowed, and is in the audit', async () => {
+  test('asks for confirmation, ends all that this person has allowed, and is audited', async () => {
     const other = await registerClient(portal, { name: 'Another' });
     const own = [await obtainTokens(portal, notebook, ADA), await obtainTokens(portal, other, ADA)];
     const graces = await obtainTokens(portal, notebook, GRACE);
@@ -178,7 +178,7 @@ describe('removing all applications', () => {
   });
 
   // @shows AS-40.5
-  test("takes no token of one application, none of another person's or browser, and its own ends no single one", async () => {
+  test('needs its own token: not that of one application, another person or another browser; it ends no single application', async () => {
     const tokens = await obtainTokens(portal, notebook, ADA);
     await obtainTokens(portal, notebook, GRACE);
     const tokenIn = async (visitor: Visitor, page: string) =>

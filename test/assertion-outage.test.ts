@@ -63,7 +63,7 @@ const asItself = { grant_type: 'client_credentials' };
 
 describe('the row that says an assertion was used', () => {
   // @shows AS-23.4, AS-18.24
-  test('was kept, and nobody knew: 503, nobody is let in by it, and the next assertion is taken', async () => {
+  test('was stored but the reply was lost: 503, that assertion lets no one in, and the next is accepted', async () => {
     const assertion = newAssertion();
     rows.loses = { statement: SINGLE_USE, afterwards: true };
     expect((await ask(asItself, assertion)).status).toBe(503);
@@ -72,7 +72,7 @@ describe('the row that says an assertion was used', () => {
   });
 
   // @shows AS-23.4
-  test('was not kept: 503, and the same assertion is good once', async () => {
+  test('was not stored: 503, and the same assertion works once', async () => {
     const assertion = newAssertion();
     rows.loses = { statement: SINGLE_USE, afterwards: false };
     expect((await ask(asItself, assertion)).status).toBe(503);
@@ -82,7 +82,7 @@ describe('the row that says an assertion was used', () => {
 });
 
 // @shows AS-18.24, AS-23.4
-test('a refresh whose answer was lost is answered to the same request, with another assertion', async () => {
+test('a refresh whose response was lost is answered again for the same request with a new assertion', async () => {
   const code = await obtainCode(portal, { id, secret: '' }, await portal.signedIn(ADA), {
     scope: 'notes:read',
   });

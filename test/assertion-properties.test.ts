@@ -15,7 +15,7 @@ import { createClock } from './support/clock.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
-/** Assertions that are wrong in ways nobody thought of together, and what is right at the edge. */
+/** Assertions with generated combinations of errors, and valid ones at the limits. */
 
 const ALGORITHMS: readonly Algorithm[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 const clock = createClock();
@@ -245,7 +245,7 @@ const endpoint = fc.constantFrom('token', 'revoke', 'introspect');
 const which = fc.nat({ max: ALGORITHMS.length - 1 });
 
 // @shows AS-23.3, AS-23.5, RFC7523-3a, RFC7523-3b, RFC7523-3d, RFC7523-3e, RFC7523-3.2
-test('whatever is wrong with an assertion, alone or with other things, it lets nobody in, and is no fault of the server', async () => {
+test('an assertion with any errors, alone or combined, lets no one in and causes no server error', async () => {
   const seen = new Set<number>();
   await fc.assert(
     fc.asyncProperty(
@@ -274,7 +274,7 @@ test('whatever is wrong with an assertion, alone or with other things, it lets n
 });
 
 // @shows AS-23.3, RFC7523-3e
-test('a time is right or wrong by the minute that clocks may differ, and the ten that an assertion lives', async () => {
+test('times are checked to the minute of clock difference and the ten minutes that an assertion may live', async () => {
   const offset = (...edges: readonly number[]) =>
     fc.oneof(
       fc.integer({ min: -800, max: 800 }),
@@ -320,7 +320,7 @@ const READ: Readonly<Record<string, readonly string[]>> = {
 };
 
 // @shows AS-23.2, AS-23.8
-test('keys of 2 KB to 1 MB are not registered, and no fault', async () => {
+test('keys of 2 KB to 1 MB are refused at registration without a server error', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 2, max: 1024 }), which, fc.nat(), async (size, one, at) => {
       clock.advance(3601);
@@ -343,7 +343,7 @@ test('keys of 2 KB to 1 MB are not registered, and no fault', async () => {
 });
 
 // @shows AS-23.3
-test('what a key did not sign is no fault of it, however long the signature', async () => {
+test('a signature of any length that the key did not make causes no server error', async () => {
   for (const [one, key] of keys.entries()) {
     const [header = '', payload = ''] = assertionOf(one, []).split('.');
     const right = signatureOf(key, `${header}.${payload}`);

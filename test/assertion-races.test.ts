@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 // @shows AS-23.4, RFC7523-3c
-test('exactly one of them takes it', async () => {
+test('exactly one process accepts it', async () => {
   const key = newKey('ES256');
   const { client } = await one.server.clients.create({
     name: 'A service',

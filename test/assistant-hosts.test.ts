@@ -79,7 +79,7 @@ describe('Codex', () => {
   };
 
   test(
-    'is a document where these are on',
+    'uses a document if documents are on',
     async () => {
       await configure();
       start([...HOSTS.codex, 'mcp', 'login', 'kitchen']);
@@ -91,7 +91,7 @@ describe('Codex', () => {
   );
 
   test(
-    'registers, is allowed the scopes of the resource, and calls a tool',
+    'registers, is granted the scopes of the resource, and calls a tool',
     async () => {
       await configure();
       const login = start([...HOSTS.codex, 'mcp', 'login', 'kitchen', '--oauth-client-registration', 'dcr']);
@@ -117,7 +117,7 @@ describe('Codex', () => {
 });
 
 test(
-  'opencode registers, also where documents are on, is allowed, and is connected',
+  'opencode registers, also if documents are on, is authorized, and connects',
   async () => {
     const callbackPort = await freePort();
     const kitchen = { type: 'remote', url: host.assistant.resource, oauth: { callbackPort } };
@@ -136,7 +136,7 @@ test(
 
 // @shows AS-6.25, AS-7.19
 test(
-  'Gemini CLI asks for every scope that the metadata name, is allowed what it can have, and calls a tool',
+  'Gemini CLI asks for every scope in the metadata, is granted those it can have, and calls a tool',
   async () => {
     const gemini = start([...HOSTS.gemini, host.assistant.resource, 'my_account']);
     gemini.child.stdin?.write('y\n');

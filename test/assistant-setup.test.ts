@@ -40,7 +40,7 @@ interface Setup {
 
 describe('assistant:setup by several processes at once', () => {
   // @shows MCP-4.3, MCP-4.5
-  test('one registers each client and prints its secret, the others find it done', async () => {
+  test('one registers each client and prints its secret; the others find them registered', async () => {
     expect((await run('db:migrate', 'up')).code).toBe(0);
     const setups = await Promise.all(Array.from({ length: 3 }, () => run('assistant:setup', '--json')));
     expect(setups.map(({ code, stderr }) => [code, stderr])).toEqual(setups.map(() => [0, '']));

@@ -79,7 +79,7 @@ describe('assistant:setup', () => {
   });
 
   // @shows MCP-1.5, MCP-3.2, MCP-3.3, MCP-3.4, MCP-4.2, MCP-10.4
-  test('with account linking registers both, and neither holds what is the other one’s', async () => {
+  test('registers both with account linking, and each has only its own grants and scopes', async () => {
     const { code, clients } = await setup(['--migrate'], LINKING);
     expect(code).toBe(0);
     expect(clients.map(({ role, state }) => [role, state])).toEqual([
@@ -102,7 +102,7 @@ describe('assistant:setup', () => {
   });
 
   // @shows MCP-4.4
-  test('reports a registration that differs, says what to do, and leaves it alone', async () => {
+  test('reports a registration that differs, says what to do, and does not change it', async () => {
     await setup(['--migrate'], LINKING);
     const before = await registered();
     const other = { ASSISTANT_REDIRECT_URI: 'https://vendor.example/other' };
@@ -121,7 +121,7 @@ describe('assistant:setup', () => {
   });
 
   // @shows MCP-4.5
-  test('a client of somebody else is not the linking client, though it has the vendor’s callback and scope', async () => {
+  test("does not take an operator's other client for the linking client, even with the vendor’s callback and scope", async () => {
     await run(['db:migrate', 'up']);
     const create = ['oauth:client:create', 'Somebody else', `--redirect=${CALLBACK}`, '--scope=mcp:tools'];
     expect(await run(create)).toMatchObject({ code: 0 });
@@ -139,7 +139,7 @@ describe('assistant:setup', () => {
   });
 
   // @shows MCP-9.1
-  test('without the schema says how to apply it; --migrate applies that of the authorization server alone', async () => {
+  test('says how to apply the schema if it is missing; --migrate applies only that of the authorization server', async () => {
     const { code, stderr } = await setup();
     expect(code).toBe(1);
     expect(stderr).toContain('--migrate');
@@ -153,7 +153,7 @@ describe('assistant:setup', () => {
   });
 
   // @shows MCP-1.2, MCP-6.12, MCP-9.1, MCP-10.5, MCP-14.2
-  test('--manifest writes the export whole, without credentials, and never over a file', async () => {
+  test('--manifest writes the whole export, without credentials, and never over a file', async () => {
     const file = path.join(storage, 'addon.json');
     const { code, clients } = await setup(['--migrate', '--manifest', file], LINKING);
     expect(code).toBe(0);
@@ -187,7 +187,7 @@ describe('assistant:setup', () => {
     expect(drafts).toEqual([]);
   });
 
-  test('--json prints the secrets also when the file is taken by another meanwhile', async () => {
+  test('--json prints the secrets also if another process takes the file meanwhile', async () => {
     const file = path.join(storage, 'addon.json');
     // A dangling link: nothing to read, but the name is taken.
     await symlink('nowhere', file);
@@ -206,7 +206,7 @@ describe('assistant:setup', () => {
     '/dev/full',
     '/dev/null',
     '/dev/null/addon.json',
-  ])('a manifest that cannot be a file of its own is an error, and registers nothing: %s', async (file) => {
+  ])('a manifest path that is no separate file is an error, and nothing is registered: %s', async (file) => {
     await run(['db:migrate', 'up']);
     const { code, clients, stderr } = await setup(['--manifest', file]);
     expect([code, clients]).toEqual([1, []]);
@@ -217,7 +217,7 @@ describe('assistant:setup', () => {
 
   // @shows MCP-9.6
   test.each(['/proc/nothing/copy', '/proc/copy', '/proc/self/fd/1', '/sys/copy', '/dev/full'])(
-    'nor is a backup of the database written there: %s',
+    'a backup of the database cannot be written there either: %s',
     async (file) => {
       const { code, stderr } = await run(['db:backup', file]);
       expect(code).toBe(1);
@@ -225,7 +225,7 @@ describe('assistant:setup', () => {
     },
   );
 
-  test('what cannot be exported registers nothing', async () => {
+  test('registers nothing if the export fails', async () => {
     await run(['db:migrate', 'up']);
     const file = path.join(storage, 'addon.json');
     await writeFile(file, 'mine');
@@ -256,7 +256,7 @@ describe('the environment', () => {
   });
 
   // @shows MCP-3.6
-  test('changed user scopes must be those that the resource offers', async () => {
+  test('changed user scopes must be among those that the resource offers', async () => {
     const config = { assistant: { user_scopes: ['mcp:other'] } };
     await expect(startAssistant({ config })).rejects.toThrow('mcp:oauth:scopes_supported: must equal');
     const service = { assistant: { user_scopes: ['mcp:service'] } };
@@ -277,7 +277,7 @@ describe('assistant:doctor', () => {
     [{ ASSISTANT_NAME: '' }, ['ASSISTANT_NAME']],
     [{ ASSISTANT_MCP_RESOURCE: '' }, ['ASSISTANT_MCP_RESOURCE']],
     [{ ASSISTANT_NAME: '', ASSISTANT_MCP_RESOURCE: '' }, ['ASSISTANT_NAME', 'ASSISTANT_MCP_RESOURCE']],
-  ])('names the variables that are missing: %j', async (env, missing) => {
+  ])('names the missing variables: %j', async (env, missing) => {
     for (const args of [['assistant:doctor'], ['assistant:doctor', '--json'], ['assistant:setup']]) {
       const { code, stdout, stderr } = await run(args, env);
       expect(code).toBe(1);
@@ -286,7 +286,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-1.2, MCP-9.2, MCP-9.3
-  test('a line for each check, with what to do; exit 1, and 0 when all is well', async () => {
+  test('prints a line for each check, with what to do; exits with 1, and with 0 if all is well', async () => {
     const before = await run(['assistant:doctor', '--server-only']);
     expect(before.code).toBe(1);
     expect(before.stdout).toMatch(
@@ -316,7 +316,7 @@ describe('assistant:doctor', () => {
     ['a database that is not there', { DATABASE_URL: 'postgres://127.0.0.1:1/none' }, 'OAuth tables'],
     ['a store that cannot be opened', { STORAGE_DIR: '/dev/null' }, null],
     ['a fault of the application', {}, 'application', ['--app', FAILING]],
-  ])('--json is JSON with %s, too', async (_, env, part, app: readonly string[] = []) => {
+  ])('--json prints JSON with %s, too', async (_, env, part, app: readonly string[] = []) => {
     const { code, stdout } = await run([...app, 'assistant:doctor', '--json'], env);
     const report = JSON.parse(stdout) as { healthy: boolean; checks: { part: string; outcome: string }[] };
     expect([code, report.healthy]).toEqual([1, false]);
@@ -330,7 +330,7 @@ describe('assistant:doctor', () => {
     ['that throws', "throw new Error('the oven has no door')"],
     ['that is no application', 'export default 7;'],
     ['with a function for a plugin', 'export default { directory: ".", plugins: [() => 1] };'],
-  ])('--json is JSON with an app.ts %s, and says on standard error what it is', async (_, text) => {
+  ])('--json prints JSON for an app.ts %s, with the reason on standard error', async (_, text) => {
     if (text !== null) await writeFile(path.join(storage, 'app.ts'), text);
     const { code, stdout, stderr } = await porticoHere(['assistant:doctor', '--json'], { cwd: storage });
     expect([code, JSON.parse(stdout)]).toMatchObject([
@@ -340,7 +340,7 @@ describe('assistant:doctor', () => {
     expect(stderr).toContain((JSON.parse(stdout) as { checks: { detail: string }[] }).checks[0]?.detail);
   });
 
-  test('what is wrong with the application is told whole beside the JSON', async () => {
+  test('an error in the application is printed in full beside the JSON', async () => {
     const { stdout, stderr } = await run(['--app', FAILING, 'assistant:doctor', '--json']);
     expect(stdout).toContain('the oven has no door');
     expect(stderr).toMatch(/failing-assistant\/app\.ts:\d+/);
@@ -390,7 +390,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-3.20
-  test('a challenge, which the toolkit of the vendor does not want, is a warning', async () => {
+  test("a challenge is a warning, because the vendor's toolkit does not accept one", async () => {
     const config = { mcp: { oauth: { challenge: true } } };
     expect(await finding('authentication', { config })).toMatchObject([
       { outcome: 'warning', remedy: expect.stringContaining('mcp:oauth:challenge') },
@@ -398,7 +398,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-9.3
-  test('discovery that is not there', async () => {
+  test('discovery that is missing', async () => {
     const config = { oauth_server: { routes: false } };
     expect(await finding('discovery', { config })).toMatchObject([
       { outcome: 'ok' },
@@ -439,7 +439,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-9.3
-  test('a document with another status than 200 is none', async () => {
+  test('a document with another status than 200 counts as missing', async () => {
     const found = await findingWhere(
       'discovery',
       '/.well-known/',
@@ -449,7 +449,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-9.3
-  test('a challenge that something else adds is a fault', async () => {
+  test('a challenge added by something else is a failure', async () => {
     const found = await findingWhere(
       'authentication',
       '/mcp',
@@ -463,13 +463,13 @@ describe('assistant:doctor', () => {
   test.each([
     [true, 'event streams'],
     [false, 'JSON'],
-  ])('says how answers come (streaming: %s)', async (streaming, mode) => {
+  ])('says how answers arrive (streaming: %s)', async (streaming, mode) => {
     const [first] = await finding('configuration', { config: { mcp: { transport: { streaming } } } });
     expect(first?.detail).toMatch(new RegExp(`, answers come as ${mode}$`));
   });
 
   // @shows MCP-3.2, MCP-9.5
-  test('a linking client that lives while linking is off', async () => {
+  test('a linking client that exists while linking is off', async () => {
     const config = { assistant: { account_linking: false } };
     expect(await finding('account-linking client', { config })).toMatchObject([
       {
@@ -480,7 +480,7 @@ describe('assistant:doctor', () => {
     ]);
   });
 
-  test('more than one service client, and more than one linking client', async () => {
+  test('more than one service client, or more than one linking client', async () => {
     const twice = ({ server }: RunningAssistant) =>
       Promise.all([
         server.clients.create({ name: 'Again', grants: ['client_credentials'], scopes: ['mcp:service'] }),
@@ -495,7 +495,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-4.5
-  test('a client that nobody of yours registered plays no role, whatever it calls itself', async () => {
+  test('a client that no operator registered is ignored, whatever its name', async () => {
     const config = { oauth_server: { registration: 'open' } };
     async function strangers({ url }: RunningAssistant): Promise<void> {
       const response = await fetch(`${url}/oauth/register`, {
@@ -520,7 +520,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-9.5
-  test('every other client that holds a scope of the resource, while it lives', async () => {
+  test('every other client that holds a scope of the resource, until it is revoked', async () => {
     const prepare = async ({ server }: RunningAssistant) => {
       const redirectUris = [REDIRECT_URI];
       await server.clients.create({ name: 'Editor', redirectUris, scopes: ['openid', 'mcp:tools'] });
@@ -556,20 +556,20 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-3.4, MCP-9.3
-  test('a personal tool whose scope the linking client does not have', async () => {
+  test('a personal tool whose scope the linking client lacks', async () => {
     expect(await finding('tool scopes', { config: offering, tools: [ordering] })).toMatchObject([
       { outcome: 'failing', detail: 'order needs kitchen:order' },
     ]);
   });
 
   // @shows MCP-9.3
-  test('counts the tools that are public, and those that are personal', async () => {
+  test('counts the public and the personal tools', async () => {
     expect(await finding('tool scopes', {})).toMatchObject([
       { outcome: 'ok', detail: '1 public (mcp:service), 1 personal' },
     ]);
   });
 
-  test('personal tools that nobody can reach are a warning', async () => {
+  test('personal tools that no client can reach are a warning', async () => {
     const config = { assistant: { account_linking: false } };
     expect(await finding('tool scopes', { config })).toMatchObject([
       { outcome: 'ok' },
@@ -578,7 +578,7 @@ describe('assistant:doctor', () => {
   });
 
   // @shows MCP-3.7, MCP-9.3
-  test('the listing, every failure with its path', async () => {
+  test('the listing, with the path of every failure', async () => {
     const config = { assistant: { listing: { shortDescription: '', name: { value: 'x'.repeat(31) } } } };
     const checks = await finding('listing', { config }, false);
     expect(checks.map(({ detail }) => detail)).toEqual([
@@ -613,7 +613,7 @@ const ACCENTED = 'e\u0301';
 
 describe('the listing', () => {
   // @shows MCP-6.11
-  test('the one of the example is right', () => {
+  test("the example's listing is valid", () => {
     expect(problemsOf(() => {})).toEqual([]);
   });
 
@@ -624,7 +624,7 @@ describe('the listing', () => {
     ['shortDescription', 'shortDescription', 123],
     // @shows MCP-6.3
     ['fullDescription', 'fullDescription', 4000],
-  ])('%s: 1 to so many characters, as a person counts them', (key, field, longest) => {
+  ])('%s: 1 to that many characters, as people count them', (key, field, longest) => {
     const set = (text: unknown) => (listing: Map) => {
       listing[field] = field === 'name' ? { value: text } : text;
     };
@@ -636,7 +636,7 @@ describe('the listing', () => {
   });
 
   // @shows MCP-6.13
-  test('a character is what a person counts', () => {
+  test('a character is one that people would count as one', () => {
     expect([FAMILY, ACCENTED, '🇺🇸', 'abc', ''].map(lengthOf)).toEqual([1, 1, 1, 3, 0]);
   });
 
@@ -679,7 +679,7 @@ describe('the listing', () => {
   );
 
   // @shows MCP-6.6, MCP-6.7
-  test('mediaAssets:icons: exactly the six sizes, light always, dark when given', () => {
+  test('mediaAssets:icons: exactly the six sizes, light always, dark if given', () => {
     const light = ':mediaAssets:icons:light';
     expect(problemsOf((listing) => iconsOf(listing).pop())).toEqual([light]);
     expect(problemsOf((listing) => iconsOf(listing).push({ ...iconsOf(listing)[0] }))).toEqual([
@@ -713,7 +713,7 @@ describe('the listing', () => {
 
   // @shows MCP-6.10
   test.each(['png', 'JPG', 'jpeg', 'webp'])(
-    'an image that ends in .%s is taken, whatever query follows',
+    'an image path that ends in .%s is accepted, with any query',
     (end) => {
       const uri = `https://a.example/a.${end}?v=2`;
       expect(problemsOf((listing) => Object.assign(iconsOf(listing)[0] ?? {}, { uri }))).toEqual([]);
@@ -733,7 +733,7 @@ describe('the listing', () => {
   });
 
   // @shows MCP-6.9
-  test('mediaAssets:bannerImages: when given, 1200x600 with alt text', () => {
+  test('mediaAssets:bannerImages: if given, 1200x600 with alt text', () => {
     const banner = { size: '1200x600', uri: 'https://a.example/b.webp', altText: 'A banner' };
     const set = (value: unknown) => (listing: Map) => (mediaOf(listing).bannerImages = value);
     expect(problemsOf(set([banner]))).toEqual([]);
@@ -761,7 +761,7 @@ describe('the listing', () => {
   });
 
   // @shows MCP-6.12
-  test('is exported with sizes as texts, and otherwise as it is', () => {
+  test('is exported with sizes as texts, and otherwise unchanged', () => {
     const listing = listingWith(() => {});
     const manifest = addonManifest(listing, 'https://kitchen.example/mcp') as {
       storeListing: { locales: { 'en-US': Map } };

@@ -115,7 +115,7 @@ describe('@atproto/oauth-client-node', () => {
     },
   );
 
-  test('refreshes once with each refresh token: with one that was used there is nothing any more', async () => {
+  test('refreshes once with each refresh token; using one again ends the session', async () => {
     const { client, sessions } = await createClient('none');
     const session = await signedIn(client);
     const first = sessions.get(DID);

@@ -53,7 +53,7 @@ const revoke = (token: string, { id, secret } = client, at = portal) =>
 
 describe("events for a host's audit log", () => {
   // @shows AS-4.6, AS-19.1
-  test('a whole life: granted, issued, refreshed, replayed and revoked; with who, which application and what', async () => {
+  test('the whole lifecycle: granted, issued, refreshed, replayed and revoked, each with person, application and scopes', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     const second = (await (await refresh(portal, client, first.refresh_token)).json()) as Tokens;
@@ -99,7 +99,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.1
-  test('a code offered again', async () => {
+  test('a code used again', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     await exchangeCode(portal, client, code);
     await exchangeCode(portal, client, code);
@@ -107,7 +107,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.11
-  test('what was used twice and is offered again and again: five more times in a minute, and a line of the log for each', async () => {
+  test('a code or refresh token used again repeatedly: five more events per minute, and a log line for each', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const { refresh_token: spent } = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     await refresh(portal, client, spent);
@@ -123,7 +123,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.1
-  test('a family revoked by the application, once however often it asks, and by the person', async () => {
+  test('an authorization revoked by the application, once however often it asks, and by the person', async () => {
     const visitor = await portal.signedIn(ADA);
     const authorize = async () =>
       (await (
@@ -142,7 +142,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.1, AS-19.7, AS-19.12
-  test('an access token revoked by the application: once, with whom it was for and of which authorization, and nothing of it', async () => {
+  test('an access token revoked by the application: one event, with its person and authorization and without the token', async () => {
     const { access_token: token, refresh_token: refreshToken } = await obtainTokens(portal, client, ADA);
     const [granted] = events.filter((event) => event.type === 'consent_granted');
     events.length = 0;
@@ -162,7 +162,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.12
-  test('an access token that an application had for itself, revoked: nobody, and no authorization', async () => {
+  test('an access token that an application had for itself, revoked: the event has no person and no authorization', async () => {
     const robot = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -181,7 +181,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.12
-  test('nothing of a token that is unknown, of another application, garbled, or was none any more', async () => {
+  test("no event for a token that is unknown, another application's, garbled or already invalid", async () => {
     const other = await registerClient(portal);
     const ended = await obtainTokens(portal, client, ADA);
     await revoke(ended.refresh_token);
@@ -246,7 +246,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.1, AS-19.2
-  test('client authentication failed: a known client by its id, with the address; what else was sent is not repeated', async () => {
+  test('client authentication failed: a known client by its id, with the address; no other input is repeated', async () => {
     await requestToken(portal, { ...client, secret: 'guess' }, { grant_type: 'client_credentials' });
     await requestToken(portal, { id: 'my secret by mistake', secret: 'x' }, { grant_type: 'x' });
     expect(events).toEqual([
@@ -256,7 +256,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows HOST-1.7, RFC9700-4.13
-  test('the address is what a proxy says only when the application has one', async () => {
+  test('the address comes from a proxy only if the application has one', async () => {
     await fetch(`${portal.url}/oauth/token`, {
       method: 'POST',
       headers: { 'X-Forwarded-For': '198.51.100.7', Forwarded: 'for=198.51.100.7' },
@@ -266,7 +266,7 @@ describe("events for a host's audit log", () => {
   });
 
   // @shows AS-19.5
-  test('what an administrator did names who: the console, or the person; what the application did names nobody', async () => {
+  test("an administrator's actions name the console or the person; the application's own actions name no one", async () => {
     const file = path.join(portal.env['STORAGE_DIR'] ?? '', 'events.jsonl');
     const run = (...args: string[]) =>
       porticoHere(args, {
@@ -310,13 +310,13 @@ describe("events for a host's audit log", () => {
     expect(events[1]).not.toHaveProperty('by');
   });
 
-  test('introspection and refusals that change nothing are no events', async () => {
+  test('introspection and refusals that change nothing make no events', async () => {
     await introspect(portal, 'garbage');
     await refresh(portal, client, 'garbage');
     expect(types()).toEqual(['client_registered']);
   });
 
-  test('a listener that fails is logged, and changes nothing', async () => {
+  test('a listener that fails is logged and changes nothing', async () => {
     failing = true;
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     expect((await exchangeCode(portal, client, code)).status).toBe(200);

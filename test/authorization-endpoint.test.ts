@@ -151,8 +151,8 @@ const codeOf = async (browser: Browser, question: Readonly<Record<string, string
   return new URL(answered.headers.get('location') ?? 'x:').searchParams.get('code');
 };
 
-describe('of two tabs with one request the slower one', () => {
-  test('shows the question that the quicker one put, of a pushed request', async () => {
+describe('with two tabs for one request, the slower one', () => {
+  test('shows the question that the faster one asked, for a pushed request', async () => {
     const url = await pushed();
     const browser = browserOf(ADA);
     // So that both tabs have one cookie.
@@ -165,7 +165,7 @@ describe('of two tabs with one request the slower one', () => {
     expect(await codeOf(browser, slower)).not.toBeNull();
   });
 
-  test('shows the question that the quicker one put, of a request that waited in the store', async () => {
+  test('shows the question that the faster one asked, for a request that waited in the store', async () => {
     const browser = browserOf(null);
     const back = await wayBack(browser, at(parameters({ state: 's'.repeat(6000) })));
     browser.person = ADA;
@@ -179,7 +179,7 @@ describe('of two tabs with one request the slower one', () => {
     expect(await codeOf(browser, slower)).not.toBeNull();
   });
 
-  test('of a pushed request that somebody else was put meanwhile shows nothing', async () => {
+  test('shows nothing if another person was asked the pushed request meanwhile', async () => {
     const url = await pushed();
     meanwhile = () => server.send(browserOf('grace'), url);
     const refused = await server.send(browserOf(ADA), url);
@@ -188,7 +188,7 @@ describe('of two tabs with one request the slower one', () => {
   });
 });
 
-test('a pushed request that waits is led back to by its link, when what was pushed has gone', async () => {
+test('the link of a waiting pushed request leads back to it, also after the pushed request has expired', async () => {
   const url = await pushed();
   const browser = browserOf(null);
   const back = await wayBack(browser, url);
@@ -201,7 +201,7 @@ test('a pushed request that waits is led back to by its link, when what was push
   expect(await codeOf(browser, await questionOf(await server.send(browser, back)))).not.toBeNull();
 });
 
-test('a pushed request that waits goes on where none are taken any more', async () => {
+test('a waiting pushed request continues after pushed requests are switched off', async () => {
   const browser = browserOf(null);
   const back = await wayBack(browser, await pushed());
   browser.person = ADA;
@@ -210,7 +210,7 @@ test('a pushed request that waits goes on where none are taken any more', async 
   expect(await codeOf(browser, question)).not.toBeNull();
 });
 
-test('who comes back as nobody, without what waited, is sent to sign in with no cookie of any request', async () => {
+test('a browser that returns signed out, without a waiting request, is sent to sign-in without a request cookie', async () => {
   for (const tellsWhoWaits of [true, false]) {
     const telling = start('accept', {}, { tellsWhoWaits });
     const away = await telling.send(browserOf(null), at({ request_id: 'x'.repeat(43) }));
@@ -221,7 +221,7 @@ test('who comes back as nobody, without what waited, is sent to sign in with no 
   }
 });
 
-test('a page speaks the languages that a request asked for in a form, or when it was pushed', async () => {
+test('a page uses the languages that a request asked for in a form or when it was pushed', async () => {
   const speaking = start('accept', { languages: true });
   const form = parameters({ client_id: 'nobody', ui_locales: 'ja' });
   const page = await speaking.send(browserOf(null), '/oauth/authorize', form);
@@ -235,7 +235,7 @@ test('a page speaks the languages that a request asked for in a form, or when it
   expect([question.status, question.headers.get('content-language')]).toEqual([200, 'ja']);
 });
 
-test('of what is pushed nothing is kept that nobody reads: no key for codes where no proofs are taken', async () => {
+test('a pushed request keeps only what is used: no key for codes where proofs are not accepted', async () => {
   const state = `kept-${Math.random()}`;
   await pushed({ dpop_jkt: 'k'.repeat(43), state, unknown: 'u' });
   const { rows } = await database.execute<{ parameters: string }>(
@@ -259,7 +259,7 @@ describe('a pushed request that its client may no longer make', () => {
           Object.fromEntries(new URL(url, 'https://host.example').searchParams),
         ),
     ],
-  ])('is answered by an error, once, whoever comes with it %s', async (_, status, open) => {
+  ])('is answered with an error, once, sent %s', async (_, status, open) => {
     const app = await server.newClient();
     const url = await pushed({ client_id: app, scope: 'notes:read' });
     await database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', ['openid', app]);
@@ -273,7 +273,7 @@ describe('a pushed request that its client may no longer make', () => {
   });
 });
 
-test('"Not you?" makes no pushed request of one that was not pushed', async () => {
+test('"Not you?" does not turn an ordinary request into a pushed one', async () => {
   const browser = browserOf(ADA);
   const question = await questionOf(await server.send(browser, at(parameters())));
   const page = await server.send(browser, '/oauth/authorize', { ...question, decision: 'switch' });
@@ -286,8 +286,8 @@ test('"Not you?" makes no pushed request of one that was not pushed', async () =
   await questionOf(await server.send({ person: 'grace', jar: browser.jar }, link));
 });
 
-describe('an error that would lead to any site', () => {
-  test('is a page in its place: it leads nowhere by itself, and the log has the error', async () => {
+describe('an error redirect that could lead to any site', () => {
+  test('is shown as a page instead: it redirects nowhere, and the log has the error', async () => {
     const site = 'https://elsewhere.example/callback';
     const app = await server.newClient(site);
     await database.execute('UPDATE oauth_clients SET registered_by = ? WHERE client_id = ?', [
@@ -307,7 +307,7 @@ describe('an error that would lead to any site', () => {
   });
 });
 
-describe('what is sent to the authorization endpoint', () => {
+describe('a request to the authorization endpoint', () => {
   /** What the refusal says to the log. */
   async function refused(work: Promise<Response>): Promise<unknown> {
     refusals = [];
@@ -315,14 +315,14 @@ describe('what is sent to the authorization endpoint', () => {
     return refusals[0]?.['detail'];
   }
 
-  test('is a request or an answer, and not both at once', async () => {
+  test('is a request or an answer, not both', async () => {
     const both = { ...parameters(), request_id: 'x'.repeat(43) };
     expect(await refused(server.send(browserOf(ADA), '/oauth/authorize', both))).toBe(
       'a form with a client_id and a request_id',
     );
   });
 
-  test('is an answer when it has a request_id, a token, and a decision that is known', async () => {
+  test('is an answer if it has a request_id, a token and a known decision', async () => {
     const browser = browserOf(ADA);
     const question = await questionOf(await server.send(browser, at(parameters())));
     const { request_id: id = '', csrf_token: token = '' } = question;
@@ -352,7 +352,7 @@ describe('what is sent to the authorization endpoint', () => {
     expect(await codeOf(browser, question)).not.toBeNull();
   });
 
-  test('is a way back when it has one request_id, and no client', async () => {
+  test('is a return from sign-in if it has one request_id and no client', async () => {
     const browser = browserOf(ADA);
     const { request_id: id = '' } = await questionOf(await server.send(browser, at(parameters())));
     expect((await server.send(browser, at({ request_id: id }))).status).toBe(200);

@@ -48,7 +48,7 @@ async function expectErrorPage(response: Response, says: string): Promise<void> 
   expect(await response.text()).toContain(says);
 }
 
-describe('an authorization request without a certain destination is answered with a page, never a redirect', () => {
+describe('an authorization request without a safe destination is answered with a page, never a redirect', () => {
   // @shows AS-7.4, RFC9700-4.11
   test('an unknown client', async () => {
     await expectErrorPage(await ask({ client_id: 'nobody' }), 'Unknown application');
@@ -65,7 +65,7 @@ describe('an authorization request without a certain destination is answered wit
     await expectErrorPage(await ask({}, `&client_id=${client.id}`), 'Unknown application');
   });
   // @shows AS-7.1, RFC6749-3.1.2.4
-  test('no redirect_uri, even for a client with one registered URI', async () => {
+  test('no redirect_uri, even if the client has only one', async () => {
     await expectErrorPage(await ask({ redirect_uri: undefined }), 'Unregistered return address');
   });
   // @shows AS-7.4
@@ -91,7 +91,7 @@ describe('an authorization request without a certain destination is answered wit
   });
 });
 
-describe('everything else goes back to the redirect URI with error, state and iss', () => {
+describe('every other error goes back to the redirect URI with error, state and iss', () => {
   // @shows AS-7.4, RFC6749-4.1.2.1c, RFC9207-2b, RFC9700-4.4
   test.each<[string, Record<string, string | undefined>, string]>([
     // @shows AS-7.6, RFC6749-3.1.1
@@ -180,7 +180,7 @@ describe('everything else goes back to the redirect URI with error, state and is
   });
 
   // @shows AS-7.7
-  test("a scope that is offered, but not this client's", async () => {
+  test('a scope that is offered, but not to this client', async () => {
     const reader = await registerClient(portal, { scopes: ['notes:read'] });
     const visitor = await portal.signedIn(ADA);
     const response = await visitor.get(authorizationUrl(portal, reader, { scope: 'notes:read openid' }));
@@ -188,14 +188,14 @@ describe('everything else goes back to the redirect URI with error, state and is
   });
 
   // @shows AS-8.7
-  test('scopes of which the person holds no permission are access_denied, without a question', async () => {
+  test('scopes for which the person lacks every permission are access_denied, without a question', async () => {
     const visitor = await portal.signedIn(GRACE);
     const response = await visitor.get(authorizationUrl(portal, client, { scope: 'notes:write' }));
     await expectRedirectedError(response, 'access_denied');
   });
 });
 
-describe('an access token has no business here', () => {
+describe('an access token is not accepted here', () => {
   test.each(['GET', 'POST'])('%s with an Authorization: Bearer header is invalid_request', async (method) => {
     const visitor = await portal.signedIn(ADA);
     const headers = { Authorization: 'Bearer x', Cookie: visitor.cookies() };
@@ -207,15 +207,15 @@ describe('an access token has no business here', () => {
   });
 });
 
-describe('what a request may leave out or add', () => {
+describe('an authorization request', () => {
   // @shows AS-1.5, AS-7.5, AS-7.9, RFC6749-3.1d, OIDC-3.1.2.1g, OIDC-3.1.2.1h
-  test('unknown parameters and prompt=consent are fine', async () => {
+  test('may have unknown parameters and prompt=consent', async () => {
     const response = await ask({ prompt: 'consent', display: 'popup', foo: 'bar', request_id: 'whatever' });
     expect(response.status).toBe(200);
   });
 
   // @shows OIDC-3.1.2.1h
-  test('the wishes of OpenID Connect that may be left unfulfilled are no error', async () => {
+  test('may have optional OpenID Connect parameters that the server ignores', async () => {
     const wishes = {
       display: 'page',
       ui_locales: 'de fr',
@@ -227,19 +227,19 @@ describe('what a request may leave out or add', () => {
   });
 
   // @shows RFC6749-3.1c
-  test('a parameter without a value counts as omitted', async () => {
+  test('treats a parameter without a value as missing', async () => {
     expect((await ask({ max_age: '', prompt: '', request: '' })).status).toBe(200);
   });
 
   // @shows AS-7.7, RFC6749-3.3c
-  test('without a scope, all the scopes of the client but openid are meant', async () => {
+  test("without a scope, means all the client's scopes except openid", async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: undefined });
     expect(tokens.scope.split(' ').toSorted()).toEqual(['email', 'notes:read', 'notes:write', 'profile']);
     expect(tokens.id_token).toBeUndefined();
   });
 
   // @shows AS-7.12, RFC6749-4.1.1, RFC9700-2.1d
-  test('state and nonce are as long as the URL allows', async () => {
+  test('may have state and nonce as long as the URL allows', async () => {
     const state = 'é%&='.repeat(600);
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client, { state, nonce: 'n'.repeat(3000) }));
@@ -248,7 +248,7 @@ describe('what a request may leave out or add', () => {
   });
 
   // @shows RFC6749-3.1.2b
-  test('a redirect URI keeps its own query', async () => {
+  test('keeps the query of the redirect URI', async () => {
     const redirectUri = 'https://client.example/cb?keep=a%20b';
     const own = await registerClient(portal, { redirectUris: [redirectUri] });
     const visitor = await portal.signedIn(ADA);
@@ -258,9 +258,9 @@ describe('what a request may leave out or add', () => {
   });
 });
 
-describe('offline_access, which clients hard-code', () => {
+describe('offline_access, which many clients always send', () => {
   // @shows AS-3.5
-  test('is no obstacle, is not shown, and is not among the scopes that are granted, which the answer tells', async () => {
+  test('is ignored: it is neither shown nor granted, and the response lists the granted scopes', async () => {
     const visitor = await portal.signedIn(ADA);
     const scope = 'openid offline_access notes:read';
     const page = await visitor.get(authorizationUrl(portal, client, { scope }));
@@ -276,14 +276,14 @@ describe('offline_access, which clients hard-code', () => {
 
   // @shows AS-3.5
   // @shows RFC9700-4.14.2f
-  test('gives no refresh token to a client that is not registered for refreshing', async () => {
+  test('gives no refresh token to a client that is not registered for refresh', async () => {
     const own = await registerClient(portal, { grants: ['authorization_code'] });
     const tokens = await obtainTokens(portal, own, ADA, { scope: 'notes:read offline_access' });
     expect(tokens).not.toHaveProperty('refresh_token');
   });
 
   // @shows AS-3.5
-  test('alone it names no scope, as when none is sent', async () => {
+  test('alone counts as no scope', async () => {
     const without = await obtainTokens(portal, client, ADA, { scope: undefined });
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'offline_access' });
     expect(tokens.scope).toBe(without.scope);
@@ -291,11 +291,11 @@ describe('offline_access, which clients hard-code', () => {
     expect(await again.json()).toMatchObject({ scope: without.scope });
   });
 
-  test('beside a scope that is unknown changes nothing: invalid_scope', async () => {
+  test('beside an unknown scope is still invalid_scope', async () => {
     await expectRedirectedError(await ask({ scope: 'offline_access notes:destroy' }), 'invalid_scope');
   });
 
-  test('beside client credentials it asks for nothing', async () => {
+  test('has no effect with client credentials', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -309,7 +309,7 @@ describe('offline_access, which clients hard-code', () => {
   });
 
   // @shows AS-3.5
-  test('may be named when a client is registered, and is in no metadata', async () => {
+  test('may be named at registration, and is not in the metadata', async () => {
     const own = await registerClient(portal, { scopes: ['notes:read', 'offline_access'] });
     expect((await portal.server.clients.find(own.id))?.scopes).toEqual(['notes:read']);
     const metadata = await fetch(`${portal.url}/.well-known/openid-configuration`);
@@ -317,7 +317,7 @@ describe('offline_access, which clients hard-code', () => {
   });
 });
 
-describe('the browser is handed only an opaque request id', () => {
+describe('the browser sees only an opaque request id', () => {
   // @shows AS-1.1, AS-2.5, AS-4.9, AS-8.2, AS-14.3, OIDC-3.1.2.3
   test('on the way to signing in', async () => {
     const response = await portal.visitor().get(authorizationUrl(portal, client));
@@ -337,7 +337,7 @@ describe('the browser is handed only an opaque request id', () => {
   });
 
   // @shows AS-7.12
-  test('a long request survives signing in', async () => {
+  test('a long request survives sign-in', async () => {
     const visitor = portal.visitor();
     const state = 's'.repeat(6000);
     const login = await visitor.visit(authorizationUrl(portal, client, { state }));
@@ -352,7 +352,7 @@ describe('the browser is handed only an opaque request id', () => {
 describe('the pages', () => {
   // @shows AS-8.8, RFC6749-10.13, RFC9700-4.2.4a, RFC9700-4.16
   // @shows RFC9700-4.16b
-  test('are not framed, not stored, send no referrer and run no script', async () => {
+  test('are not framed or stored, send no referrer and run no script', async () => {
     for (const response of [await ask({}), await ask({ client_id: 'nobody' })]) {
       expect(response.headers.get('x-frame-options')).toBe('DENY');
       expect(response.headers.get('cache-control')).toBe('no-store');
@@ -365,7 +365,7 @@ describe('the pages', () => {
   });
 
   // @shows AS-2.2, AS-2.3, AS-3.4, AS-6.1, AS-8.5, RFC6749-3.1a, RFC6749-10.2
-  test('say who asks, as whom, for what, and where the answer goes', async () => {
+  test('say which application asks, as which person, for what, and where the answer goes', async () => {
     const html = await (await ask({})).text();
     for (const said of [
       'Test application',

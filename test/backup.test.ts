@@ -63,7 +63,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Runs a command of the page, in a process of its own as whoever operates the server does. */
+/** Runs a command of the page in a separate process, as an operator does. */
 async function run(command: string): Promise<void> {
   const { dialect } = portal.application.database;
   const [database, restored] = [portal.env['DATABASE_URL'] ?? '', restoredDatabase.url];
@@ -140,9 +140,9 @@ const subjectOf = (token: string) =>
   (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub: string }).sub;
 const tokensOf = async (response: Response) => (await response.json()) as Tokens;
 
-describe('a backup that is taken beside load, and restored elsewhere', () => {
+describe('a backup taken under load and restored elsewhere', () => {
   // @shows AS-31.9
-  test('has all that was answered before it began; what it does not know has ended after oauth:restored, and life goes on', async () => {
+  test('has everything answered before it began; oauth:restored ends what it does not know, and the server continues', async () => {
     const client = await registerClient(portal);
     const robot = await registerClient(portal, {
       redirectUris: [],
@@ -238,7 +238,7 @@ describe('a backup that is taken beside load, and restored elsewhere', () => {
 
 describe('oauth:restored', () => {
   // @shows AS-31.9
-  test('works in batches, ends what waits, says who did it, and leaves what is allowed afterwards', async () => {
+  test('works in batches, ends what waits, says who did it, and leaves alone what is granted afterwards', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const { database } = portal.application;
@@ -293,7 +293,7 @@ describe('oauth:restored', () => {
     });
   });
 
-  test('ends nothing where nobody can be asked and nobody said yes', async () => {
+  test('ends nothing without --yes if it cannot ask for confirmation', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const { code, stderr } = await portico(['oauth:restored'], { cwd: PORTAL, env: portal.env });
@@ -313,7 +313,7 @@ describe('db:backup', () => {
   const nothing = { mode: null };
   const written = () => stat(target()).catch(() => nothing);
 
-  test('writes a file for its owner alone; of a server it names the tool, and writes nothing', async () => {
+  test('writes a file that only its owner can read; for a database server it names the tool and writes nothing', async () => {
     expect(await backUp(target())).toEqual(
       isServer ? refused(/use (?:pg_dump|mariadb-dump)/) : { code: 0, stderr: '' },
     );
@@ -321,14 +321,14 @@ describe('db:backup', () => {
     expect(mode === null ? mode : mode & 0o777).toBe(isServer ? null : 0o600);
   });
 
-  test('takes away no file that another copy is being written to', async () => {
+  test('removes no file that another backup is being written to', async () => {
     const file = path.join(folder, 'at once');
     await writeFile(`${file}.part`, 'of another copy', { mode: 0o600 });
     expect(await backUp(file)).toEqual(refused(isServer ? /on a server/ : /at once\.part is there/));
     expect(await readFile(`${file}.part`, 'utf8')).toBe('of another copy');
   });
 
-  test('writes over nothing, and makes no folder', async () => {
+  test('overwrites nothing and makes no folder', async () => {
     await writeFile(target(), 'of before', { mode: 0o600 });
     expect(await backUp(target())).toEqual(refused(isServer ? /on a server/ : /is there already/));
     expect(await readFile(target(), 'utf8')).toBe('of before');

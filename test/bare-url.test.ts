@@ -40,7 +40,7 @@ const PROGRAMS: readonly ClientProgram[] = [
 
 const programs = PROGRAMS.slice(0, SCALE.bareClients);
 
-describe('a client that knows nothing but the address of the tools', () => {
+describe('a client that knows only the address of the tools', () => {
   let host: BareHost;
   let browser: Browser;
   let home: string;
@@ -98,7 +98,7 @@ describe('a client that knows nothing but the address of the tools', () => {
         client.tell('call my_account');
         await answered('Ada Lovelace');
 
-        // Refresh: nobody is asked again.
+        // Refresh: no question is asked again.
         host.hour();
         client.tell('hour');
         expect(await client.next()).toEqual({ answer: '' });

@@ -58,7 +58,7 @@ const ENDPOINTS_OF_BEFORE = [
 ];
 
 // @shows AS-2.17
-test('without a base path endpoints, metadata, redirects and cookies are what they were', async () => {
+test('without a base path, endpoints, metadata, redirects and cookies are unchanged', async () => {
   const portal = await startPortal({ mode: 'prod', config: { public_url: 'https://portal.example' } });
   try {
     const { application, server } = portal;
@@ -106,7 +106,7 @@ test('without a base path endpoints, metadata, redirects and cookies are what th
 
 // --- configuration --------------------------------------------------------------------------------------------
 
-describe('configured wrongly', () => {
+describe('a wrong base path', () => {
   const problemsOf = async (config: ConfigMap): Promise<readonly string[]> => {
     const failed = startApplication({ ...catalog, config: { public_url: 'https://app.example', ...config } });
     const error: unknown = await failed.then(
@@ -119,7 +119,7 @@ describe('configured wrongly', () => {
   };
 
   // @shows AS-2.16, AS-2.17, AS-2.18
-  test('the application does not start, and every problem is named by its key', async () => {
+  test('stops the application at the start, and every problem is named by its key', async () => {
     expect(await problemsOf({ base_path: 'auth/', base_path_stripped: 'yes', body_limit: 0 })).toEqual([
       'base_path: must begin with /',
       'base_path: must not end with /; leave it out for the whole origin',
@@ -136,7 +136,7 @@ describe('configured wrongly', () => {
   });
 
   // @shows AS-2.17, AS-2.18
-  test('createAuthorizationServer throws, naming the same keys', () => {
+  test('makes createAuthorizationServer throw, naming the same keys', () => {
     const make = (options: Pick<AuthorizationServerOptions, 'basePath' | 'basePathStripped'>) => () =>
       createAuthorizationServer({
         publicUrl: 'https://app.example',
@@ -149,7 +149,7 @@ describe('configured wrongly', () => {
   });
 
   // @shows MCP-3.10, MCP-7.10
-  test('an MCP resource without the base path is a problem, and the message has the right one', async () => {
+  test('is reported for an MCP resource without it, with the right path in the message', async () => {
     const resource = 'https://app.example/mcp';
     const server = { name: 'Tools', audience: resource, scopes: { 'mcp:tools': 'Use your tools' } };
     const config = { base_path: '/auth', oauth_server: server, mcp: { resource } };
@@ -168,7 +168,7 @@ test.each([
   ...waysOf(MOUNTS.filter(({ name }) => /^portico\/\w+$/.test(name))).map(
     (mount) => [mount.name, mount] as const,
   ),
-])('%s takes every character that a base path may have for itself', async (_, mount) => {
+])('%s accepts every character that a base path may have as itself', async (_, mount) => {
   const basePath = '/v2.1/~A-z_0/...';
   const audience = `http://localhost${basePath}/mcp`;
   const config = { public_url: 'http://localhost', base_path: basePath };
@@ -210,7 +210,7 @@ describe('mounted below a path of the framework', () => {
   afterAll(() => installation.close());
 
   // @shows AS-2.17
-  test("Express's app.use('/auth', …) serves what is below, by the path that was sent", async () => {
+  test("Express's app.use('/auth', …) serves endpoints below it, by the path that was sent", async () => {
     const app = express();
     app.use(BASE, expressPortico(installation.server));
     const listening = app.listen(0, '127.0.0.1');
@@ -228,7 +228,7 @@ describe('mounted below a path of the framework', () => {
     ['by itself', BASE, ''],
     ['that of the plugin around it', '', BASE],
     ['also one of both', '/auth', '/v1'],
-  ])("Fastify's prefix is refused, saying what to do: %s", async (_, own, around) => {
+  ])("Fastify's prefix is refused, with what to do instead: %s", async (_, own, around) => {
     const fastify = createFastify();
     const outer = async (inner: FastifyInstance) => {
       await inner.register(fastifyPortico(installation.server), { prefix: own });
@@ -262,7 +262,7 @@ describe('oauth:server:doctor --online', () => {
   };
 
   // @shows AS-13.15, AS-2.18
-  test('of a proxy that takes the base path away says what to set', async () => {
+  test('says what to set if a proxy strips the base path', async () => {
     const found = await examined({}, (port) => ({ basePath: BASE, strips: true, port }));
     expect(found.get('endpoints')?.outcome).toBe('ok');
     expect(found.get('public address')).toMatchObject({
@@ -272,7 +272,7 @@ describe('oauth:server:doctor --online', () => {
   });
 
   // @shows AS-13.15, AS-2.18
-  test('of one that does not, too', async () => {
+  test('says what to set if a proxy keeps it', async () => {
     const found = await examined({ base_path_stripped: true }, (port) => ({
       basePath: BASE,
       strips: false,
@@ -285,7 +285,7 @@ describe('oauth:server:doctor --online', () => {
   });
 
   // @shows AS-13.15, AS-6.20
-  test('is content when all of it leads here, what is in front of the base path too', async () => {
+  test('passes if all paths lead here, also those in front of the base path', async () => {
     const found = await examined({ base_path_stripped: true }, (port) => ({
       basePath: BASE,
       strips: true,
@@ -296,7 +296,7 @@ describe('oauth:server:doctor --online', () => {
   });
 
   // @shows AS-13.15, AS-6.20
-  test('warns when what is in front of the base path does not lead here', async () => {
+  test('warns if the paths in front of the base path do not lead here', async () => {
     const found = await examined({ base_path_stripped: true }, (port) => ({
       basePath: BASE,
       strips: true,
@@ -313,7 +313,7 @@ describe('oauth:server:doctor --online', () => {
 });
 
 // @shows AS-13.15, AS-2.17
-test("the doctor names a host's own consent view that sends its form past the base path", async () => {
+test("the doctor names a host's own consent view whose form misses the base path", async () => {
   const views = await mkdtemp(path.join(tmpdir(), 'portico-views-'));
   await mkdir(path.join(views, 'oauth'));
   const form = '<form action="/oauth/authorize"><%= it.requestId %><%= it.csrfToken %> decision</form>';

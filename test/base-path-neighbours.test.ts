@@ -103,7 +103,7 @@ describe('two installations on one origin, below /a and /b', () => {
     });
 
   // @shows AS-6.21
-  test('a code of one is none at the other, and stays good where it was issued', async () => {
+  test('a code of one is unknown at the other, and stays valid where it was issued', async () => {
     const { callback, checks } = await authorize(a, createVisitor(proxy.url));
     const stolen = new URL(callback);
     stolen.searchParams.set('iss', b.assistant.server.issuer);
@@ -115,7 +115,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows AS-6.21, AS-7.4
-  test('an answer of one is refused by a client of the other: its iss is another', async () => {
+  test('an answer from one is refused by a client of the other, because its iss differs', async () => {
     const { callback, checks } = await authorize(a, createVisitor(proxy.url));
     await expect(openid.authorizationCodeGrant(b.config, callback, checks)).rejects.toMatchObject({
       cause: { message: expect.stringContaining('"iss"') as string },
@@ -123,7 +123,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows AS-6.21
-  test('an access token, a refresh token and an ID token of one are nothing to the other', async () => {
+  test('an access token, a refresh token and an ID token of one are invalid at the other', async () => {
     const tokens = await tokensOf(a);
     expect((await call(a, tokens.access_token)).status).toBe(200);
     expect((await call(b, tokens.access_token)).status).toBe(401);
@@ -145,7 +145,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows AS-6.21, AS-7.8
-  test('a resource of one is no target at the other', async () => {
+  test('a resource of one is an invalid target at the other', async () => {
     const target = await createVisitor(proxy.url).get(
       openid.buildAuthorizationUrl(a.config, {
         redirect_uri: REDIRECT_URI,
@@ -160,7 +160,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows AS-6.21, HOST-2.4
-  test('who signs in at one is signed in there alone, and signing in, or out, at the other ends nothing', async () => {
+  test('signing in at one does not sign in at the other; signing in or out at the other ends nothing', async () => {
     const visitor = createVisitor(proxy.url);
     await tokensOf(a, visitor);
     const login = await visitor.visit(`${proxy.url}/b/oauth/applications`);
@@ -183,7 +183,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows AS-6.21
-  test('a question of one cannot be answered at the other, signed in at both', async () => {
+  test('a question of one cannot be answered at the other, even signed in at both', async () => {
     const visitor = createVisitor(proxy.url);
     await tokensOf(a, visitor);
     await tokensOf(b, visitor);
@@ -206,7 +206,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows AS-6.21
-  test('a request that waits at one is unknown to the other, also when its cookie is planted there', async () => {
+  test('a request that waits at one is unknown at the other, even with its cookie planted there', async () => {
     const visitor = createVisitor(proxy.url);
     await tokensOf(b, visitor);
     const url = openid.buildAuthorizationUrl(a.config, {
@@ -225,7 +225,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows MCP-7.10
-  test('the MCP resource is below each, and its metadata in front: pages of the origin are no strangers', async () => {
+  test('the MCP resource is below each base path, its metadata in front; pages of the origin are not foreign', async () => {
     for (const { assistant, config } of [a, b]) {
       const { basePath, issuer } = assistant.server;
       const resource = `${issuer}/mcp`;
@@ -253,7 +253,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows MCP-7.10, AS-6.20
-  test('the official MCP clients find each from the address of its tools alone', async () => {
+  test('the official MCP clients find each from the address of its tools', async () => {
     for (const { assistant } of [a, b]) {
       const { issuer, config } = assistant.server;
       const { id: clientId, secret: clientSecret } = assistant.service;
@@ -277,7 +277,7 @@ describe('two installations on one origin, below /a and /b', () => {
   });
 
   // @shows MCP-9.3, MCP-7.10
-  test('both doctors find all in order', async () => {
+  test('the doctors of both find no fault', async () => {
     for (const { assistant } of [a, b]) {
       const { application, server } = assistant;
       const report = await examine(application, server, { online: true });
@@ -299,7 +299,7 @@ describe('two installations on one origin, below /a and /b', () => {
 
 describeWith('chromium')('in a real Chromium', () => {
   // @shows AS-2.18, AS-6.21, HOST-2.4
-  test('one person, two installations of one origin, both tabs at once', async () => {
+  test('one person uses two installations on one origin, in two tabs at once', async () => {
     const answers: (string | null)[] = [];
     const relyingParty = await startServer((incoming, outgoing) => {
       const asked = new URL(incoming.url ?? '', 'http://localhost');

@@ -131,7 +131,7 @@ describe.each(STACKS)('$name', (stack) => {
     const here = () => ({ installation, config, scope });
 
     // @shows AS-2.17, AS-2.18, AS-6.20, DISCOVERY-4, DISCOVERY-4.3
-    test('openid-client finds it below the issuer; sign-in, consent, ID token, UserInfo, refresh, revocation', async () => {
+    test('openid-client finds it below the issuer: sign-in, consent, ID token, UserInfo, refresh, revocation', async () => {
       const metadata = config.serverMetadata();
       expect(metadata.issuer).toBe(issuer);
       const places = Object.entries(metadata).filter(([name]) => /_endpoint$|_uri$/.test(name));
@@ -163,7 +163,7 @@ describe.each(STACKS)('$name', (stack) => {
     });
 
     // @shows AS-6.20, RFC8414-3.3
-    test('oauth4webapi finds it in front of the issuer (RFC 8414), and takes its answers for this issuer alone', async () => {
+    test('oauth4webapi finds it in front of the issuer (RFC 8414), and accepts answers from this issuer only', async () => {
       const url = new URL(issuer);
       const found = await oauth.discoveryRequest(url, { algorithm: 'oauth2', ...INSECURE });
       expect(new URL(found.url).pathname).toBe(`/.well-known/oauth-authorization-server${BASE}`);
@@ -192,7 +192,7 @@ describe.each(STACKS)('$name', (stack) => {
     });
 
     // @shows AS-6.20
-    test('discovery is the same document at both places, the key set below it, and neither is at the origin', async () => {
+    test('discovery is the same document at both places, the key set is below the base path, and the origin has neither', async () => {
       for (const name of ['openid-configuration', 'oauth-authorization-server']) {
         const [below, inFront] = await Promise.all(
           [`${BASE}/.well-known/${name}`, `/.well-known/${name}${BASE}`].map(async (path) => {
@@ -217,7 +217,7 @@ describe.each(STACKS)('$name', (stack) => {
     });
 
     // @shows AS-2.18, AS-6.21
-    test('a request that waits is a cookie of the path that the browser asks for, and of no other', async () => {
+    test('the cookie of a waiting request is sent to its own path only', async () => {
       const url = openid.buildAuthorizationUrl(config, {
         redirect_uri: REDIRECT_URI,
         scope,
@@ -235,7 +235,7 @@ describe.each(STACKS)('$name', (stack) => {
     });
 
     // @shows AS-2.18
-    test("a person's page of applications: its forms and links stay below the base path", async () => {
+    test("a person's page of applications keeps its forms and links below the base path", async () => {
       const visitor = createVisitor(proxy.url);
       await authorize(here(), visitor);
       const page = await visitor.visit(`${issuer}/oauth/applications`);
@@ -270,7 +270,7 @@ describe.each(STACKS)('$name', (stack) => {
     });
 
     // @shows AS-2.18, AS-6.18
-    test('only the path as it arrives is an endpoint: no other case, encoding, slash or segment', async () => {
+    test('an endpoint matches only the exact path: no other case, encoding, slash or segment', async () => {
       const mounted = strips ? '' : BASE;
       const isTokenEndpoint = async (path: string) => {
         const { body } = await sendRaw(installation.port, path, 'grant_type=authorization_code&code=x');
@@ -313,7 +313,7 @@ describe.each(STACKS)('$name', (stack) => {
 });
 
 // @shows HOST-2.4
-test("the kit's own routes, when a proxy takes the base path away: links have it, and signing out leads to the first page", async () => {
+test('if a proxy strips the base path, links of the kit have it, and signing out leads to the first page', async () => {
   const proxy = await startProxy();
   const config = { public_url: proxy.url, base_path: BASE, base_path_stripped: true };
   const portal = await startPortal({ config });
@@ -357,7 +357,7 @@ const PIECES = [
 
 // @shows AS-2.18, AS-6.18
 test.each([false, true])(
-  'whatever else a path is made of, it is no endpoint (base_path_stripped: %j)',
+  'no path of another form is an endpoint (base_path_stripped: %j)',
   async (stripped) => {
     const config = { public_url: 'https://portal.example', base_path: BASE, base_path_stripped: stripped };
     const portal = await startPortal({ mode: 'prod', config });

@@ -9,14 +9,14 @@ const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const PAGE = read('tools/bench/RESULTS.md');
 const STORED = globSync('*.json', { cwd: RESULTS }).toSorted();
 
-describe('the pictures of the benchmarks', () => {
-  test('are drawn of the figures that are stored', () => {
+describe('the charts of the benchmarks', () => {
+  test('are drawn from the stored figures', () => {
     const stale = [...storedPictures()].filter(([file, picture]) => readFileSync(file, 'utf8') !== picture);
     expect(stale.map(([file]) => `${path.basename(file)}: node tools/bench/plots.ts`)).toEqual([]);
     expect(storedPictures().size).toBe(6);
   });
 
-  test('stand in tools/bench/RESULTS.md, all of them', () => {
+  test('are all shown in tools/bench/RESULTS.md', () => {
     const shownThere = [...PAGE.matchAll(/!\[[^\]]+\]\(results\/([\w-]+\.svg)\)/g)].map(
       ([, name = '']) => name,
     );
@@ -24,7 +24,7 @@ describe('the pictures of the benchmarks', () => {
     expect(shownThere.toSorted()).toEqual(drawn.toSorted());
   });
 
-  test.each(STORED)('show figures that stand in the tables: %s', (file) => {
+  test.each(STORED)('show figures from the tables: %s', (file) => {
     const figures = JSON.parse(readFileSync(path.join(RESULTS, file), 'utf8')) as Figures;
     const [first = '', second = ''] = PAGE.split('\n## PostgreSQL\n');
     const lines = (file.startsWith('postgres') ? second : first).split('\n');
@@ -41,7 +41,7 @@ describe('the pictures of the benchmarks', () => {
   });
 });
 
-describe('a picture of bars', () => {
+describe('a bar chart', () => {
   const chart = {
     title: 'A <b>',
     description: 'Longer & better.',
@@ -59,20 +59,20 @@ describe('a picture of bars', () => {
   };
   const picture = drawBars(chart);
 
-  test('has bars as long as their values say, on the scale of their group', () => {
+  test('has bars in proportion to their values, on the scale of their group', () => {
     const widths = [...picture.matchAll(/<rect class="(?:bar|limit)[^>]* width="(\d+)"/g)].map(([, width]) =>
       Number(width),
     );
     expect(widths).toEqual([440, 110, 440]);
   });
 
-  test('says its figures in words', () => {
+  test('has its figures as text', () => {
     expect(picture).toMatch(/<title id="title">A &lt;b&gt;<\/title>/);
     expect(picture).toContain('one: portico 1,000, other 250; two: &quot;bare&quot; 2.5.</desc>');
     expect(picture).toContain('>2.5 ms</text>');
   });
 
-  test('loads nothing, and runs nothing', () => {
+  test('loads and runs nothing', () => {
     expect(picture.replace('http://www.w3.org/2000/svg', '')).not.toMatch(
       /https?:|<script|url\(|@import| on\w+=/,
     );

@@ -107,7 +107,7 @@ async function listening(listener: RequestListener): Promise<string> {
 const challengeOf = (response: Response) =>
   [response.status, response.headers.get('www-authenticate')] as const;
 
-describe('switched on', () => {
+describe('with DPoP on', () => {
   let portal: RunningPortal;
   let client: TestClient;
   let bound: string;
@@ -153,7 +153,7 @@ describe('switched on', () => {
   });
 
   // @shows AS-12.18
-  test('a request in the scheme DPoP has no session: no CSRF token, no cookie, whatever its token is', async () => {
+  test('a request in the DPoP scheme has no session: no CSRF token and no cookie, with any token', async () => {
     const visitor = await portal.signedIn(ADA);
     const cookie = { Cookie: visitor.cookies() };
     const who = async (headers: Readonly<Record<string, string>>) => {
@@ -172,7 +172,7 @@ describe('switched on', () => {
     expect(await who({ ...cookie, Authorization: 'DPoPx garbage' })).toBe(403);
   });
 
-  test('an authorization request takes no access token in this scheme either', async () => {
+  test('an authorization request does not accept an access token in this scheme either', async () => {
     const visitor = await portal.signedIn(ADA);
     const headers = { Cookie: visitor.cookies(), Authorization: `DPoP ${bound}` };
     const response = await fetch(authorizationUrl(portal, client), { headers, redirect: 'manual' });
@@ -180,7 +180,7 @@ describe('switched on', () => {
   });
 
   // @shows RFC9449-7.2
-  test('a bound token as Bearer is challenged in both schemes', async () => {
+  test('a bound token sent as Bearer is challenged in both schemes', async () => {
     const response = await callApi(portal, NOTES, bound);
     expect(challengeOf(response)).toEqual([
       401,
@@ -190,7 +190,7 @@ describe('switched on', () => {
     ]);
   });
 
-  test('a token that is lost or narrow is challenged in its scheme', async () => {
+  test('an invalid token and one with too few scopes are challenged in their scheme', async () => {
     expect(challengeOf(await callBound(portal, NOTES, key, 'garbage'))[1]).toMatch(
       /^DPoP realm="oauth", error="invalid_token", .*algs="[^"]*"$/,
     );
@@ -210,7 +210,7 @@ describe('switched on', () => {
   });
 
   // @shows AS-12.16
-  test('switched off later, a bound token is none in either scheme, and nothing else is said of it', async () => {
+  test('after DPoP is switched off, a bound token is invalid in either scheme, without a further hint', async () => {
     const off = await beside(portal, {});
     const unbound = (await obtainTokens(off, client, ADA)).access_token;
     expect((await callApi(off, NOTES, unbound)).status).toBe(200);
@@ -231,7 +231,7 @@ describe('switched on', () => {
   });
 
   // @shows AS-12.16
-  test('required later, an unbound token is none', async () => {
+  test('after bound tokens become required, an unbound token is invalid', async () => {
     const unbound = (await obtainTokens(portal, client, ADA)).access_token;
     const strict = await beside(portal, { oauth_server: { dpop: 'require' } });
     const refused = await callApi(strict, NOTES, unbound);
@@ -250,7 +250,7 @@ describe('switched on', () => {
   });
 
   // @shows AS-12.16
-  test('a scope that needs it later is none of an unbound token, and one of a bound token', async () => {
+  test('after a scope starts to require it, only bound tokens have that scope', async () => {
     const unbound = (await obtainTokens(portal, client, ADA)).access_token;
     const strict = await beside(portal, {
       oauth_server: { dpop: 'accept', scopes: { 'notes:write': { label: 'Write', dpop: true } } },
@@ -276,7 +276,7 @@ describe('switched on', () => {
   });
 
   // @shows RFC9449-9
-  test('with nonces a proof without one is asked for again, wherever a token is presented', async () => {
+  test('with nonces, a proof without one is asked for again wherever a token is presented', async () => {
     const asking = await beside(portal, { oauth_server: { dpop: 'accept', dpop_nonces: true } });
     for (const path of [NOTES, '/oauth/userinfo']) {
       const url = `${asking.url}${path}`;
@@ -347,7 +347,7 @@ describe('switched on', () => {
   ];
 
   test.each(TWICE)(
-    'on %s one request may be looked up more than once, another one may not',
+    'on %s, one request may be checked several times, but a second request with the same proof is refused',
     async (_, run) => {
       const url = await run();
       for (const path of ['/orders', '/oauth/userinfo']) {
@@ -363,7 +363,7 @@ describe('switched on', () => {
     },
   );
 
-  test('a mount below a prefix, and a request whose URL was shortened, have the URL that was sent', async () => {
+  test('below a prefix, and after the framework shortened the URL, the URL that was sent counts', async () => {
     const below = express.Router();
     below.use(onExpress.bearer(portal.server)).get('/orders', (_, res) => {
       token().requireUsable();
@@ -394,7 +394,7 @@ describe('switched on', () => {
       },
     ],
     [
-      'a host that makes Requests of its own',
+      'a host that makes its own Requests',
       () => (incoming, outgoing) => {
         const target = incoming.url ?? '';
         const request = requestFrom({ incoming, outgoing, target, parsed: undefined }, portal.server.origin);
@@ -409,7 +409,7 @@ describe('switched on', () => {
 
   // @shows AS-12.13
   test.each(LITERAL)(
-    'on %s a proof for what a path becomes opens no route of what was sent',
+    'on %s, a proof for the normalized path opens no route of the path that was sent',
     async (_, app) => {
       const url = await listening(app());
       const ask = async (target: string, htu: string) => {
@@ -430,7 +430,7 @@ describe('switched on', () => {
     },
   );
 
-  test('without the request nobody can look at a proof', async () => {
+  test('without the request, a proof cannot be checked', async () => {
     const url = `${portal.url}/orders`;
     const { Authorization: authorization = '' } = boundHeaders(key, 'GET', url, bound);
     const found = await portal.server.lookUpToken(authorization);
@@ -441,7 +441,7 @@ describe('switched on', () => {
   });
 
   // @shows RFC9449-7.1a
-  test('of many requests at once with one proof one is let through', async () => {
+  test('of many simultaneous requests with one proof, one is accepted', async () => {
     const url = `${portal.url}${NOTES}`;
     const headers = boundHeaders(key, 'GET', url, bound);
     const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(url, { headers })));
@@ -457,7 +457,7 @@ test.each([
   { strips: false, arrives: '/auth' },
   { strips: true, arrives: '' },
 ])(
-  'with a base path the URL of a proof is the one of the outside (a proxy takes it away: $strips)',
+  'with a base path, the URL of a proof is the public one (a proxy strips it: $strips)',
   async ({ strips, arrives }) => {
     const config = { base_path: '/auth', base_path_stripped: strips, ...ON };
     const portal = await start({ config, routes: WHO });

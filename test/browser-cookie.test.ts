@@ -19,7 +19,7 @@ import { createClock } from './support/clock.ts';
 import { REDIRECT_URI, codeRequest } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
-/** A host of the four members that nobody else can write: the browser's secret is in a cookie of Portico's own. */
+/** A host that implements only the four required members: the browser's secret is in Portico's own cookie. */
 
 /** Who is signed in in a browser, as its framework knows: the session of the host is of no further concern. */
 interface Browser {
@@ -84,7 +84,7 @@ async function start(more: Partial<Host<Browser>> = {}, issuer = 'https://host.e
   });
   const query = codeRequest(client.id);
 
-  /** Sends what the browser would; `cookies` in place of its own. */
+  /** Sends a request as the browser would; `cookies` replaces the browser's. */
   async function send(
     browser: Browser,
     at: string,
@@ -127,9 +127,9 @@ const isAllowed = (response: Response) =>
 const ownCookie = (response: Response) =>
   response.headers.getSetCookie().find((cookie) => cookie.includes('portico_browser')) ?? null;
 
-describe('a host of four members', () => {
+describe('a host that implements only four members', () => {
   // @shows AS-1.10, AS-8.11
-  test('has pages, a log of what happened and the flow; nothing of its session has to survive a sign-in', async () => {
+  test('has pages, a log and the whole flow; nothing in its session has to survive a sign-in', async () => {
     const { visit, authorize, answer } = await start();
     const browser = browserOf(null);
     const away = await visit(browser, authorize);
@@ -153,7 +153,7 @@ describe('a host of four members', () => {
     ['https://host.example', /^__Host-portico_browser=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/],
     ['http://localhost:8080', /^portico_browser=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax$/],
   ])(
-    'of %s gives a browser one cookie, with the first page and the first after somebody has signed in, and no other',
+    'at %s sets one cookie with the first page and one with the first page after sign-in, and no other',
     async (issuer, form) => {
       const { visit, authorize } = await start({}, issuer);
       for (const person of [null, ADA]) {
@@ -173,13 +173,13 @@ describe('a host of four members', () => {
   );
 });
 
-describe('what such a host leaves out', () => {
+describe('what such a host leaves out:', () => {
   // @shows AS-1.10
   test.each([
     ['ip, as Express, Fastify and Koa have it', { ip: '203.0.113.7', socket: { remoteAddress: '::1' } }],
     ['the other end of the connection', { socket: { remoteAddress: '203.0.113.7' } }],
     ['nothing', {}],
-  ])('is the address that the request of its framework has: %s', async (_, context) => {
+  ])("the address comes from its framework's request: %s", async (_, context) => {
     const { send } = await start();
     const form = { grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'wrong' };
     await send({ ...browserOf(null), ...context }, '/oauth/token', { form });
@@ -187,7 +187,7 @@ describe('what such a host leaves out', () => {
     expect(refusal?.context['address']).toBe('socket' in context ? '203.0.113.7' : null);
   });
 
-  test('is a session where portico() can see it: who is sent back by its page as nobody is warned of, and by no other site', async () => {
+  test('its session: returning from its sign-in page signed out logs a warning, returning from another site does not', async () => {
     const { send } = await start();
     const warned = () => logged.filter(({ message }) => message.includes('signedIn() returned null'));
     const back = async (headers: object) => {
@@ -208,14 +208,14 @@ describe('what such a host leaves out', () => {
     ['loginUrl', { loginUrl: 'login' }],
     ['signOut', { signOut: '//elsewhere.example/logout' }],
     ['signOut', { signOut: '/\\elsewhere.example' }],
-  ])('and %s that is no path of this host is a mistake, found at the start: %j', async (member, more) => {
+  ])('a %s that is no path of this host is an error at the start: %j', async (member, more) => {
     await expect(start(more)).rejects.toThrow(`Host.${member} is '`);
   });
 });
 
 describe('a question', () => {
   // @shows AS-8.2, AS-8.11
-  test('is answered in the browser in which it was asked, and in no other of the same person', async () => {
+  test('is answered only in the browser in which it was asked, also for the same person', async () => {
     const { ask, answer } = await start();
     const [browser, other] = [browserOf(ADA), browserOf(ADA)];
     const question = await ask(browser);
@@ -228,7 +228,7 @@ describe('a question', () => {
   });
 
   // @shows AS-6.21, AS-8.11
-  test('is answered below the base path where it was asked, by no other server, not even one on the same store', async () => {
+  test('is answered only below its base path, by no other server, not even one on the same store', async () => {
     const one = await start({}, 'https://host.example/a');
     const other = await start({}, 'https://host.example/b');
     const browser = browserOf(ADA);
@@ -243,7 +243,7 @@ describe('a question', () => {
   });
 
   // @shows AS-8.11
-  test('is not answered by whoever signs in after its person in the same browser, nor with what they are given', async () => {
+  test("cannot be answered by the next person who signs in to the same browser, nor with that person's form", async () => {
     const { ask, answer, send } = await start();
     const browser = browserOf(ADA);
     const question = await ask(browser);
@@ -261,7 +261,7 @@ describe('a question', () => {
     ['/oauth/applications', undefined],
     ['/oauth/authorize', { decision: 'allow' }],
   ])(
-    'ends when another person comes to %s in the same browser, also if its own comes back',
+    'ends if another person comes to %s in the same browser, even if the first cookie is restored',
     async (at, form) => {
       const { ask, answer, send, keep } = await start();
       const browser = browserOf(null);
@@ -281,7 +281,7 @@ describe('a question', () => {
     },
   );
 
-  test('in each of several tabs is answered, also when they begin at the same moment in a fresh browser', async () => {
+  test('is answered in each of several tabs, also if they open at the same moment in a fresh browser', async () => {
     const { ask, answer, send, keep, authorize } = await start();
     const browser = browserOf(null);
     const tabs = await Promise.all(Array.from({ length: 4 }, () => send(browser, authorize)));
@@ -295,7 +295,7 @@ describe('a question', () => {
     for (const question of questions) expect(isAllowed(await answer(browser, question))).toBe(true);
   });
 
-  test('that met another cookie is refused, with a word in the log', async () => {
+  test('that meets another cookie is refused, and the log says so', async () => {
     const { ask, answer, send, keep, authorize } = await start();
     const browser = browserOf(ADA);
     const [first, second] = await Promise.all([send(browser, authorize), send(browser, authorize)]);
@@ -307,7 +307,7 @@ describe('a question', () => {
     expect(isAllowed(await answer(browser, await ask(browser)))).toBe(true);
   });
 
-  test('goes on when the key of the cookies has changed, and the browser is given the same again', async () => {
+  test('stays valid after the cookie key changes, and the browser gets the same secret again', async () => {
     const { ask, answer, visit } = await start();
     const browser = browserOf(ADA);
     clock.advance(30 * DAY - ((clock.now() / 1000) % (30 * DAY)) - 60);
@@ -321,7 +321,7 @@ describe('a question', () => {
 });
 
 describe('the page of applications', () => {
-  test('takes its form from this browser and person alone', async () => {
+  test('accepts its form from this browser and person only', async () => {
     const { ask, answer, visit, send } = await start();
     const browser = browserOf(ADA);
     expect(isAllowed(await answer(browser, await ask(browser)))).toBe(true);
@@ -333,7 +333,7 @@ describe('the page of applications', () => {
   });
 });
 
-describe('what others do with the cookie', () => {
+describe('attacks on the cookie', () => {
   // @shows AS-8.12
   test.each([
     ['garbage', 'garbage'],
@@ -342,7 +342,7 @@ describe('what others do with the cookie', () => {
     ['thousands of bytes', 'x'.repeat(5000)],
     ['empty', ''],
   ])(
-    'a value that was not sealed here (%s) is replaced by the next page, and nothing is answered with it',
+    'a value that was not sealed here (%s) is replaced by the next page, and answers nothing',
     async (_, value) => {
       const { ask, answer, visit, authorize } = await start();
       const browser = browserOf(ADA);
@@ -358,7 +358,7 @@ describe('what others do with the cookie', () => {
   );
 
   // @shows AS-8.12
-  test('a form of another site, and a page in a frame, come without it and do not replace it', async () => {
+  test('a form of another site and a page in a frame come without it, and do not replace it', async () => {
     const { send, authorize } = await start();
     const browser = browserOf(null);
     const form = Object.fromEntries(new URLSearchParams(authorize.split('?')[1]));
@@ -373,7 +373,7 @@ describe('what others do with the cookie', () => {
   });
 
   // @shows AS-8.12
-  test('one that a sibling domain plants: on https it has another name, on http it does not keep ours out', async () => {
+  test('one planted by a sibling domain: on https the name differs, on http it does not displace ours', async () => {
     const secure = await start();
     const [ada, sibling] = [browserOf(ADA), browserOf(null)];
     await secure.visit(sibling, secure.authorize);
@@ -406,7 +406,7 @@ describe('what others do with the cookie', () => {
   });
 
   // @shows AS-8.12
-  test('as many as fit before ours, as those for a longer path are sent, do not keep it out, nor three behind it', async () => {
+  test('as many as fit before ours, for a longer path, do not displace it, nor do three behind it', async () => {
     const { ask, answer, visit, send, authorize } = await start({}, 'http://localhost:8080');
     const browser = browserOf(ADA);
     const open = await ask(browser);
@@ -425,7 +425,7 @@ describe('what others do with the cookie', () => {
   });
 
   // @shows AS-8.12
-  test('who planted it, and the id of the request too, cannot make the token of the form: the cookie is encrypted', async () => {
+  test('an attacker who plants it and knows the request id cannot make the form token: the cookie is encrypted', async () => {
     const { ask } = await start({}, 'http://localhost:8080');
     const browser = browserOf(ADA);
     const { request_id: requestId = '', csrf_token: csrfToken } = await ask(browser);
@@ -441,7 +441,7 @@ describe('what others do with the cookie', () => {
 
 describe('"Not you?"', () => {
   // @shows AS-8.6, AS-8.13
-  test('of a host that signs out by a function: the browser has another cookie, and the next person is asked', async () => {
+  test('at a host with a sign-out function gives the browser a new cookie, and asks the next person', async () => {
     const { ask, answer } = await start({
       signOut: async (_, browser) => {
         browser.person = null;
@@ -468,7 +468,7 @@ describe('"Not you?"', () => {
     ['/logout', /^\/logout\?return_to=%2Foauth%2Fauthorize%3Frequest_id%3D[\w-]{43}$/],
     ['/logout?all=1', /^\/logout\?all=1&return_to=%2Foauth%2Fauthorize%3Frequest_id%3D[\w-]{43}$/],
   ])(
-    'of a host that signs out at %s sends the browser there, to come back with the request',
+    'at a host that signs out at %s sends the browser there, to return with the request',
     async (path, to) => {
       const { ask, answer } = await start({ signOut: path });
       const browser = browserOf(ADA);
@@ -480,7 +480,7 @@ describe('"Not you?"', () => {
   );
 
   // @shows AS-8.13
-  test('of a host that says nothing of signing out ends the question, and a page says how to go on', async () => {
+  test('at a host without sign-out ends the question, and a page says how to continue', async () => {
     const { ask, answer } = await start();
     const browser = browserOf(ADA);
     const question = await ask(browser);

@@ -104,7 +104,7 @@ describe('in a real Chromium', () => {
   const told = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
 
   // @shows AS-8.8
-  test('sign in, approve, land on the relying party with claims and the notes API', async () => {
+  test('sign in, approve, and reach the relying party with claims and the notes API', async () => {
     await askFor(ADA);
     expect(await heading()).toBe('Allow Notebook to use your Portal account?');
     await allow();
@@ -128,7 +128,7 @@ describe('in a real Chromium', () => {
     expect(await page.locator('main').innerText()).toContain('Buy <b>milk</b> & bread');
   });
 
-  test('a person without the permission is not asked for it, and the API refuses', async () => {
+  test('a person without the permission is not asked for it, and the API refuses it', async () => {
     await askFor(GRACE);
     expect(await page.locator('main').innerText()).not.toContain('Write notes');
     await allow();
@@ -137,14 +137,14 @@ describe('in a real Chromium', () => {
     await told('refused the note: 403');
   });
 
-  test('deny: the relying party hears access_denied and nothing else', async () => {
+  test('deny: the relying party gets access_denied and nothing else', async () => {
     await askFor(ADA);
     await page.getByRole('button', { name: 'Deny' }).click();
     await arrive('You did not allow it');
     expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied');
   });
 
-  test('a wrong password says so, keeps the address and loses nothing of the way back', async () => {
+  test('a wrong password says so, keeps the e-mail address and still leads back afterwards', async () => {
     await page.goto(home);
     await page.getByRole('button', { name: 'Sign in with Portal' }).click();
     await page.getByLabel('Email address').fill(ADA);
@@ -158,7 +158,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-8.21
-  test('a double click on Allow: the browser drops the first answer, and the second leads on', async () => {
+  test('a double click on Allow: the browser drops the first response, and the second one redirects', async () => {
     await askFor(ADA);
     await page.getByRole('button', { name: 'Allow' }).dblclick();
     await arrive('Signed in with Portal');
@@ -187,7 +187,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-8.9
-  test('the back button after the answer: it says that it was answered, and leads to the applications', async () => {
+  test('the back button after the answer shows that it was answered, with a link to the applications', async () => {
     await askFor(ADA);
     await allow();
     await arrive('Signed in with Portal');
@@ -202,7 +202,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-7.13
-  test('the first two tabs of a fresh browser, opened at once, are both answered', async () => {
+  test('the first two tabs of a fresh browser, opened at once, can both be answered', async () => {
     const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
     const second = await context.newPage();
     const tabs = [page, second];
@@ -257,7 +257,7 @@ describe('in a real Chromium', () => {
   test.each([
     ['in their order', [0, 1]],
     ['the later one first', [1, 0]],
-  ])('two consent screens open at once are answered %s', async (_, order) => {
+  ])('two consent screens open at once can be answered %s', async (_, order) => {
     const other = await registerClient(portal, { name: 'Second', redirectUris: [`${home}/nowhere`] });
     await askFor(ADA);
     const second = await context.newPage();
@@ -273,7 +273,7 @@ describe('in a real Chromium', () => {
     expect(new URL(second.url()).searchParams.get('code')).toMatch(/^[0-9a-f]{32}\.[\w-]{43}$/);
   });
 
-  test('another person signs in before the answer: the first request is void', async () => {
+  test('another person signs in before the answer: the first request ends', async () => {
     await askFor(ADA);
     const second = await context.newPage();
     await second.goto(`${portal.url}/login`);
@@ -285,7 +285,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-8.6
-  test('"Not you?" lets the other person sign in and be asked', async () => {
+  test('"Not you?" lets another person sign in and asks that person', async () => {
     await askFor(ADA);
     await page.getByRole('button', { name: 'Not you?' }).click();
     await signIn(page, GRACE);
@@ -338,7 +338,7 @@ describe('in a real Chromium', () => {
     }
   });
 
-  test('a person sees which applications hold access, and takes it back with one button', async () => {
+  test('a person sees the applications with access, and ends it with one button', async () => {
     await askFor(ADA);
     await allow();
     await arrive('Signed in with Portal');
@@ -380,7 +380,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-39.14
-  test('a button shows the password, by mouse and by keyboard, and hides it before it is sent', async () => {
+  test('a button shows the password, by mouse and by keyboard, and hides it again before it is sent', async () => {
     const other = await startPortal({ config: { sign_in_show_password: true, sign_in_links: LINKS } });
     const own = await browser.newContext();
     try {
@@ -428,7 +428,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-39.14
-  test('without JavaScript there is no button to show the password, and people sign in', async () => {
+  test('without JavaScript there is no button to show the password, and sign-in works', async () => {
     const other = await startPortal({ config: { sign_in_show_password: true } });
     try {
       await page.goto(`${other.url}/login`);
@@ -440,7 +440,7 @@ describe('in a real Chromium', () => {
     }
   });
 
-  test('no page has a fault that axe knows, in light and in dark, on a phone and on a desktop', async () => {
+  test('no page fails axe, in light and in dark, on a phone and on a desktop', async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, SCALE.looks)) {
       const own = await browser.newContext({
         colorScheme,

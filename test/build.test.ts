@@ -15,7 +15,7 @@ const run = promisify(execFile);
 
 const FILES = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 
-/** A copy of the repository, so that nobody else's `dist` is built anew. */
+/** A copy of the repository, so that the tests do not rebuild the `dist` of the original. */
 let folder: string;
 
 beforeAll(async () => {
@@ -75,7 +75,7 @@ const addOne = (text: string) => text.replace(/^export function /m, 'console.deb
 // Each build takes some seconds, and many on a busy machine.
 describe('a build', { timeout: 240_000 }, () => {
   // @shows HOST-5.2
-  test('does not disturb a server that runs on what was built before', async () => {
+  test('does not disturb a server that runs on the previous build', async () => {
     const storage = await mkdtemp(path.join(tmpdir(), 'portico-build-'));
     const env = { STORAGE_DIR: storage, PORT: String(await freePort()), RP_PORT: String(await freePort()) };
     const portal = `http://localhost:${env.PORT}`;
@@ -128,7 +128,7 @@ describe('a build', { timeout: 240_000 }, () => {
   });
 
   // @shows HOST-5.2
-  test('is left out when nothing has changed', async () => {
+  test('is skipped if nothing has changed', async () => {
     expect(await build()).toBe(0);
     const before = await built();
     await withSource(
@@ -139,7 +139,7 @@ describe('a build', { timeout: 240_000 }, () => {
     expect(await built()).toEqual(before);
   });
 
-  test('is done again when what was built is not there any more', async () => {
+  test('runs again if its output is missing', async () => {
     const view = path.join(folder, 'packages', 'kit', 'dist', 'views', 'login.eta');
     const before = Object.keys(await built());
     await rm(view);
@@ -148,7 +148,7 @@ describe('a build', { timeout: 240_000 }, () => {
     expect(Object.keys(await built())).toEqual(before);
   });
 
-  test('beside another one waits for it, and then has nothing to do', async () => {
+  test('waits for another build, and then has nothing to do', async () => {
     await withSource(SHARED, addOne, async () => {
       expect(await Promise.all([build(), build(), build()])).toEqual([0, 0, 0]);
       const after = await built();
@@ -162,7 +162,7 @@ describe('a build', { timeout: 240_000 }, () => {
     });
   });
 
-  test('comes before packing a fresh clone, so that all of it is packed', async () => {
+  test('runs before a fresh clone is packed, so that the package is complete', async () => {
     expect(await build()).toBe(0);
     const isFile = (name: string) => path.extname(name) !== '' && name.startsWith('portico/');
     const before = Object.keys(await built()).filter(isFile);
@@ -180,7 +180,7 @@ describe('a build', { timeout: 240_000 }, () => {
   });
 
   // @shows HOST-5.2
-  test('that fails leaves what was built before', async () => {
+  test('that fails keeps the previous build', async () => {
     expect(await build()).toBe(0);
     const before = await built();
     await withSource(

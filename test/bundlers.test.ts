@@ -162,9 +162,9 @@ async function start(file: string) {
   return { url, client: await listening, said };
 }
 
-describe('an application with Portico bundled in, without pg, mysql2 and argon2', () => {
+describe('an application that bundles Portico, without pg, mysql2 and argon2', () => {
   test.each(CHOSEN)(
-    '%s has nothing to warn of; alone, it signs in, asks in pages of both, and issues a token',
+    '%s prints no warning; the bundle runs alone, signs in, shows both kinds of pages, and issues a token',
     async (name, bundle) => {
       const file = path.join(folder, `alone-${name}`, 'app.mjs');
       expect(await bundle(folder, file)).toEqual([]);

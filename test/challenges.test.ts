@@ -27,9 +27,9 @@ const challengeOf = async (asked: Promise<Response>) => {
 };
 const METADATA = () => `resource_metadata="${documentUrl}"`;
 
-describe('a refused call of the host’s own API', () => {
+describe('a refused call to the host’s API', () => {
   // @shows AS-12.10, RFC6750-3.1a, RFC9728-5.1
-  test('without a token: no error, the scope that the handler needs, and where the metadata is', async () => {
+  test('without a token: no error, the scope that the handler needs, and the address of the metadata', async () => {
     expect(await challengeOf(fetch(`${portal.url}/api/notes`))).toEqual([
       401,
       `Bearer realm="oauth", scope="notes:read", ${METADATA()}`,
@@ -38,7 +38,7 @@ describe('a refused call of the host’s own API', () => {
   });
 
   // @shows AS-12.10
-  test('without a token, where any would do: no scope', async () => {
+  test('without a token, if any token is enough: no scope', async () => {
     expect(await challengeOf(fetch(`${portal.url}/api/whoami`))).toEqual([
       401,
       `Bearer realm="oauth", ${METADATA()}`,
@@ -47,7 +47,7 @@ describe('a refused call of the host’s own API', () => {
   });
 
   // @shows AS-12.10
-  test('with a token that is none: invalid_token', async () => {
+  test('with an invalid token: invalid_token', async () => {
     expect(await challengeOf(callApi(portal, '/api/notes', 'x'.repeat(43)))).toEqual([
       401,
       'Bearer realm="oauth", error="invalid_token", ' +
@@ -58,7 +58,7 @@ describe('a refused call of the host’s own API', () => {
   });
 
   // @shows AS-12.10, RFC6750-3.1c
-  test('with a token that does not reach: insufficient_scope, and the scope of this call alone', async () => {
+  test('with a token of too few scopes: insufficient_scope, and the scope of this call only', async () => {
     const client = await registerClient(portal);
     const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:write' });
     expect(await challengeOf(callApi(portal, '/api/notes', access_token))).toEqual([
@@ -70,7 +70,7 @@ describe('a refused call of the host’s own API', () => {
   });
 
   // @shows AS-12.15
-  test('of a person who has lost the permission: no challenge, since no token would help', async () => {
+  test('for a person who has lost the permission: no challenge, because no token would help', async () => {
     const client = await registerClient(portal);
     const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     await portal.deny(ADA, 'notes:read');
@@ -87,7 +87,7 @@ describe('a refused call of the host’s own API', () => {
     expect((await callApi(portal, '/api/notes', access_token)).status).toBe(200);
   });
 
-  test('UserInfo, which is no part of that API, is refused as ever', async () => {
+  test('UserInfo, which is not part of that API, is refused as before', async () => {
     expect(await challengeOf(fetch(`${portal.url}/oauth/userinfo`))).toEqual([
       401,
       'Bearer realm="oauth"',
@@ -98,7 +98,7 @@ describe('a refused call of the host’s own API', () => {
 
 describe('the metadata that the challenge names', () => {
   // @shows AS-6.24, RFC9728-2, RFC9728-3.1
-  test('describes the audience, and any page may read it', async () => {
+  test('describes the audience, and pages of any origin may read it', async () => {
     const response = await fetch(documentUrl, { headers: { Origin: 'https://page.example' } });
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(await response.json()).toEqual({
@@ -111,7 +111,7 @@ describe('the metadata that the challenge names', () => {
   });
 
   // @shows AS-2.23
-  test('is not there without the switch', async () => {
+  test('does not exist without the switch', async () => {
     const usual = await startPortal({ config: (url) => ({ oauth_server: { audience: `${url}/api` } }) });
     try {
       const response = await fetch(`${usual.url}/.well-known/oauth-protected-resource/api`);
@@ -127,7 +127,7 @@ describe('the metadata that the challenge names', () => {
     ['', 'needs oauth_server:audience'],
     ['https://api.example/v1', 'which is not on http://localhost:'],
   ])(
-    'is refused at the start where it cannot be published: for the audience %j',
+    'stops the server at the start if it cannot be published: for the audience %j',
     async (audience, reason) => {
       const starting = startPortal({ config: { oauth_server: { challenge: true, audience } } });
       await expect(starting).rejects.toThrow(reason);

@@ -125,7 +125,7 @@ async function elsewhere(documents: unknown, scopes: object = {}): Promise<Runni
 
 describe('a client that is the URL of its document', () => {
   // @shows AS-21.1
-  test('is authorized, called back, given tokens and refreshed, and nobody registered it', async () => {
+  test('is authorized, called back, given tokens and refreshed without registration', async () => {
     const url = publish();
     const tokens = await tokensFor(url);
     expect((await callApi(portal, '/api/notes', tokens.access_token)).status).toBe(200);
@@ -143,7 +143,7 @@ describe('a client that is the URL of its document', () => {
   });
 
   // @shows AS-21.2
-  test('is fetched for nobody who is not signed in: the request waits, and the document is read afterwards', async () => {
+  test('is not fetched before sign-in: the request waits, and the document is read afterwards', async () => {
     const url = publish();
     const visitor = portal.visitor();
     const page = await visitor.visit(requestOf(url));
@@ -159,14 +159,14 @@ describe('a client that is the URL of its document', () => {
     ['no response_type', { response_type: undefined }],
     ['a scope that there is not', { scope: 'root' }],
     ['no PKCE', { code_challenge: undefined }],
-  ])('of a request with %s nobody is told anything who is not signed in', async (_, changes) => {
+  ])('with %s in the request, leads to sign-in first and shows no error', async (_, changes) => {
     const url = publish();
     const response = await portal.visitor().get(requestOf(url, changes));
     expect(locationOf(response).pathname).toBe('/login');
     expect(asked(url)).toBe(0);
   });
 
-  test('is fetched for nobody by a form of another site: the browser that comes back may be signed in', async () => {
+  test('is not fetched for a form of another site: the browser that returns may be signed in', async () => {
     const url = publish();
     const form = Object.fromEntries(new URL(requestOf(url)).searchParams);
     const response = await portal.visitor().post('/oauth/authorize', form);
@@ -176,7 +176,7 @@ describe('a client that is the URL of its document', () => {
   });
 
   // @shows AS-21.2
-  test('is fetched by no other endpoint: they know it once somebody was shown it', async () => {
+  test('is fetched by no other endpoint: they know it once a person was shown it', async () => {
     const url = publish();
     const fields = {
       client_id: url,
@@ -197,7 +197,7 @@ describe('a client that is the URL of its document', () => {
     expect(await errorOf(await exchange(url, code, { client_secret: 'a-secret' }))).toBe('invalid_client');
   });
 
-  test('has no grant of its own, whatever its document says', async () => {
+  test('cannot have client credentials, even if its document says so', async () => {
     const url = publish({ grant_types: ['authorization_code', 'client_credentials', 'introspection'] });
     const { access_token: accessToken, ...tokens } = await tokensFor(url);
     expect(Object.keys(tokens)).not.toContain('refresh_token');
@@ -209,7 +209,7 @@ describe('a client that is the URL of its document', () => {
   });
 
   // @shows AS-21.4
-  test('asks for no more than its document names', async () => {
+  test('can ask only for what its document names', async () => {
     const url = publish({ scope: 'openid notes:read' });
     const response = await ada.get(requestOf(url, { scope: 'notes:write' }));
     expect(await response.text()).toContain('invalid_scope');
@@ -221,7 +221,7 @@ describe('a client that is the URL of its document', () => {
   test.each([
     ['names no scope', {}, ['openid', 'profile', 'email', 'notes:read', 'notes:write']],
     ['names one of services', { scope: 'notes:read mcp:service' }, ['notes:read']],
-  ])('has no scope of services: its document %s', async (_, changes, scopes) => {
+  ])('cannot have service scopes: its document %s', async (_, changes, scopes) => {
     const url = publish(changes);
     await adaThere.get(requestOf(url, { scope: 'notes:read' }, offering));
     expect(await offering.server.clients.find(url)).toMatchObject({ scopes });
@@ -229,7 +229,7 @@ describe('a client that is the URL of its document', () => {
     expect(await refused.text()).toContain('invalid_scope');
   });
 
-  test('is none whose document names scopes of services alone', async () => {
+  test('is refused if its document names only service scopes', async () => {
     const reason = await expectRefused(
       await adaThere.get(requestOf(publish({ scope: 'mcp:service' }), {}, offering)),
       offering,
@@ -253,7 +253,7 @@ describe('a client that is the URL of its document', () => {
   );
 });
 
-describe('a document of which no client can be made', () => {
+describe('a document that is no valid client', () => {
   // @shows AS-21.3, AS-21.6
   test.each<[says: string, changes: object, headers?: Readonly<Record<string, string>>]>([
     ['client_id is not the URL', { client_id: 'https://client.example/other.json' }],
@@ -267,16 +267,13 @@ describe('a document of which no client can be made', () => {
     ],
     ['longer than 5120 bytes', { padding: 'a'.repeat(5120) }],
     ['not application/json', {}, { 'Content-Type': 'text/html' }],
-  ])(
-    'is refused on a page, nobody is redirected, and nothing is kept: %s',
-    async (says, changes, headers) => {
-      const url = publish(changes, headers);
-      expect(await expectRefused(await ada.get(requestOf(url)))).toContain(says);
-      expect(await isKept(url)).toBe(false);
-    },
-  );
+  ])('is refused on a page without a redirect, and nothing is stored: %s', async (says, changes, headers) => {
+    const url = publish(changes, headers);
+    expect(await expectRefused(await ada.get(requestOf(url)))).toContain(says);
+    expect(await isKept(url)).toBe(false);
+  });
 
-  test('is refused alike where none can be fetched, and the page says nothing of what was found there', async () => {
+  test('is refused the same way if it cannot be fetched, and the page says nothing about what was found', async () => {
     const missing = host.url(newPath());
     const redirecting = host.answer(newPath(), (_, response) => {
       response.writeHead(302, { Location: 'http://169.254.169.254/latest/meta-data/' }).end();
@@ -286,7 +283,7 @@ describe('a document of which no client can be made', () => {
   });
 
   // @shows AS-21.7
-  test('is asked for again at once: what failed is not kept', async () => {
+  test('is fetched again at once: failures are not kept', async () => {
     const url = publish({ client_name: '' });
     await expectRefused(await ada.get(requestOf(url)));
     change(url, {});
@@ -294,7 +291,7 @@ describe('a document of which no client can be made', () => {
   });
 
   // @shows AS-21.6
-  test('is not asked for by one person without end', async () => {
+  test('can be requested by one person only so often', async () => {
     const refused: number[] = [];
     for (let number = 1; number <= 11; number += 1) {
       refused.push((await ada.get(requestOf(host.url(newPath(), `h${number}.client.example`)))).status);
@@ -305,7 +302,7 @@ describe('a document of which no client can be made', () => {
   });
 
   // @shows AS-21.6
-  test('does not keep the host’s other documents from anybody, nor a known one from whoever asked', async () => {
+  test('does not block the host’s other documents, or known ones for the person who asked', async () => {
     const known = publish({}, { 'Cache-Control': 'max-age=300' });
     await codeFor(known);
     clock.advance(301);
@@ -330,7 +327,7 @@ describe('a document of which no client can be made', () => {
     'https://0x7f.1/client.json',
     'https://[::ffff:127.0.0.1]/client.json',
     'https://client.example./client.json',
-  ])('names no application before anything is looked up: %s', async (url) => {
+  ])('names no application before it is looked up: %s', async (url) => {
     const connections = host.connections();
     for (const visitor of [ada, portal.visitor()]) {
       expect(await expectRefused(await visitor.get(requestOf(url)))).toContain('is not taken');
@@ -339,9 +336,9 @@ describe('a document of which no client can be made', () => {
   });
 });
 
-describe('a document is kept, and may change', () => {
+describe('a document is kept and may change:', () => {
   // @shows AS-21.7
-  test('as long as its headers say, in all processes, and not longer', async () => {
+  test('it is kept as long as its headers say, in all processes, and no longer', async () => {
     const url = publish({}, { 'Cache-Control': 'max-age=600' });
     const other = await elsewhere(true);
     const there = await other.signedIn(ADA);
@@ -362,7 +359,7 @@ describe('a document is kept, and may change', () => {
   });
 
   // @shows AS-21.7
-  test('no row is kept for what nobody was shown, and it is still not fetched twice', async () => {
+  test('a document that no one was shown makes no row, and is still not fetched twice', async () => {
     const url = publish();
     const wrong = { redirect_uri: 'https://other.example/' };
     for (let times = 1; times <= 3; times += 1) {
@@ -373,7 +370,7 @@ describe('a document is kept, and may change', () => {
     expect([asked(url), await isKept(url)]).toEqual([1, true]);
   });
 
-  test('many who ask at the same time are one request', async () => {
+  test('simultaneous requests fetch it once', async () => {
     let answer = () => {};
     const url = host.answer(newPath(), (request, response) => {
       answer = () => {
@@ -398,7 +395,7 @@ describe('a document is kept, and may change', () => {
   });
 
   // @shows AS-21.8
-  test('a request that was begun goes on as it was shown, whatever its document says now', async () => {
+  test('a request continues as it was shown, even if the document changes', async () => {
     const url = publish({}, { 'Cache-Control': 'max-age=300' });
     const consent = await ada.visit(requestOf(url));
     const shown = await consent.clone().text();
@@ -408,7 +405,7 @@ describe('a document is kept, and may change', () => {
       grant_types: ['authorization_code', 'refresh_token'],
     });
     clock.advance(301);
-    // Somebody else is shown the new document, so that it is what is kept.
+    // Show the new document to another person, so that it is stored.
     const grace = await portal.signedIn(GRACE);
     const now = await grace.visit(requestOf(url, { redirect_uri: 'https://evil.example/' }));
     expect(await now.text()).toContain('evil.example');
@@ -423,7 +420,7 @@ describe('a document is kept, and may change', () => {
   });
 
   // @shows AS-21.8
-  test('what changes between authorization and exchange changes nothing: the exchange names what was asked for', async () => {
+  test('a change between authorization and exchange has no effect: the exchange names what was asked for', async () => {
     const url = publish({}, { 'Cache-Control': 'max-age=300' });
     const [first, second] = [await ada.visit(requestOf(url)), await ada.visit(requestOf(url))];
     change(url, { redirect_uris: ['https://evil.example/'] });
@@ -442,7 +439,7 @@ describe('a document is kept, and may change', () => {
     expect(await refused.text()).toContain('Unregistered return address');
   });
 
-  test('blocking the URL ends what was begun, and what was allowed', async () => {
+  test('blocking the URL ends open requests and granted access', async () => {
     const url = publish();
     const tokens = await tokensFor(url);
     const code = await codeFor(url);
@@ -461,9 +458,9 @@ describe('a document is kept, and may change', () => {
   });
 });
 
-describe('what nobody used', () => {
+describe('an unused document', () => {
   // @shows AS-21.11
-  test('goes a day after its document was fresh; what was allowed stays, and so does what is blocked', async () => {
+  test('is removed a day after it expires; granted access and blocked documents stay', async () => {
     const headers = { 'Cache-Control': 'max-age=86400' };
     const [shown, denied, allowed, blocked] = [0, 1, 2, 3].map(() => publish({}, headers)) as [
       string,
@@ -489,7 +486,7 @@ describe('what nobody used', () => {
     expect(await kept()).toEqual([false, false, true, true]);
     expect((await refreshWith(allowed, tokens)).status).toBe(200);
     await expectRefused(await ada.get(requestOf(blocked)));
-    // Whoever comes again is asked again.
+    // A person who returns is asked again.
     expect((await ada.get(requestOf(shown))).status).toBe(200);
   });
 });
@@ -499,7 +496,7 @@ function idIn(page: string): string {
   return /name="request_id" value="([^"]+)"/.exec(page)?.[1] ?? '';
 }
 
-describe('where documents are not taken any more, every door is closed', () => {
+describe('after documents are switched off, every endpoint refuses them', () => {
   // @shows AS-2.20, AS-21.9
   test.each([
     ['the switch is off', undefined],
@@ -525,7 +522,7 @@ describe('where documents are not taken any more, every door is closed', () => {
     });
     expect(userinfo.status).toBe(401);
     expect(await introspect(other, tokens.access_token)).toEqual({ active: false });
-    // What somebody has allowed is still theirs to take back.
+    // People can still end the access that they have granted.
     expect(await (await there.get('/oauth/applications')).text()).toContain('client.example');
     // A page that was shown before cannot be answered here: the session is another one's, so the request itself is tried.
     expect(asked(url)).toBe(requests);
@@ -538,12 +535,12 @@ describe('where documents are not taken any more, every door is closed', () => {
   });
 });
 
-describe('what somebody has allowed', () => {
+describe('access granted to a document', () => {
   // @shows AS-21.9, HOST-2.5
   test.each([
     ['the switch is off', undefined],
     ['the host is denied', { denied_hosts: ['client.example'] }],
-  ])('is taken back for good, also where %s', async (_, documents) => {
+  ])('can be revoked for good, even if %s', async (_, documents) => {
     const url = publish();
     const tokens = await tokensFor(url);
     const other = await elsewhere(documents);
@@ -562,7 +559,7 @@ describe('what somebody has allowed', () => {
 describe('the metadata', () => {
   // @shows AS-21.10, AS-2.20
   test.each(['oauth-authorization-server', 'openid-configuration'])(
-    '%s says so, and only where it is so',
+    '%s says so, and only if it is so',
     async (name) => {
       const read = async (at: RunningPortal) =>
         (await (await fetch(`${at.url}/.well-known/${name}`)).json()) as Readonly<Record<string, unknown>>;

@@ -68,9 +68,9 @@ async function serviceAt(jwksUri: string): Promise<string> {
   return client.id;
 }
 
-describe('keys that a client publishes', () => {
+describe('keys that a client publishes at a URL', () => {
   // @shows AS-23.7, OIDC-10.1.1b
-  test('are fetched once for many requests, and again when the client has changed them', async () => {
+  test('are fetched once for many requests, and again after the client has changed them', async () => {
     const path = newPath('keys');
     const [old, next] = [newKey('ES256'), newKey('PS256')];
     const id = await serviceAt(publishKeys(path, old));
@@ -80,7 +80,7 @@ describe('keys that a client publishes', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200]);
     expect(asked(path)).toBe(1);
     publishKeys(path, next);
-    // A minute has to pass: what nobody signed would have them fetched each time.
+    // Wait a minute: otherwise every wrong signature would cause a fetch.
     expect((await authenticate(id, next)).status).toBe(401);
     expect((await authenticate(id, old)).status).toBe(200);
     clock.advance(61);
@@ -90,7 +90,7 @@ describe('keys that a client publishes', () => {
   });
 
   // @shows AS-23.7
-  test('are not older than an hour, whatever their host says, and not used when it is away', async () => {
+  test('are never older than an hour, whatever their host says, and not used while it is unreachable', async () => {
     const path = newPath('keys');
     const key = newKey('ES256');
     const id = await serviceAt(host.publish(path, keySet(key), { 'Cache-Control': 'max-age=86400' }));
@@ -113,7 +113,7 @@ describe('keys that a client publishes', () => {
   });
 
   // @shows AS-23.7
-  test('are fetched for nobody who has not shown an assertion that is right but for its signature', async () => {
+  test('are not fetched for an assertion that is wrong in anything but its signature', async () => {
     const path = newPath('keys');
     const key = newKey('ES256');
     const id = await serviceAt(publishKeys(path, key));
@@ -133,7 +133,7 @@ describe('keys that a client publishes', () => {
   });
 
   // @shows AS-23.7
-  test('are fetched once a minute at most for whoever signs with others', async () => {
+  test('are fetched at most once a minute for assertions signed with other keys', async () => {
     const path = newPath('keys');
     const key = newKey('ES256');
     const id = await serviceAt(publishKeys(path, key));
@@ -161,7 +161,7 @@ describe('keys that a client publishes', () => {
     ['a megabyte', { keys: [], more: 'a'.repeat(1024 * 1024) }],
     ['64 KB and a little', { ...keySet(newKey('ES256')), more: 'a'.repeat(64 * 1024) }],
     ['the private key as well', { keys: [{ ...newKey('ES256').jwk, d: 'AAAA' }] }],
-  ])('nobody is let in by %s', async (_, keys) => {
+  ])('no one is let in by %s', async (_, keys) => {
     const path = newPath('keys');
     const url = host.answer(
       path,
@@ -174,7 +174,7 @@ describe('keys that a client publishes', () => {
   });
 
   // @shows AS-23.7
-  test('are tried ten at most by an assertion that names none of them, of those that are for its algorithm', async () => {
+  test('are tried ten at most for an assertion without kid, of those for its algorithm', async () => {
     const [key, other] = [newKey('Ed25519'), newKey('ES256')];
     const unnamed = (each: ClientKey) => {
       const { kid: _, ...jwk } = each.jwk;
@@ -201,7 +201,7 @@ describe('keys that a client publishes', () => {
   });
 
   // @shows AS-23.7, RFC7517-4
-  test('stand beside others that are passed over', async () => {
+  test('may be next to keys that are ignored', async () => {
     const key = newKey('RS256');
     const url = host.publish(newPath('keys'), {
       keys: [
@@ -292,7 +292,7 @@ describe('a document', () => {
   }
 
   // @shows AS-23.11
-  test('is read again for keys that are not in it: a new one is taken at once, and a withdrawn one no more; nothing else of it counts', async () => {
+  test('is read again for unknown keys: a new key works at once, a withdrawn one no more; the rest of it stays as kept', async () => {
     const [old, next] = [newKey('ES256'), newKey('PS256')];
     const { url, change, status } = await authorized(old);
     expect(await status(old)).toBe(200);
@@ -315,7 +315,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.11
-  test('is not older than an hour for the keys in it, whatever its host says, and they are not used when it is away', async () => {
+  test('is read again after an hour for its keys, whatever its host says; they are not used while it is unreachable', async () => {
     const [old, next] = [newKey('ES256'), newKey('ES256')];
     const { path, change, refreshWith, status } = await authorized(old, { 'Cache-Control': 'max-age=86400' });
     change({ jwks: keySet(next) });
@@ -348,7 +348,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.11
-  test('is fetched once a minute at most by a stranger who signs with other keys, whatever kid they name', async () => {
+  test('is fetched at most once a minute for assertions signed with other keys, whatever their kid', async () => {
     const key = newKey('ES256');
     const { path, status } = await authorized(key);
     const before = asked(path);
@@ -359,7 +359,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.11
-  test('may move its keys to a jwks_uri; in another process, too, the keys of now count', async () => {
+  test('may move its keys to a jwks_uri; the current keys count in other processes too', async () => {
     const [old, next, last] = [newKey('ES256'), newKey('ES256'), newKey('ES256')];
     const { change, status } = await authorized(old);
     const beside = await startPortal({
@@ -389,7 +389,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.1, AS-23.8
-  test('that names none beside is that of a public client where keys are not taken, also if it was kept', async () => {
+  test('that also names the method none is a public client where keys are off, also if it was stored', async () => {
     clock.advance(901);
     const key = newKey('ES256');
     const url = host.publish(newPath('client'), {
@@ -442,7 +442,7 @@ describe('a document', () => {
   }
 
   // @shows AS-23.7
-  test('cannot keep the keys of a client that an operator registered from being fetched, not by naming them either', async () => {
+  test("cannot block fetching the keys of an operator's client, not even by naming them", async () => {
     clock.advance(901);
     const [key, own] = [newKey('ES256'), newKey('ES256')];
     const url = host.publish(newPath('client'), {
@@ -459,7 +459,7 @@ describe('a document', () => {
   });
 
   // @shows AS-23.7
-  test('and many others with fifty keys each do not fill the memory: those used longest ago are forgotten, and no client of an operator', async () => {
+  test("and many others with fifty keys each do not fill the memory: the least recently used are dropped, and no operator's client is affected", async () => {
     clock.advance(901);
     const key = newKey('Ed25519');
     const fifty = Array.from({ length: 50 }, () => key);
@@ -487,7 +487,7 @@ describe('a document', () => {
 
   // @shows AS-23.8
   test.each<[what: string, says: string, changes: object]>([
-    ['a key that nobody should rely on', '1024 bits', { jwks: keySet(newKey('RS256', 'a', 1024)) }],
+    ['a key that is too weak', '1024 bits', { jwks: keySet(newKey('RS256', 'a', 1024)) }],
     ['keys on a host that is denied', 'denied_hosts', { jwks_uri: 'https://vendor.example/keys' }],
     ['keys without TLS', 'not https', { jwks_uri: 'http://client.example/keys' }],
     [
@@ -496,7 +496,7 @@ describe('a document', () => {
       { jwks: keySet(newKey('RS256')), token_endpoint_auth_signing_alg: 'HS256' },
     ],
     ['no keys', 'neither', {}],
-  ])('with %s is no client', async (_, says, changes) => {
+  ])('with %s is refused', async (_, says, changes) => {
     clock.advance(901);
     const url = host.publish(newPath('client'), { ...DOCUMENT, ...changes });
     const ada = await portal.signedIn(ADA);
@@ -543,7 +543,7 @@ describe('dynamic registration', () => {
   const forPeople = { redirect_uris: [REDIRECT_URI], grant_types: ['authorization_code', 'refresh_token'] };
 
   // @shows AS-23.8, AS-22.8
-  test('of anybody has keys of its own, for people alone, and can change them and nothing more', async () => {
+  test('without an initial access token may have keys, acts only for people, and can change only its keys', async () => {
     const [key, next] = [newKey('ES256'), newKey('ES256')];
     const both = { ...forPeople, grant_types: [...forPeople.grant_types, 'client_credentials'] };
     const answer = await post({ ...both, jwks: keySet(key), scope: 'notes:read mcp:service' });
@@ -587,7 +587,7 @@ describe('dynamic registration', () => {
     ['an algorithm of secrets', { jwks: keySet(newKey('ES256')), token_endpoint_auth_signing_alg: 'HS256' }],
     ['too many', { jwks: keySet(...Array.from({ length: 11 }, () => newKey('Ed25519'))) }],
     ['another method', { jwks: keySet(newKey('ES256')), token_endpoint_auth_method: 'client_secret_jwt' }],
-  ])('of anybody with %s is refused', async (_, metadata) => {
+  ])('without an initial access token and with %s is refused', async (_, metadata) => {
     const response = await post({ ...forPeople, ...metadata });
     expect(response.status).toBe(400);
     const body = (await response.json()) as { error: string; error_description: string };
@@ -596,7 +596,7 @@ describe('dynamic registration', () => {
   });
 
   // @shows AS-22.8
-  test('with an initial access token has the scopes that it named, also when it replaces what it says', async () => {
+  test('with an initial access token gets the scopes that it named, also when it updates its registration', async () => {
     const { token } = await portal.server.initialAccessTokens.create({ note: 'b', uses: 1, lifetime: 3600 });
     const metadata = { ...forPeople, jwks: keySet(newKey('ES256')), scope: 'notes:read' };
     const registration = (await (await post(metadata, token)).json()) as Registration;
@@ -612,7 +612,7 @@ describe('dynamic registration', () => {
   });
 
   // @shows AS-23.8
-  test('with an initial access token may act as itself, and publish its keys', async () => {
+  test('with an initial access token may use client credentials, and publish its keys', async () => {
     const { token } = await portal.server.initialAccessTokens.create({ note: 'a', uses: 1, lifetime: 3600 });
     const key = newKey('ES256');
     const jwks_uri = publishKeys(newPath('keys'), key);
@@ -640,7 +640,7 @@ describe('the doctor', () => {
   }
 
   // @shows AS-23.9
-  test('tells of clients with keys, of what is wrong with these, and of the switch that they need', async () => {
+  test('lists the clients with keys, what is wrong with them, and the switch that they need', async () => {
     const own = await startPortal({ outbound: host.outbound, config: CONFIG });
     try {
       expect(await examined(own, true)).not.toHaveProperty('client keys');

@@ -32,7 +32,7 @@ async function authenticates(client: TestClient, secret: string): Promise<boolea
 
 describe('rotating a secret', () => {
   // @shows AS-4.1, AS-13.5
-  test('client secret current: the new secret is current, and the previous one still accepted for the overlap', async () => {
+  test('the new secret is current, and the previous one is accepted for the overlap', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const { secret, previousExpiresAt } = await portal.server.clients.rotateSecret(client.id);
@@ -43,7 +43,7 @@ describe('rotating a secret', () => {
     expect((await refresh(portal, { ...client, secret }, tokens.refresh_token)).status).toBe(200);
   });
 
-  test('overlap window elapsed: the previous secret lapses by itself', async () => {
+  test('after the overlap, the previous secret is refused', async () => {
     const client = await registerClient(portal);
     const { secret } = await portal.server.clients.rotateSecret(client.id, 60);
     clock.advance(59);
@@ -54,7 +54,7 @@ describe('rotating a secret', () => {
   });
 
   // @shows AS-5.8, AS-16.2
-  test('at most two secrets are accepted: rotating again inside a window drops the older one', async () => {
+  test('two secrets are accepted at most: rotating again within the overlap drops the older one', async () => {
     const client = await registerClient(portal);
     const second = await portal.server.clients.rotateSecret(client.id);
     const third = await portal.server.clients.rotateSecret(client.id);
@@ -63,7 +63,7 @@ describe('rotating a secret', () => {
     expect(await authenticates(client, third.secret)).toBe(true);
   });
 
-  test('with no overlap every secret before has ended at once', async () => {
+  test('without an overlap, every earlier secret ends at once', async () => {
     const client = await registerClient(portal);
     const second = await portal.server.clients.rotateSecret(client.id);
     const third = await portal.server.clients.rotateSecret(client.id, 0);
@@ -74,7 +74,7 @@ describe('rotating a secret', () => {
   });
 
   // @shows RFC6749-10.1
-  test('a public, an unknown and a revoked client have none to rotate', async () => {
+  test('a public, an unknown and a revoked client have no secret to rotate', async () => {
     const { clients } = portal.server;
     const own = await registerClient(portal, { public: true });
     const revoked = await registerClient(portal);
@@ -88,9 +88,9 @@ describe('rotating a secret', () => {
   });
 });
 
-describe('client registered, client revoked', () => {
+describe('a client that is registered and revoked', () => {
   // @shows AS-13.9, AS-14.7
-  test('all tokens issued to it are revoked with it, and it is nobody from then on', async () => {
+  test('all its tokens end with it, and it is unknown from then on', async () => {
     const client = await registerClient(portal);
     const visitor = await portal.signedIn(ADA);
     const tokens = await obtainTokens(portal, client, ADA);
@@ -107,7 +107,7 @@ describe('client registered, client revoked', () => {
   });
 
   // @shows AS-14.7
-  test('a consent screen that was open when it was revoked leads nowhere', async () => {
+  test('an open consent screen of a revoked client redirects nowhere', async () => {
     const client = await registerClient(portal);
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(
@@ -124,16 +124,16 @@ describe('client registered, client revoked', () => {
     expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
   });
 
-  test('a second time there is nothing to revoke', async () => {
+  test('revoking it a second time does nothing', async () => {
     const client = await registerClient(portal);
     await portal.server.clients.revoke(client.id);
     await expect(portal.server.clients.revoke(client.id)).rejects.toThrow('revoked');
   });
 });
 
-describe('signing key active, retired, removed', () => {
+describe('a signing key that is active, retired, removed', () => {
   // @shows AS-5.14, AS-11.2, AS-13.7
-  test('retired keys are removed when old enough, counted from when they stopped signing; the active one never', async () => {
+  test('retired keys are removed when old enough, counted from when they stopped signing; the active one is never removed', async () => {
     const { keys, config } = portal.server;
     const kids = async () => (await keys.all()).map(({ kid }) => kid);
     const [first = ''] = await kids();

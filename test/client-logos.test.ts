@@ -60,7 +60,7 @@ async function consentOf(client: TestClient, at = portal): Promise<string> {
   return (await ada.get(authorizationUrl(at, client, { scope }))).text();
 }
 
-/** The address of the picture on the consent screen; null where there is none. */
+/** The address of the image on the consent screen; null without one. */
 async function logoOf(client: TestClient): Promise<string | null> {
   const address = /<img[^>]* src="([^"]*)"/.exec(await consentOf(client))?.[1];
   return address === undefined ? null : `${portal.url}${address.replaceAll('&amp;', '&')}`;
@@ -68,7 +68,7 @@ async function logoOf(client: TestClient): Promise<string | null> {
 
 describe('the logo of a client', () => {
   // @shows AS-40.6
-  test('is shown where people are asked and where they see what they have allowed, and is served from here, harmless', async () => {
+  test('is shown on the consent screen and the page of applications, served from here and made harmless', async () => {
     const client = await registerClient(portal, { logo: ONE });
     const address = (await logoOf(client)) ?? '';
     expect(address).toContain('/oauth/logo?');
@@ -90,7 +90,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('has another address when it is another one, and none when it is removed', async () => {
+  test('has a new address after it changes, and none after it is removed', async () => {
     const client = await registerClient(portal, { logo: ONE });
     const before = (await logoOf(client)) ?? '';
     const { changes } = await portal.server.clients.update(client.id, { logo: ANOTHER });
@@ -107,7 +107,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('is no other client’s, and whatever else is asked for is not there', async () => {
+  test('belongs to one client, and every other address is not found', async () => {
     const client = await registerClient(portal, { logo: ONE });
     const other = await registerClient(portal);
     const address = (await logoOf(client)) ?? '';
@@ -123,7 +123,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('is registered with its client, or neither is: what ends in between leaves nothing', async () => {
+  test('is registered with its client or neither is: a crash in between leaves nothing', async () => {
     const { database } = portal.application;
     const ids = async () => (await portal.server.clients.list()).map(({ id }) => id);
     const rows = async () =>
@@ -151,7 +151,7 @@ describe('the logo of a client', () => {
     ['text', Buffer.from('a logo, they said; what a logo it was'), 'no PNG, JPEG, GIF or WebP'],
     ['too many pixels', png(513, 1, 0), '513 × 1 pixels; it may be 512 × 512'],
     ['too many bytes', Buffer.concat([ONE, Buffer.alloc(65_536)]), 'larger than 64 KB'],
-  ])('is refused when it is %s, and nothing is registered or changed', async (_, logo, problem) => {
+  ])('is refused if it is %s, and nothing is registered or changed', async (_, logo, problem) => {
     const count = (await portal.server.clients.list()).length;
     await expect(registerClient(portal, { logo })).rejects.toThrow(problem);
     const client = await registerClient(portal, { name: 'Before', logo: ONE });
@@ -163,7 +163,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('is fetched once when an address is given, and from nowhere while pages are shown', async () => {
+  test('is fetched once when its address is given, and never while pages are shown', async () => {
     const logoUri = host.answer('/logo.png', (_, response) =>
       response.writeHead(200, { 'Content-Type': 'image/png' }).end(ONE),
     );
@@ -177,7 +177,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('is not fetched from where it leads elsewhere, says it is no picture, is too long, or is not public', async () => {
+  test('is not fetched if its address redirects, is no image, is too large or is not public', async () => {
     const answers = {
       '/moved': (response: ServerResponse) => response.writeHead(302, { Location: '/logo.png' }).end(),
       '/page': (response: ServerResponse) =>
@@ -213,7 +213,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('is refused while the switch is off: nothing is fetched, there is no endpoint, and no page has one', async () => {
+  test('is refused while the switch is off: no fetch, no endpoint, no logo on a page', async () => {
     const asked = host.connections();
     for (const named of [{ logo: ONE }, { logoUri: host.url('/logo.png') }]) {
       await expect(registerClient(plain, named)).rejects.toThrow('oauth_server:client_logos is off');
@@ -228,7 +228,7 @@ describe('the logo of a client', () => {
 
 describe('the site of a client', () => {
   // @shows AS-40.7
-  test('is named on the consent screen by its host in ASCII, and leads there without telling where from', async () => {
+  test('is shown on the consent screen by its ASCII host, with a link that sends no referrer', async () => {
     const client = await registerClient(plain, { siteUri: 'https://bücher.example/about?a="b"' });
     expect(await consentOf(client, plain)).toMatch(
       /<a href="https:\/\/xn--bcher-kva\.example\/about\?a=%22b%22" target="_blank" rel="noopener noreferrer"><bdi dir="ltr">xn--bcher-kva\.example<\/bdi>/,
@@ -246,7 +246,7 @@ describe('the site of a client', () => {
     'javascript:alert(1)',
     'https://ada:secret@client.example/',
     'client.example',
-  ])('is refused when it is %s', async (siteUri) => {
+  ])('is refused if it is %s', async (siteUri) => {
     await expect(registerClient(plain, { siteUri })).rejects.toThrow('has to be an https URL');
   });
 });

@@ -71,7 +71,7 @@ const register = (registration: Partial<ClientRegistration> = {}) =>
 const authorized = async (client: TestClient) =>
   jsonOf<Tokens>(await exchangeCode(one, client, await obtainCode(one, client, ada)));
 
-/** A code of the question that somebody allows now; null when it is not answered any more. */
+/** The code of a question that a person allows now; null when it can no longer be answered. */
 async function allowed(question: Response): Promise<string | null> {
   const answer = await ada.submit(question, { decision: 'allow' });
   expect([303, 400]).toContain(answer.status);
@@ -115,7 +115,7 @@ async function atThatMoment<T, U>(
 
 describe('while one process changes a client, another one serves it', () => {
   // @shows AS-30.3, AS-30.6
-  test('a scope that is removed is in no token that anybody can use, and in no answer to a later request', async () => {
+  test('a removed scope is in no usable token and in no answer to a later request', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const client = await register();
       const before = [await authorized(client), await authorized(client), await authorized(client)];
@@ -165,7 +165,7 @@ describe('while one process changes a client, another one serves it', () => {
   });
 
   // @shows AS-30.4, AS-30.6
-  test('no code that was sent to a redirect URI that is removed is exchanged, and none is sent there later', async () => {
+  test('no code sent to a removed redirect URI is exchanged, and none is sent there later', async () => {
     const counts = { sent: 0, page: 0 };
     for (let round = 0; round < ROUNDS; round += 1) {
       const client = await register();
@@ -194,7 +194,7 @@ describe('while one process changes a client, another one serves it', () => {
   });
 
   // @shows AS-30.5, AS-30.6
-  test('nothing that a removed grant gave is good for anything, whenever it gave it', async () => {
+  test('nothing from a removed grant is valid, whenever it was issued', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const client = await register({ scopes: ['notes:read', 'notes:write'] });
       const scope = { scope: 'notes:read notes:write' };
@@ -227,7 +227,7 @@ describe('while one process changes a client, another one serves it', () => {
   });
 
   // @shows AS-30.6
-  test('of updates in several processes none is lost', async () => {
+  test('updates in several processes are all kept', async () => {
     const client = await register();
     const uris = Array.from({ length: 4 }, (_, index) => `https://client.example/${index}`);
     const env = { ...one.env, PUBLIC_URL: one.url };

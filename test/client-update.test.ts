@@ -68,7 +68,7 @@ const ownToken = async (client: TestClient) =>
   (await (await requestToken(portal, client, { grant_type: 'client_credentials' })).json()) as Tokens;
 const statusOf = async (at: string, { access_token: token }: Tokens, init: RequestInit = {}) =>
   (await callApi(portal, at, token, init)).status;
-/** The same question again, as somebody sees it who reloads the page. */
+/** The same question again, as a person sees it who reloads the page. */
 const reload = async (question: Response) => {
   const [, id = ''] = /name="request_id" value="([^"]+)"/.exec(await question.clone().text()) ?? [];
   return ada.get(`/oauth/authorize?${new URLSearchParams({ request_id: id })}`);
@@ -77,7 +77,7 @@ const pageOf = async (response: Response) => ({ status: response.status, text: a
 
 describe('a scope that is removed', () => {
   // @shows AS-30.3
-  test('is gone from tokens that were issued: token(), introspection, UserInfo', async () => {
+  test('is gone from issued tokens: token(), introspection, UserInfo', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     await update(client, { removeScopes: ['notes:write', 'email'] });
@@ -95,7 +95,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('is gone from what a refresh gives, also the same answer again, and from a code that was given', async () => {
+  test('is gone from refreshed tokens, repeated answers too, and from codes', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     const code = await obtainCode(portal, client, ada);
@@ -113,7 +113,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-11.6, AS-30.3
-  test('and was openid is back with the algorithm that the client was registered for', async () => {
+  test('openid: after it is added again, the registered algorithm is used', async () => {
     await portal.server.keys.generate('ES256');
     const client = await registerClient(portal, { idTokenSignedResponseAlg: 'ES256' });
     await update(client, { removeScopes: ['openid'] });
@@ -122,7 +122,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('is neither shown nor granted by a question that was put before, and with the last one there is no question', async () => {
+  test('is neither shown nor granted by an open question; without any scope left the question ends', async () => {
     const client = await registerClient(portal, { scopes: ['notes:read', 'notes:write', 'profile'] });
     const scope = 'notes:read notes:write';
     const [first, second] = [
@@ -145,7 +145,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('leaves no question of which nothing is left that it showed, whatever else was asked for', async () => {
+  test('ends a question if no shown scope is left, whatever else was asked for', async () => {
     const client = await registerClient(portal, { scopes: ['openid', 'notes:read', 'notes:write'] });
     for (const permission of ['notes:read', 'notes.edit']) {
       await portal.deny(ADA, permission);
@@ -167,7 +167,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('is refused to a new request, to one that was pushed, and to one that waited for signing in', async () => {
+  test('is refused to new requests, pushed ones, and those that waited for sign-in', async () => {
     const client = await registerClient(portal);
     const [scope, visitor] = ['notes:write', portal.visitor()];
     const pushed = await pushedNow(portal, client, { scope });
@@ -184,7 +184,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('is none of a service any more, neither in its tokens nor in new ones', async () => {
+  test("is gone from a service's tokens and from new ones", async () => {
     const client = await robot();
     const tokens = await ownToken(client);
     await update(client, { removeScopes: ['notes:write'] });
@@ -193,7 +193,7 @@ describe('a scope that is removed', () => {
   });
 
   // @shows AS-30.3
-  test('is there again for authorizations that have it, once it is added again', async () => {
+  test('is valid again for authorizations that have it, after it is added again', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     await update(client, { removeScopes: ['notes:read'] });
@@ -205,7 +205,7 @@ describe('a scope that is removed', () => {
 
 describe('a redirect URI that is removed', () => {
   // @shows AS-30.4
-  test('answers nothing that has begun: a question, a pushed request, one that waits, a code', async () => {
+  test('ends everything under way: a question, a pushed request, one that waits, a code', async () => {
     const client = await registerClient(portal, {
       redirectUris: [OTHER_URI, 'https://client.example/callback'],
     });
@@ -232,7 +232,7 @@ describe('a redirect URI that is removed', () => {
     const exchange = { redirect_uri: OTHER_URI };
     const refused = await exchangeCode(portal, client, code, exchange);
     expect([refused.status, await errorOf(refused)]).toEqual([400, 'invalid_grant']);
-    // What was allowed by another one goes on; and the code was spent, so it is none when the URI is back.
+    // What was allowed through the other URI continues. The code was spent, so it does not work when the URI is back.
     expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
     await update(client, { addRedirectUris: [OTHER_URI] });
     expect((await exchangeCode(portal, client, code, exchange)).status).toBe(400);
@@ -254,7 +254,7 @@ describe('a redirect URI that is removed', () => {
 
 describe('a grant that is removed', () => {
   // @shows AS-30.5
-  test('refresh_token: refresh tokens end, and no new ones are issued; access tokens live out their time', async () => {
+  test('refresh_token: refresh tokens end, and no new ones are issued; access tokens stay valid until they expire', async () => {
     const client = await registerClient(portal);
     const tokens = await authorized(client);
     const code = await obtainCode(portal, client, ada);
@@ -277,7 +277,7 @@ describe('a grant that is removed', () => {
   });
 
   // @shows AS-30.5
-  test('authorization_code: all that people have allowed ends, codes and tokens', async () => {
+  test('authorization_code: everything that people have allowed ends, codes and tokens', async () => {
     const client = await registerClient(portal, {
       grants: ['authorization_code', 'refresh_token', 'client_credentials'],
     });
@@ -298,7 +298,7 @@ describe('a grant that is removed', () => {
   });
 
   // @shows AS-30.5
-  test('introspection: it is told nothing more', async () => {
+  test('introspection: further requests are refused', async () => {
     const client = await robot(['introspection']);
     const tokens = await ownToken(client);
     const ask = () =>
@@ -324,7 +324,7 @@ describe('keys that are replaced', () => {
   };
 
   // @shows AS-30.2
-  test('let nobody in with the next request', async () => {
+  test('are refused from the next request on', async () => {
     const client = await registerClient(portal, {
       redirectUris: [],
       scopes: ['notes:read'],
@@ -342,7 +342,7 @@ describe('keys that are replaced', () => {
   test.each<[string, () => Promise<TestClient>]>([
     ['a client with a secret', () => registerClient(portal)],
     ['a public client', () => registerClient(portal, { public: true })],
-  ])('%s cannot be given any', async (_, register) => {
+  ])('%s cannot be given any keys', async (_, register) => {
     const client = await register();
     await expect(update(client, { jwks: { keys: [fresh.jwk] } })).rejects.toThrow('registered with keys');
     await expect(update(client, { tokenEndpointAuthSigningAlg: 'ES256' })).rejects.toThrow(
@@ -390,7 +390,7 @@ describe('an update', () => {
       { removeGrants: ['authorization_code'], removeRedirectUris: ['https://client.example/callback'] },
       'needs authorization_code',
     ],
-  ])('with %s is refused, and changes nothing of the rest either', async (_, changes, says) => {
+  ])('with %s is refused, and changes nothing at all', async (_, changes, says) => {
     const client = await registerClient(portal);
     const before = await portal.server.clients.find(client.id);
     const attempt = update(client, { name: 'Another name', ...changes });
@@ -401,7 +401,7 @@ describe('an update', () => {
   });
 
   // @shows AS-30.2
-  test('gives a public client nothing that needs a secret', async () => {
+  test('gives a public client nothing that requires a secret', async () => {
     const client = await registerClient(portal, { public: true });
     for (const grant of ['client_credentials', 'introspection']) {
       await expect(update(client, { addGrants: [grant] })).rejects.toThrow('public client cannot have');
@@ -409,7 +409,7 @@ describe('an update', () => {
   });
 
   // @shows AS-30.2
-  test('is for clients that an operator registered and that live', async () => {
+  test('applies only to active clients that an operator registered', async () => {
     const registered = (await (
       await fetch(`${portal.url}/oauth/register`, {
         method: 'POST',
@@ -430,7 +430,7 @@ describe('an update', () => {
   });
 
   // @shows AS-30.2, AS-30.7
-  test('changes all of it, and is told to the audit with who did it; what is so already is none', async () => {
+  test('changes all fields, and the audit records who did it; an update without changes makes no event', async () => {
     const client = await registerClient(portal, { scopes: ['notes:read'] });
     const changes = {
       name: 'Renamed',
@@ -469,7 +469,7 @@ describe('an update', () => {
     });
   });
 
-  test('goes by what is offered now, and is not stopped by a scope that is not any more', async () => {
+  test('checks new scopes against those offered now, and keeps one that is no longer offered', async () => {
     const client = await registerClient(portal);
     await portal.application.database.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [
       'openid notes:old notes:read',
@@ -486,7 +486,7 @@ describe('an update', () => {
   });
 
   // @shows AS-30.6
-  test('is not lost among others at the same moment', async () => {
+  test('is not lost among simultaneous updates', async () => {
     const client = await registerClient(portal, { scopes: ['notes:read'] });
     const uris = Array.from({ length: 6 }, (_, index) => `https://client.example/${index}`);
     await Promise.all([
@@ -523,7 +523,7 @@ describe('on the console', () => {
   };
 
   // @shows AS-30.1
-  test('oauth:client:show tells all that is known, and nothing that the client proves itself by', async () => {
+  test("oauth:client:show prints everything known, except the client's secrets", async () => {
     const client = await registerClient(portal);
     const { secret } = await portal.server.clients.rotateSecret(client.id, 600_000);
     const { stdout, code } = await run('oauth:client:show', client.id);
@@ -560,7 +560,7 @@ describe('on the console', () => {
   });
 
   // @shows AS-30.1
-  test('of a stranger it shows what cannot be taken for anything else, also as JSON', async () => {
+  test("a stranger's fields are shown so that they cannot be mistaken for others, also as JSON", async () => {
     const { jwk } = newKey('ES256', 'a\u009b2J\u202e"kid');
     const response = await fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
@@ -583,7 +583,7 @@ describe('on the console', () => {
   });
 
   // @shows AS-30.1
-  test('and how it stands with a document that is blocked, and with whoever is unknown', async () => {
+  test('oauth:client:show tells of a blocked document and of an unknown client', async () => {
     const url = 'https://client.example/blocked.json';
     await portal.server.clients.revoke(url);
     expect((await run('oauth:client:show', url)).stdout).toMatch(/status +blocked/);
@@ -594,7 +594,7 @@ describe('on the console', () => {
   });
 
   // @shows AS-30.8
-  test('oauth:client:list goes through all clients page by page, each once; without a page it prints what it did', async () => {
+  test('oauth:client:list prints all clients page by page, each once; without a page it prints what it did before', async () => {
     const all = JSON.parse((await run('oauth:client:list', '--json')).stdout) as { client_id: string }[];
     const found: string[] = [];
     for (let after: string | null = null, pages = 0; pages === 0 || after !== null; pages += 1) {
@@ -618,7 +618,7 @@ describe('on the console', () => {
   });
 
   // @shows AS-30.2
-  test('oauth:client:update says what is another one now, and takes keys from a file', async () => {
+  test('oauth:client:update says what has changed, and reads keys from a file', async () => {
     const client = await registerClient(portal);
     const args = [
       '--name=Renamed',
@@ -659,7 +659,7 @@ describe('on the console', () => {
   });
 
   // @shows AS-30.2
-  test('oauth:client:update gives a web site, and takes it away', async () => {
+  test('oauth:client:update sets and removes a web site', async () => {
     const { id } = await registerClient(portal);
     const given = await json('oauth:client:update', id, '--site=https://client.example/');
     expect(given).toMatchObject({ client_uri: 'https://client.example/' });
@@ -668,14 +668,14 @@ describe('on the console', () => {
 
   test.each<[string, readonly string[], string]>([
     ['nothing', [], 'Say what to change'],
-    ['a file that is none', ['--jwks=/nowhere'], 'cannot be read'],
+    ['a file that does not exist', ['--jwks=/nowhere'], 'cannot be read'],
     ['a scope that is not offered', ['--add-scope=notes:burn'], 'is unknown'],
     [
       'what it does not have',
       ['--remove-redirect-uri=https://client.example/'],
       'does not have the redirect URI',
     ],
-  ])('oauth:client:update with %s is one clear line', async (_, args, says) => {
+  ])('oauth:client:update with %s prints one clear line', async (_, args, says) => {
     const client = await registerClient(portal);
     const { code, stdout, stderr } = await run('oauth:client:update', client.id, ...args);
     expect([code, stdout]).toEqual([1, '']);

@@ -191,12 +191,12 @@ const isMarked = ({ partOf, checkedBy, unchecked }: CodeBlock) =>
 const CHECKED = BLOCKS.filter((block) => !COMPILED.test(block.info[0] ?? '') && !isMarked(block));
 
 describe('every code block', () => {
-  test('is of a language that is compiled or checked, or says what checks it, or why nothing does', () => {
+  test('has a language that is compiled or checked, or says what checks it or why nothing does', () => {
     const left = CHECKED.filter(({ info }) => !Object.hasOwn(CHECKS, info[0] ?? ''));
     expect(left.map((block) => `${where(block)} ${block.info.join(' ')}`)).toEqual([]);
   });
 
-  test('begins at the start of a line: an indented one is not seen', () => {
+  test('starts at the beginning of a line; an indented one is not found', () => {
     const fences = pagesOf(ROOT).flatMap((page) => {
       const seen = blocksOf(page, read(page)).length;
       const all = [...read(page).matchAll(/^[ >]*```/gm)].length / 2;
@@ -205,7 +205,7 @@ describe('every code block', () => {
     expect(fences).toEqual([]);
   });
 
-  test('that a test is said to take from its page is named by that test', () => {
+  test('that says which test checks it is named in that test', () => {
     const wrong = BLOCKS.filter(
       ({ page, checkedBy }) =>
         checkedBy !== null &&
@@ -225,7 +225,7 @@ async function problemsIn(markdown: string): Promise<readonly string[]> {
 describe('code blocks', () => {
   const pages = [...new Set(CHECKED.map(({ page }) => page))];
 
-  test.each(pages)('are well formed, and their commands and options exist: %s', async (page) => {
+  test.each(pages)('are well formed, with existing commands and options: %s', async (page) => {
     const problems = await Promise.all(
       CHECKED.filter((block) => block.page === page).map(async (block) => {
         const check = CHECKS[block.info[0] ?? ''];
@@ -235,7 +235,7 @@ describe('code blocks', () => {
     expect(problems.flat()).toEqual([]);
   });
 
-  test('are many of each language', () => {
+  test('exist in number for each language', () => {
     const counts = Object.groupBy(CHECKED, ({ info }) => info[0] ?? '');
     expect([counts['sh']?.length ?? 0, counts['json']?.length ?? 0].map((count) => count > 10)).toEqual([
       true,
@@ -257,7 +257,7 @@ describe('code blocks', () => {
     ['one behind another', 'cd a && FOO=1 npx portico nothing | jq .', 'there is no command nothing'],
     ['a program', 'frobnicate', 'frobnicate: unknown here'],
     ['a script', 'npm run nothing', 'there is no script nothing'],
-  ])('whose shell is wrong are found: %s', async (_, code, problem) => {
+  ])('with wrong shell code are found: %s', async (_, code, problem) => {
     expect(await problemsIn(`\`\`\`sh\n${code}\n\`\`\`\n`)).toEqual([`line 1: ${problem}`]);
   });
 
@@ -269,16 +269,16 @@ describe('code blocks', () => {
     ['an INI file', 'ini\nnothing', 'nothing'],
     ['Python', 'python\ndef f(:', 'SyntaxError'],
     ['SQL about a table that there is not', 'sql\nDELETE FROM nowhere;', 'no such table'],
-  ])('that are wrong are found: %s', async (_, block, problem) => {
+  ])('with errors are found: %s', async (_, block, problem) => {
     expect(await problemsIn(`\`\`\`${block}\n\`\`\`\n`)).toEqual([expect.stringContaining(problem)]);
   });
 
-  test('whose quote does not end are found', async () => {
+  test('with an unclosed quote are found', async () => {
     expect(await problemsIn("```sh\necho 'it\n```\n")).toEqual([expect.stringContaining('unexpected EOF')]);
   });
 });
 
-describe('a command that a page names in a sentence or table', () => {
+describe('a command in a sentence or table of a page', () => {
   const NAMED = /`(?:npx portico )?((?:oauth|db|account):[a-z][a-z:-]*[a-z])(?![\w:])[^`]*`/g;
 
   test('exists', () => {

@@ -11,7 +11,7 @@ const PAGE = readFileSync(path.join(ROOT, 'docs', 'configuration.md'), 'utf8');
 describe('docs/configuration.md', () => {
   const { keys, problems } = keysOf(ROOT);
 
-  test('every key that is checked has a doc comment, and every default in a comment is the real one', () => {
+  test('every checked key has a doc comment, and every default in a comment is right', () => {
     expect(problems).toEqual([]);
     expect(keys.length).toBeGreaterThan(60);
   });

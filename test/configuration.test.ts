@@ -38,9 +38,9 @@ async function withPortal(
 
 const server = (config: Record<string, unknown>): PortalOptions => ({ config: { oauth_server: config } });
 
-describe('what is left out of oauth_server', () => {
+describe('a key that is missing from oauth_server', () => {
   // @shows AS-2.4, AS-2.5, AS-2.8, AS-2.10, AS-2.11, AS-2.13, AS-2.14, AS-2.19
-  test('has the defaults of the specification', () => {
+  test('has the default of the specification', () => {
     expect(oauthServerConfiguration.parse({ name: 'Portal', scopes: {} })).toEqual({
       name: 'Portal',
       scopes: {},
@@ -76,7 +76,7 @@ describe('oauth_server:audience', () => {
 
 describe('oauth_server:scopes', () => {
   // @shows AS-2.3
-  test('of an object without a permission, the scope itself is the permission', async () => {
+  test('a scope without a permission is its own permission', async () => {
     const scopes = { 'notes:share': { label: 'Share your notes' } };
     await withPortal(server({ scopes }), async (portal) => {
       const client = await registerClient(portal, { scopes: ['openid', 'notes:share'] });
@@ -103,7 +103,7 @@ describe('oauth_server:claims', () => {
   });
 
   // @shows AS-2.7, AS-3.3, AS-3.4, OIDC-5.1a, OIDC-5.1b
-  test('are added and never replace; a claim without a scope is dropped, also one returned by accident', async () => {
+  test('are added and never replaced; a claim without a scope is dropped, also if it is returned by accident', async () => {
     await withPortal(server({ claims }), async (portal) => {
       const client = await registerClient(portal);
       const tokens = await obtainTokens(portal, client, ADA);
@@ -132,7 +132,7 @@ describe('oauth_server:claims', () => {
   });
 
   // @shows AS-3.7
-  test('that no scope of the server releases are told in the log, once for each name', async () => {
+  test('that no scope releases are logged, once for each name', async () => {
     await withPortal(server({ claims }), async (portal) => {
       const client = await registerClient(portal);
       const tokens = await obtainTokens(portal, client, ADA);
@@ -154,7 +154,7 @@ describe('oauth_server:claims', () => {
   });
 
   // @shows AS-3.3, OIDC-5.4a
-  test('are released by the granted scopes only', async () => {
+  test('are released only by granted scopes', async () => {
     await withPortal(server({ claims }), async (portal) => {
       const client = await registerClient(portal);
       const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid email' });
@@ -164,7 +164,7 @@ describe('oauth_server:claims', () => {
   });
 
   // @shows AS-3.6, OIDC-5.4b
-  test('of a scope whose permission the person has lost are released no more', async () => {
+  test('stop being released when the person loses the permission of their scope', async () => {
     const scopes = { phone: { label: 'See your number', permission: 'phone.share' } };
     await withPortal(server({ claims, scopes }), async (portal) => {
       await portal.grant(ADA, 'phone.share');
@@ -180,7 +180,7 @@ describe('oauth_server:claims', () => {
     });
   });
 
-  test('that fail spend nothing', async () => {
+  test('that throw an error spend no code or token', async () => {
     let failing = true;
     const flaky = () => {
       if (failing) throw new Error('the directory is down');
@@ -202,7 +202,7 @@ describe('oauth_server:claims', () => {
 
 describe('oauth_server:routes', () => {
   // @shows AS-2.6
-  test('false registers no endpoint; they stay reachable through the services, and token() works', async () => {
+  test('false adds no endpoints; the services and token() still work', async () => {
     await withPortal(server({ routes: false }), async (portal) => {
       expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(404);
       const token = portal.server.endpoints.find(({ name }) => name === 'oauth_server_token');
@@ -219,7 +219,7 @@ describe('oauth_server:login_route', () => {
     ['home', '/'],
     ['/elsewhere/sign-in', '/elsewhere/sign-in'],
     ['/elsewhere?by=password', '/elsewhere'],
-  ])('%j is where people sign in', async (loginRoute, at) => {
+  ])('%j is the sign-in page', async (loginRoute, at) => {
     await withPortal(server({ login_route: loginRoute }), async (portal) => {
       const client = await registerClient(portal);
       const response = await portal.visitor().get(authorizationUrl(portal, client));
@@ -230,9 +230,9 @@ describe('oauth_server:login_route', () => {
   });
 });
 
-describe('oauth/consent in the view directory of the host', () => {
+describe("oauth/consent in the host's view directory", () => {
   // @shows AS-8.4
-  test("is shown in the place of Portico's own", async () => {
+  test("replaces Portico's own page", async () => {
     const views = await mkdtemp(path.join(tmpdir(), 'portico-shadow-'));
     await mkdir(path.join(views, 'oauth'));
     const form = [
@@ -254,7 +254,7 @@ describe('oauth/consent in the view directory of the host', () => {
 
 describe('csrf_exempt_routes', () => {
   // @shows AS-2.9, AS-6.12
-  test('an application switches one entry off by name, and the others stay', async () => {
+  test('an application can switch one entry off by name, and the others stay', async () => {
     await withPortal({ config: { csrf_exempt_routes: { oauth_server_token: false } } }, async (portal) => {
       expect((await fetch(`${portal.url}/oauth/token`, { method: 'POST' })).status).toBe(403);
       expect((await fetch(`${portal.url}/oauth/revoke`, { method: 'POST' })).status).toBe(400);
@@ -279,7 +279,7 @@ test.each([
 
 describe('the lifetimes', () => {
   // @shows AS-2.10, AS-2.11, AS-2.13, AS-2.14, AS-16.1
-  test('are what is configured', async () => {
+  test('are as configured', async () => {
     await withPortal(server({ access_token_ttl: 60, id_token_ttl: 120 }), async (portal) => {
       const client = await registerClient(portal);
       const tokens = await obtainTokens(portal, client, ADA);
@@ -294,7 +294,7 @@ describe('the lifetimes', () => {
 
   // @shows AS-2.15, HOST-1.5
   test.each([...LIFETIMES.map((key) => `oauth_server:${key}`), 'session_ttl'])(
-    '%s is a century at most',
+    '%s is at most a century',
     async (key) => {
       const tooLong = Object.fromEntries([[key.replace('oauth_server:', ''), A_CENTURY + 1]]);
       const given =
@@ -312,7 +312,7 @@ describe('the lifetimes', () => {
   );
 
   // @shows AS-2.15
-  test('of a century each, everything works', async () => {
+  test('everything works with a century each', async () => {
     const lifetimes = Object.fromEntries(LIFETIMES.map((key) => [key, A_CENTURY]));
     const config = { oauth_server: lifetimes, session_ttl: A_CENTURY };
     await withPortal({ config }, async (portal) => {
@@ -329,7 +329,7 @@ describe('the lifetimes', () => {
   });
 
   // @shows AS-2.10, AS-2.11, AS-2.13, AS-2.14, AS-16.1
-  test('end what they are for: consent_ttl, code_ttl, access_token_ttl, refresh_token_ttl', async () => {
+  test('end what they name: consent_ttl, code_ttl, access_token_ttl, refresh_token_ttl', async () => {
     const clock = createClock();
     const lifetimes = { consent_ttl: 20, code_ttl: 10, access_token_ttl: 30, refresh_token_ttl: 40 };
     await withPortal({ ...server(lifetimes), clock: clock.now }, async (portal) => {
@@ -353,7 +353,7 @@ describe('the lifetimes', () => {
 
 describe('oauth_server:key_path', () => {
   // @shows AS-2.8, AS-4.8
-  test('is oauth/keys in the storage unless said otherwise', async () => {
+  test('is oauth/keys in the storage by default', async () => {
     await withPortal({}, async (portal) => {
       const expected = path.join(portal.env['STORAGE_DIR'] ?? '', 'oauth', 'keys');
       expect(portal.server.config.key_path).toBe(expected);
@@ -362,7 +362,7 @@ describe('oauth_server:key_path', () => {
   });
 
   // @shows AS-2.8, AS-18.6, OIDC-10.1.1
-  test('is shared: a key that one process generates signs in all of them, without a restart', async () => {
+  test('is shared: all processes sign with a key that one generates, without a restart', async () => {
     const keyPath = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
     await withPortal(server({ key_path: keyPath }), async (one) => {
       await withPortal(server({ key_path: keyPath }), async (other) => {
@@ -377,7 +377,7 @@ describe('oauth_server:key_path', () => {
     await rm(keyPath, { recursive: true });
   });
 
-  test('what signs in one process is published by all of them, however often they are asked', async () => {
+  test('every process publishes a key that one signs with, however often it is asked', async () => {
     const keyPath = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
     await withPortal(server({ key_path: keyPath }), async (one) => {
       await withPortal(server({ key_path: keyPath }), async (other) => {

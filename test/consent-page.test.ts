@@ -43,9 +43,9 @@ async function shown(client: TestClient, scope: string, visitor = ada): Promise<
 const registered = (scope: string, more: object = {}) =>
   registerClient(portal, { name: 'Notebook', scopes: scope.split(' '), ...more });
 
-describe('what a client asks for', () => {
+describe('the scopes that a client asks for', () => {
   // @shows AS-40.1
-  test('stands in groups: who the person is, what is looked at, what is changed', async () => {
+  test('are grouped: who the person is, what is read, what is changed', async () => {
     const scope = 'notes:write notes birthday notes:read openid notes:files.readonly';
     const text = textOf(await shown(await registered(scope), scope));
     expect(text).toContain(
@@ -56,7 +56,7 @@ describe('what a client asks for', () => {
   });
 
   // @shows AS-40.1
-  test('has no headings when it is all of one kind, and its explanation is folded behind its label', async () => {
+  test('have no headings if they are all of one kind, and their explanation is folded behind the label', async () => {
     const html = await shown(await registered('notes:read'), 'notes:read');
     expect(html).not.toContain('<h3');
     expect(html).toMatch(
@@ -74,7 +74,7 @@ describe('what a client asks for', () => {
   });
 
   // @shows AS-40.2
-  test('is said with how long it lasts, and where it is taken back', async () => {
+  test('are shown with how long the access lasts and where to end it', async () => {
     const lasting = await shown(await registered('notes:read'), 'notes:read');
     expect(textOf(lasting)).toContain(
       'It has access until you remove it, or until it has not used it for 30 days. You can remove it at any time: Applications with access',
@@ -85,7 +85,7 @@ describe('what a client asks for', () => {
   });
 });
 
-describe('a client that has a name like that of the server', () => {
+describe("a client with a name like the server's", () => {
   const MARKED = 'This is not Portal itself. It is another application, with a name like it.';
 
   // @shows AS-40.3
@@ -112,7 +112,7 @@ describe('a client that has a name like that of the server', () => {
 
   // @shows AS-40.3
   test.each(['Notebook', 'Portal Notes', 'Port', 'Portrait', '門戶', 'Øresund', 'Notes 🇩🇪', 'ᏣᎳᎩ'])(
-    'another one is not: %s',
+    'other names are not marked: %s',
     async (name) => {
       const client = await registered('notes:read', { name });
       expect(textOf(await shown(client, 'notes:read'))).not.toContain('This is not');
@@ -121,7 +121,7 @@ describe('a client that has a name like that of the server', () => {
 
   // @shows AS-40.3
   test.each(['Porta1 Security', 'Po\u200brtal', 'РОRTAL', 'ꓑꓳꓣꓔꓮꓡ'])(
-    'of those that nobody verified the name is not shown, and that is said: %s',
+    'the name of an unverified client is not shown, and the page says so: %s',
     async (name) => {
       const client = await putUnverified(portal, {
         document: null,

@@ -63,7 +63,7 @@ describe('a consent request is answered once, by the person and in the browser t
 
   // @shows AS-8.1, AS-14.3, RFC6749-10.2, OIDC-3.1.2.1g, OIDC-3.1.2.4
   // @shows RFC10017-6.3.3.2
-  test('who allowed it before is asked again: nothing is ever granted without a question', async () => {
+  test('a person who allowed it before is asked again: nothing is ever granted without a question', async () => {
     const visitor = await portal.signedIn(ADA);
     for (let time = 0; time < 2; time += 1) {
       const page = await ask(visitor);
@@ -75,7 +75,7 @@ describe('a consent request is answered once, by the person and in the browser t
     }
   });
 
-  test('another answer is not taken, after allow and after deny', async () => {
+  test('no other answer is accepted, after allow and after deny', async () => {
     for (const [decision, other] of Object.entries({ allow: 'deny', deny: 'allow' })) {
       const visitor = await portal.signedIn(ADA);
       const page = await ask(visitor);
@@ -85,7 +85,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.9
-  test('answered before, it says so to the person who did, in the same browser, and to nobody else', async () => {
+  test('answered before, it says so only to the person who answered, in the same browser', async () => {
     const said = { allow: 'You allowed it', deny: 'You did not allow it, and nothing was shared' };
     for (const [decision, text] of Object.entries(said)) {
       const visitor = await portal.signedIn(ADA);
@@ -112,7 +112,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.9
-  test('of many answers at the same moment one is taken, and all lead back: with one code that is good', async () => {
+  test('of many simultaneous answers one is accepted, and all redirect, with one valid code', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
     const form = {
@@ -131,7 +131,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-6.2, AS-8.3, RFC6749-10.12, RFC9700-4.7
-  test('neither the request id alone nor with a made-up token is enough', async () => {
+  test('the request id alone, or with a made-up token, is not enough', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
     const request_id = await requestIdOf(page);
@@ -142,7 +142,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.3, RFC6749-10.12
-  test("one request's token does not answer another", async () => {
+  test('the token of one request does not answer another', async () => {
     const visitor = await portal.signedIn(ADA);
     const [one, other] = [await ask(visitor), await ask(visitor)];
     await expectNotTaken(
@@ -150,13 +150,13 @@ describe('a consent request is answered once, by the person and in the browser t
     );
   });
 
-  test('an unknown decision is not taken', async () => {
+  test('an unknown decision is refused', async () => {
     const visitor = await portal.signedIn(ADA);
     await expectNotTaken(await visitor.submit(await ask(visitor), { decision: 'yes' }));
   });
 
   // @shows AS-8.2, AS-8.3
-  test('the request id opened in another browser is refused, with the same person signed in too', async () => {
+  test('the request id in another browser is refused, even if the same person is signed in', async () => {
     const [visitor, elsewhere] = [await portal.signedIn(ADA), await portal.signedIn(ADA)];
     const page = await ask(visitor);
     const requestId = await requestIdOf(page);
@@ -165,7 +165,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.2
-  test('another person signs in before the answer: the request is void', async () => {
+  test('if another person signs in before the answer, the request is void', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
     const requestId = await requestIdOf(page);
@@ -175,7 +175,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-5.12
-  test('it stays void when the first person comes back', async () => {
+  test('it stays void when the first person returns', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
     await signIn(visitor, await visitor.get('/login'), GRACE);
@@ -183,14 +183,14 @@ describe('a consent request is answered once, by the person and in the browser t
     await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
   });
 
-  test('signed out, nothing is answered', async () => {
+  test('a signed-out browser answers nothing', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor);
     await visitor.submit(await visitor.get('/'));
     await expectNotTaken(await visitor.submit(page, { decision: 'allow' }));
   });
 
-  test('a suspended person answers nothing', async () => {
+  test('a suspended person cannot answer', async () => {
     const visitor = await portal.signedIn(GRACE);
     const page = await ask(visitor, { scope: 'notes:read' });
     await portal.suspend(GRACE);
@@ -199,7 +199,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-8.3
-  test('two consent screens open at once are answered in either order', async () => {
+  test('two open consent screens can be answered in either order', async () => {
     const visitor = await portal.signedIn(ADA);
     const [first, second] = [await ask(visitor, { state: 'first' }), await ask(visitor, { state: 'second' })];
     const later = locationOf(await visitor.submit(second, { decision: 'allow' }));
@@ -207,7 +207,7 @@ describe('a consent request is answered once, by the person and in the browser t
     expect([earlier, later].map((answer) => answer.searchParams.get('state'))).toEqual(['first', 'second']);
   });
 
-  test("a suspended person's session is no obstacle to whoever signs in next", async () => {
+  test("a suspended person's session does not affect the next person who signs in", async () => {
     const visitor = await portal.signedIn(ADA);
     await portal.suspend(ADA);
     const signInPage = await visitor.visit(authorizationUrl(portal, client));
@@ -218,7 +218,7 @@ describe('a consent request is answered once, by the person and in the browser t
     expect(locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.has('code')).toBe(true);
   });
 
-  test("a suspended person's session ends where it is met", async () => {
+  test("a suspended person's session ends when it is next used", async () => {
     const visitor = await portal.signedIn(ADA);
     await portal.suspend(ADA);
     const response = await visitor.get(authorizationUrl(portal, client));
@@ -227,7 +227,7 @@ describe('a consent request is answered once, by the person and in the browser t
     expect(locationOf(await visitor.get(authorizationUrl(portal, client))).pathname).toBe('/login');
   });
 
-  test('the account is loaded once to be asked, and once to answer', async () => {
+  test('the account is loaded once for the question and once for the answer', async () => {
     const visitor = await portal.signedIn(ADA);
     const loaded = vi.spyOn(portal.application.accounts, 'find');
     const page = await ask(visitor);
@@ -238,7 +238,7 @@ describe('a consent request is answered once, by the person and in the browser t
   });
 
   // @shows AS-2.14
-  test('within consent_ttl only', async () => {
+  test('only within consent_ttl', async () => {
     const visitor = await portal.signedIn(ADA);
     const [inTime, late] = [await ask(visitor), await ask(visitor)];
     clock.advance(599);
@@ -247,7 +247,7 @@ describe('a consent request is answered once, by the person and in the browser t
     await expectNotTaken(await visitor.submit(late, { decision: 'allow' }));
   });
 
-  test('nobody is sent to an address that the application is no longer registered with', async () => {
+  test('no browser is redirected to an address that is no longer registered', async () => {
     const own = await registerClient(portal);
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.visit(authorizationUrl(portal, own));
@@ -263,7 +263,7 @@ describe('a consent request is answered once, by the person and in the browser t
 
 describe('"Not you?"', () => {
   // @shows AS-8.6
-  test('signs out, and asks whoever signs in next; the first request is void', async () => {
+  test('signs out and asks the next person who signs in; the first request is void', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await ask(visitor, { scope: 'openid profile notes:read notes:write' });
     const login = await visitor.visit(
@@ -283,7 +283,7 @@ describe('"Not you?"', () => {
 
 describe('only what was shown is granted', () => {
   // @shows AS-3.1, AS-8.7, RFC6749-3.3b, RFC6749-10.3b
-  test('a scope whose permission the person lacks is neither asked for nor granted', async () => {
+  test("a scope without the person's permission is neither shown nor granted", async () => {
     const visitor = await portal.signedIn(GRACE);
     const page = await ask(visitor);
     const html = await page.clone().text();
@@ -306,7 +306,7 @@ describe('only what was shown is granted', () => {
   });
 
   // @shows AS-8.7
-  test('a permission gained while two tabs show the question: neither tab grants more than the first showed', async () => {
+  test('a permission gained while two tabs show the question: neither grants more than the first showed', async () => {
     const visitor = await portal.signedIn(GRACE);
     const first = await ask(visitor);
     await portal.grant(GRACE, 'notes.edit');

@@ -52,7 +52,7 @@ const EXPORT = `export default defineApplication({ config: ${CONFIG}, plugins: [
 const LISTED = { code: 0, stdout: '[]\n', stderr: '' };
 
 /** Where it looks for `.env`, as the issuer in the `.env` of that folder says. */
-describe('the folder of an application whose file does not say it is', () => {
+describe("the application's folder, if its file does not name it", () => {
   const definition = `${IMPORTS}
     export default defineApplication({
       config: (env) => ({ public_url: env['PUBLIC_URL'], oauth_server: { name: 'App', scopes: { a: 'A' } } }),
@@ -69,7 +69,7 @@ describe('the folder of an application whose file does not say it is', () => {
     { from: 'src', args: ['where'], why: 'of the package.json above that names the file' },
     { from: '', args: ['--app=src/own.ts', 'where'], why: 'that the console is called in' },
     { from: 'elsewhere', args: ['--app=../src/own.ts', 'where'], why: 'of the nearest package.json' },
-  ])('the one $why: $args in /$from', async ({ from, args }) => {
+  ])('is the folder $why: $args in /$from', async ({ from, args }) => {
     const { cwd } = await application({
       'package.json': '{"type":"module","portico":{"app":"src/own.ts"}}',
       'src/own.ts': definition,
@@ -81,7 +81,7 @@ describe('the folder of an application whose file does not say it is', () => {
     expect(answer).toMatchObject({ code: 0, stdout: 'https://root.example\n' });
   });
 
-  test('the one of the file itself, where it is the current one, or no package.json is above', async () => {
+  test("is the file's own folder, if that is the current one or no package.json is above", async () => {
     const { cwd } = await application({
       'part/app.ts': definition,
       'part/.env': env('part'),
@@ -98,7 +98,7 @@ describe('the folder of an application whose file does not say it is', () => {
   });
 });
 
-describe('.env of the application, while the console runs', () => {
+describe("the application's .env while the console runs", () => {
   const definition = `${IMPORTS}
     const own = process.env['OWN'];
     export default defineApplication({
@@ -110,7 +110,7 @@ describe('.env of the application, while the console runs', () => {
     });`;
 
   // @shows HOST-1.2
-  test('is in the environment of its process, as the command that starts the server puts it there', async () => {
+  test("is in the environment of the console's process, as when the server starts", async () => {
     const { run, cwd } = await application({
       'app.ts': definition,
       '.env': 'PUBLIC_URL=https://app.example\nOWN=file',
@@ -120,7 +120,7 @@ describe('.env of the application, while the console runs', () => {
     expect(set).toMatchObject({ code: 0, stdout: 'https://set.example process process\n' });
   });
 
-  test('does not go before that of the folder that the definition names', async () => {
+  test('does not replace that of the folder in the definition', async () => {
     const { run } = await application({
       'app.ts': definition.replace('config:', "directory: import.meta.dirname + '/part', config:"),
       '.env': 'PUBLIC_URL=https://root.example\nOWN=root',
@@ -133,7 +133,7 @@ describe('.env of the application, while the console runs', () => {
   test.each([
     ['after another', 'await run(folders[0]); await run(folders[1]);'],
     ['while another runs', 'globalThis.during = () => run(folders[1]); await run(folders[0]);'],
-  ])('is not that of an application whose console ran in the same process, %s', async (_, runs) => {
+  ])('is not that of another application that ran in the same process, %s', async (_, runs) => {
     const folders: string[] = [];
     for (const name of ['a', 'b']) {
       const { cwd } = await application({
@@ -175,7 +175,7 @@ describe('an application is loaded', () => {
     expect(await list()).toMatchObject(LISTED);
   });
 
-  test('from the file that package.json names, not from app.ts beside it', async () => {
+  test('from the file in package.json, not from an app.ts beside it', async () => {
     const { list } = await application({
       'package.json': '{"type":"module","portico":{"app":"own.ts"}}',
       'own.ts': `${IMPORTS}\n${EXPORT}`,
@@ -184,7 +184,7 @@ describe('an application is loaded', () => {
     expect(await list()).toMatchObject(LISTED);
   });
 
-  test('from where it is, whatever stands behind --', async () => {
+  test('from its own file, whatever follows --', async () => {
     const { list, run } = await application({ 'app.ts': `${IMPORTS}\n${EXPORT}` });
     await list();
     const args = ['--redirect=https://a.example/cb', '--scope=a', '--', '--app=nowhere.ts'];
@@ -192,7 +192,7 @@ describe('an application is loaded', () => {
     expect((await run('oauth:client:list')).stdout).toContain('--app=nowhere.ts  (confidential)');
   });
 
-  test('from portico.config.cjs, and from what a compiler made CommonJS of', async () => {
+  test('from portico.config.cjs, and from compiled CommonJS', async () => {
     const compiled = `
       Object.defineProperty(exports, '__esModule', { value: true });
       const { oauthServer } = require('portico');
@@ -205,7 +205,7 @@ describe('an application is loaded', () => {
     );
   });
 
-  test('from --config, for an installation that is no application of the kit', async () => {
+  test('from --config, for an installation without the kit', async () => {
     const { run, list } = await application({
       'ops/server.ts': `
         import { oauthServer } from 'portico';
@@ -227,7 +227,7 @@ describe('an application is loaded', () => {
   });
 
   // @shows HOST-4.4
-  test('with sources that name each other without an ending, by .js, by a folder and by an alias', async () => {
+  test('with sources that import each other without an extension, by .js, by a folder and by an alias', async () => {
     const { list } = await application({
       'app.ts': `
         ${IMPORTS}
@@ -262,7 +262,7 @@ describe('an application is loaded', () => {
     expect(await list()).toMatchObject(LISTED);
   });
 
-  test('and a package is read as Node reads it, so what it names wrongly is not there', async () => {
+  test('and packages are read as Node reads them, so wrong imports in them are not found', async () => {
     const { run } = await application({
       'node_modules/wrong/package.json': '{"name":"wrong","type":"module","exports":"./index.js"}',
       'node_modules/wrong/index.js': "export { part } from './part';",
@@ -274,7 +274,7 @@ describe('an application is loaded', () => {
     expect(stderr).toMatch(/Cannot find module .*part/);
   });
 
-  test('and a configuration that cannot be used is named alone, not as a file that cannot be loaded', async () => {
+  test('and an unusable configuration is reported alone, not as a file that cannot be loaded', async () => {
     const { run } = await application({
       'app.ts': `import { openDatabase } from 'portico';\nopenDatabase('nonsense', { directory: '/' });`,
     });
@@ -283,7 +283,7 @@ describe('an application is loaded', () => {
     expect(stderr).toMatch(/^The configuration cannot be used:\n/);
   });
 
-  test('with a file of a package that has no exports, named without its ending', async () => {
+  test('with a file of a package without exports, imported without its extension', async () => {
     const { list } = await application({
       'node_modules/framework/package.json': '{"name":"framework"}',
       'node_modules/framework/headers.js': 'exports.headers = () => null;',
@@ -292,7 +292,7 @@ describe('an application is loaded', () => {
     expect(await list()).toMatchObject(LISTED);
   });
 
-  test('with a package that names such a file, and with what keeps files from a browser', async () => {
+  test('with a package that imports such a file, and with server-only packages', async () => {
     const { list } = await application({
       'node_modules/framework/package.json': '{"name":"framework"}',
       'node_modules/framework/headers.js': 'exports.headers = () => null;',
@@ -304,14 +304,14 @@ describe('an application is loaded', () => {
     expect(await list()).toMatchObject(LISTED);
   });
 
-  test('and what is not there is still named', async () => {
+  test('and a missing import is still reported', async () => {
     const { run } = await application({ 'app.ts': `import './lost';\n${IMPORTS}\n${EXPORT}` });
     const { code, stderr } = await run('oauth:client:list');
     expect(code).toBe(1);
     expect(stderr).toMatch(/cannot be loaded: .*app\.ts[^]*Cannot find module .*lost/);
   });
 
-  test('and what only a compiler understands is said to be that', async () => {
+  test('and syntax that only a compiler supports is reported as such', async () => {
     const { run } = await application({ 'app.ts': `export enum Colour { Red }\n${IMPORTS}\n${EXPORT}` });
     const { code, stderr } = await run('oauth:client:list');
     expect(code).toBe(1);
@@ -321,17 +321,20 @@ describe('an application is loaded', () => {
   test.each([
     ['import', IMPORTS],
     ['export', 'export const own = 1;'],
-  ])('and what Node takes for CommonJS, as the package says, is said to be that: %s', async (_, first) => {
-    const { run } = await application({
-      'package.json': '{"type":"commonjs"}',
-      'app.ts': `${first}\n${EXPORT}`,
-    });
-    const { code, stderr } = await run('oauth:client:list');
-    expect(code).toBe(1);
-    expect(stderr).toContain('Name the compiled file, as in npx portico --app dist/portico.js');
-  });
+  ])(
+    'and a file that Node treats as CommonJS because of the package is reported as such: %s',
+    async (_, first) => {
+      const { run } = await application({
+        'package.json': '{"type":"commonjs"}',
+        'app.ts': `${first}\n${EXPORT}`,
+      });
+      const { code, stderr } = await run('oauth:client:list');
+      expect(code).toBe(1);
+      expect(stderr).toContain('Name the compiled file, as in npx portico --app dist/portico.js');
+    },
+  );
 
-  test('and what createAuthorizationServer takes is told from what the console takes', async () => {
+  test('and the options of createAuthorizationServer are told from those of the console', async () => {
     const { run } = await application({
       'portico.config.js': `export default { publicUrl: 'https://app.example', config: {}, host: {}, database: {} };`,
     });
@@ -343,12 +346,12 @@ describe('an application is loaded', () => {
 
 describe('a command ends', () => {
   // @shows HOST-4.5
-  test('although the application keeps timers, and with all of its output', async () => {
+  test('even if the application keeps timers, and prints all of its output', async () => {
     const { list } = await application({ 'app.ts': `${IMPORTS}\nsetInterval(() => {}, 1000);\n${EXPORT}` });
     expect(await list()).toMatchObject(LISTED);
   });
 
-  test('with the right code when it fails', async () => {
+  test('with the right exit code if it fails', async () => {
     const { run } = await application({
       'app.ts': `${IMPORTS}\nsetInterval(() => {}, 1000);\n${EXPORT}`,
     });
@@ -369,7 +372,7 @@ describe('a command ends', () => {
       'node:http, which it does not wait for',
       `void import('node:http').then(({ createServer }) => createServer().listen(0, () => console.log('up')));`,
     ],
-  ])('without the server that the file starts by %s', async (_, source) => {
+  ])('without the server that the file starts with %s', async (_, source) => {
     const { list } = await application({ 'app.ts': `${IMPORTS}\n${source}\n${EXPORT}` });
     const { stderr, ...listed } = await list();
     expect(listed).toEqual({ code: 0, stdout: '[]\n' });
@@ -378,7 +381,7 @@ describe('a command ends', () => {
     );
   });
 
-  test('having said once of several servers that they are left alone', async () => {
+  test('saying once that several servers are left alone', async () => {
     const { list } = await application({
       'app.ts': `${IMPORTS}
         import { createServer } from 'node:http';
@@ -393,7 +396,7 @@ describe('a command ends', () => {
   test.each([
     ['', ''],
     [' and keeps timers', 'setInterval(() => {}, 1000);'],
-  ])('with a clear message when the file waits for its server%s', async (_, more) => {
+  ])('with a clear message if the file waits for its server%s', async (_, more) => {
     const { run } = await application({
       'app.ts': `${IMPORTS}\nimport fastify from 'fastify';\n${more}\nawait fastify().listen({ port: 0 });\n${EXPORT}`,
     });

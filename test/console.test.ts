@@ -21,7 +21,7 @@ function run(...args: string[]): Promise<ConsoleResult> {
   return porticoHere(args, { cwd: PORTAL, env: { STORAGE_DIR: storage } });
 }
 
-/** As a person does: a process of its own. */
+/** Runs the console as a person does, in a separate process. */
 function asProcess(...args: string[]): Promise<ConsoleResult> {
   return portico(args, { cwd: PORTAL, env: { STORAGE_DIR: storage } });
 }
@@ -55,7 +55,7 @@ describe('oauth:client:create', () => {
   const redirect = '--redirect=https://client.example/cb';
 
   // @shows AS-2.2, AS-4.13, AS-13.3, HOST-4.1, RFC6749-10.10a, RFC9700-2.6b
-  test('prints the client by the names of RFC 7591, and nothing else on standard output', async () => {
+  test('prints the client with the names of RFC 7591, and nothing else on standard output', async () => {
     const args = ['oauth:client:create', 'My app', redirect, '--scope=openid,notes:read', '--json'];
     const client = parsed(await asProcess(...args));
     expect(client).toMatchObject({
@@ -71,7 +71,7 @@ describe('oauth:client:create', () => {
   });
 
   // @shows AS-13.3
-  test('prints the id and the secret once, to a person', async () => {
+  test('prints the id and the secret once, as text for people', async () => {
     const { stdout, stderr } = await run('oauth:client:create', 'My app', redirect, '--scope=openid');
     expect(stdout).toMatch(/^client id: {5}[0-9a-f]{32}\nclient secret: [\w-]{43}\n$/);
     expect(stderr).toContain('not shown again');
@@ -93,7 +93,7 @@ describe('oauth:client:create', () => {
   });
 
   // @shows AS-13.19
-  test('--native is a program on a device, which may be answered on any loopback port and by a scheme of its own', async () => {
+  test('--native is a program on a device: any loopback port and private-use schemes are valid redirects', async () => {
     const program = [
       'oauth:client:create',
       'Tool',
@@ -139,7 +139,7 @@ describe('oauth:client:create', () => {
   });
 
   // @shows AS-13.11
-  test('an initial access token that nobody can use yet is made, and said to be one', async () => {
+  test('an initial access token that cannot be used yet is made, with a warning', async () => {
     const { code, stderr } = await run('oauth:initial-access-token:create');
     expect(code).toBe(0);
     expect(stderr).toContain('oauth_server:registration is off, so no client can register with it yet');
@@ -151,7 +151,7 @@ describe('oauth:client:create', () => {
   });
 
   // @shows AS-4.1, AS-10.2, AS-13.11
-  test('--grant=introspection stands beside the grant types of a client with a redirect', async () => {
+  test('--grant=introspection can be combined with the grant types of a client with a redirect', async () => {
     const args = ['oauth:client:create', 'API', redirect, '--scope=openid', '--grant=introspection'];
     const { grant_types } = await json<ClientMetadata>(...args);
     expect(grant_types).toEqual(['authorization_code', 'refresh_token', 'introspection']);
@@ -268,7 +268,7 @@ describe('oauth:client:create --jwks', () => {
   });
 
   // @shows AS-23.8
-  test('takes a file or a URL, and there is no secret', async () => {
+  test('accepts a file or a URL, and makes no secret', async () => {
     const file = path.join(storage, 'keys.json');
     await writeFile(file, JSON.stringify({ keys: [{ ...jwk, x5t: 'passed over' }] }));
     const printed = parsed(await at('oauth:client:create', 'Job', ...service, `--jwks=${file}`, '--json'));
@@ -287,7 +287,7 @@ describe('oauth:client:create --jwks', () => {
   });
 
   // @shows AS-23.8, AS-23.2
-  test('and an algorithm, which is the only one then', async () => {
+  test('accepts an algorithm, which is then the only one', async () => {
     const file = path.join(storage, 'keys.json');
     await writeFile(file, JSON.stringify({ keys: [jwk] }));
     const create = ['oauth:client:create', 'Job', ...service, `--jwks=${file}`];
@@ -300,7 +300,7 @@ describe('oauth:client:create --jwks', () => {
   });
 
   // @shows AS-23.8, AS-23.1
-  test('refuses what is no key set, and all of it without the switch', async () => {
+  test('refuses anything but a key set, and everything without the switch', async () => {
     const file = path.join(storage, 'no-keys.json');
     await writeFile(file, 'keys');
     expectRefusal(await at('oauth:client:create', 'Job', ...service, `--jwks=${file}`), 'cannot be read');
@@ -331,7 +331,7 @@ describe('oauth:client:create --dpop', () => {
     });
 
   // @shows AS-24.6
-  test('makes a client that demands bound tokens, which the list shows; not without the switch', async () => {
+  test('makes a client that requires bound tokens, shown in the list; refused without the switch', async () => {
     const printed = parsed(await at(...create, '--json')) as Readonly<Record<string, unknown>>;
     expect(printed).toMatchObject({ dpop_bound_access_tokens: true });
     expect((await at('oauth:client:list')).stdout).toContain('tokens     bound to its key (DPoP)');
@@ -360,7 +360,7 @@ describe('oauth:client:create --profile', () => {
   ];
 
   // @shows AS-27.2, AS-27.5
-  test('holds a client to it, which the list and the doctor show; where something is off, nobody is registered so', async () => {
+  test('sets it for a client, shown by the list and the doctor; no client gets it while a feature that it needs is off', async () => {
     const printed = parsed(await at(MIXED, ...banker, '--json')) as { readonly client_id: string };
     expect(printed).toMatchObject({
       profile: 'fapi2',
@@ -380,7 +380,7 @@ describe('oauth:client:create --profile', () => {
   });
 
   // @shows AS-27.1, AS-27.3
-  test('a server of it makes a key for it, and names all that contradicts it', async () => {
+  test('a server with the profile makes a suitable key, and names every option that contradicts it', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-profiled-'));
     const server = (config: object, ...args: string[]) =>
       at({ profile: 'fapi2', key_path: path.join(folder, 'keys'), ...config }, ...args);
@@ -398,7 +398,7 @@ describe('oauth:client:create --par', () => {
   const create = ['oauth:client:create', 'App', '--redirect=https://client.example/cb', '--scope=openid'];
 
   // @shows AS-25.8
-  test('is a client that pushes its requests, which the list says; none where they are not taken', async () => {
+  test('makes a client that must push its requests, shown in the list; refused if pushed requests are off', async () => {
     const at = (...args: string[]) =>
       porticoHere(args, {
         cwd: path.join(ROOT, 'test', 'fixtures', 'configured-portal'),
@@ -427,7 +427,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
     );
 
   // @shows AS-5.9, AS-13.4, AS-13.5
-  test('prints the new secret once; the list marks the open rotation with its deadline', async () => {
+  test('prints the new secret once; the list shows the open rotation with its deadline', async () => {
     const client = await create();
     const before = Math.floor(Date.now() / 1000);
     const rotated = await json<{ client_secret: string; previous_secret_expires_at: number }>(
@@ -465,13 +465,13 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
     expectRefusal(await run('oauth:client:rotate-secret', client.client_id, option), says);
   });
 
-  test('refuses --overlap beside --now, and the secret stays', async () => {
+  test('refuses --overlap with --now, and the secret stays', async () => {
     const { client_id: id } = await create();
     expectRefusal(await run('oauth:client:rotate-secret', id, '--overlap=600', '--now'), 'not both');
     expect((await run('oauth:client:show', id)).stdout).toContain('no secret before that is accepted');
   });
 
-  test('an unknown client is one clear line', async () => {
+  test('an unknown client prints one clear line', async () => {
     expectRefusal(await run('oauth:authorization:list', '--client=unknown'), 'No client has this id');
     expectRefusal(await asProcess('oauth:client:rotate-secret', 'unknown'), 'No client has this id');
     expectRefusal(await run('oauth:client:revoke', 'unknown'), 'No client has this id');
@@ -491,7 +491,7 @@ describe('oauth:client:rotate-secret and oauth:client:revoke', () => {
 
 describe('oauth:server:doctor', () => {
   // @shows AS-1.7, AS-13.2
-  test('says which part is failing and what to do, and exits with 1', async () => {
+  test('says which part fails and what to do, and exits with 1', async () => {
     const empty = await mkdtemp(path.join(tmpdir(), 'portico-doctor-'));
     try {
       const env = { STORAGE_DIR: empty };
@@ -512,7 +512,7 @@ describe('oauth:server:doctor', () => {
     }
   });
 
-  test('names every problem of a configuration that no application can start with', async () => {
+  test('names every problem of a configuration that prevents the start', async () => {
     const { code, stdout } = await portico(['oauth:server:doctor', '--json'], {
       cwd: PORTAL,
       env: { STORAGE_DIR: storage, PUBLIC_URL: 'http://portal.example', APP_ENV: 'production' },
@@ -556,7 +556,7 @@ describe('the keys', () => {
   });
 
   // @shows AS-2.15, AS-13.14
-  test('ages and overlaps have an end: a century, and a year', async () => {
+  test('ages are limited to a century, overlaps to a year', async () => {
     expectRefusal(await run('oauth:keys:prune', '--older-than=9000000000000'), 'at most 3155760000 seconds');
     const { client_id: id } = await json<ClientMetadata>(
       'oauth:client:create',
@@ -571,7 +571,7 @@ describe('the keys', () => {
   });
 
   // @shows HOST-4.7
-  test('a span is written the same way in every option, and means the same', async () => {
+  test('a duration is written the same way in every option', async () => {
     const { client_id: id } = await json<ClientMetadata>(
       'oauth:client:create',
       'Turning',
@@ -644,7 +644,7 @@ describe('the keys', () => {
   });
 
   // @shows AS-13.6, AS-13.16
-  test('of another algorithm: the key first, then a client for it, which --json and the list show', async () => {
+  test('with another algorithm: first the key, then a client for it, shown by --json and the list', async () => {
     const own = await mkdtemp(path.join(tmpdir(), 'portico-algorithms-'));
     try {
       const console = (...args: string[]) => porticoHere(args, { cwd: PORTAL, env: { STORAGE_DIR: own } });
@@ -683,7 +683,7 @@ describe('the keys', () => {
     ['oauth:keys:generate', ['--alg <algorithm>', 'RS256, ES256 or EdDSA', '(default: RS256)']],
     ['oauth:client:create', ['--id-token-alg <algorithm>', 'RS256, ES256 or EdDSA', '(default: RS256)']],
     ['oauth:keys:prune', ['the newest of each algorithm stays']],
-  ])('%s --help says which algorithms there are', async (command, says) => {
+  ])('%s --help lists the algorithms', async (command, says) => {
     const { code, stdout } = await run(command, '--help');
     expect(code).toBe(0);
     for (const each of says) expect(stdout.replaceAll(/\s+/g, ' ')).toContain(each);
@@ -699,7 +699,7 @@ describe('the keys', () => {
   });
 });
 
-describe('the accounts of the portal', () => {
+describe("the kit's accounts", () => {
   // @shows HOST-4.3
   test('account:create makes an account once, and prints the password that it made', async () => {
     const created = await run('account:create', 'new@example.com', 'Somebody New');
@@ -714,7 +714,7 @@ describe('the accounts of the portal', () => {
     expect((await run('account:deny', 'new@example.com', 'notes.edit')).code).toBe(0);
   });
 
-  test('account:create refuses an empty password, which nobody could type', async () => {
+  test('account:create refuses an empty password, because it could not be typed', async () => {
     expectRefusal(
       await run('account:create', 'empty@example.com', 'Empty', '--password='),
       '--password is empty',
@@ -722,7 +722,7 @@ describe('the accounts of the portal', () => {
     expect((await run('account:list')).stdout).not.toContain('empty@example.com');
   });
 
-  test('account:suspend and account:restore say and do what they are called', async () => {
+  test('account:suspend and account:restore do what their names say', async () => {
     await run('account:create', 'new@example.com', 'Somebody New');
     const states = async () =>
       /^new@example\.com .* (active|suspended) /m.exec((await run('account:list')).stdout)?.[1];
@@ -733,7 +733,7 @@ describe('the accounts of the portal', () => {
     expect(await states()).toBe('active');
   });
 
-  test('account:list --json has the id of each account, which is what oauth:person:revoke asks for', async () => {
+  test('account:list --json prints the id of each account, as oauth:person:revoke needs it', async () => {
     const [listed] = await json<{ id: string; email: string }[]>('account:list');
     expect(listed).toMatchObject({ email: 'new@example.com', id: expect.stringMatching(/^[\da-f-]{36}$/) });
     expect((await run('oauth:person:revoke', 'accounts', 'new@example.com')).stderr).toContain(
@@ -741,12 +741,12 @@ describe('the accounts of the portal', () => {
     );
   });
 
-  test('an unknown email is one clear line', async () => {
+  test('an unknown e-mail address prints one clear line', async () => {
     expectRefusal(await run('account:suspend', 'nobody@example.com'), 'nobody@example.com');
   });
 });
 
-describe('a schema that is not applied', () => {
+describe('a missing schema', () => {
   test.each([['serve'], ['account:list'], ['oauth:client:list'], ['oauth:prune']])(
     '%s says what to do, and does nothing',
     async (command) => {
@@ -763,7 +763,7 @@ describe('a schema that is not applied', () => {
 
 describe('db:migrate', () => {
   // @shows AS-13.8, HOST-4.3
-  test('up a second time finds the schema up to date; status names every step', async () => {
+  test('up reports the second time that the schema is up to date; status lists every step', async () => {
     expect((await run('db:migrate', 'up')).stdout).toBe('The schema is up to date.\n');
     const states = await json<{ name: string; appliedAt: string | null }[]>('db:migrate', 'status');
     expect(states.map(({ name }) => name)).toContain('oauth_server_0001_initial');
@@ -775,7 +775,7 @@ describe('db:migrate --print', () => {
   test.each([
     ['status', '--print'],
     ['up', '--print', '--json'],
-  ])('%s %s %s is refused: it goes with up alone', async (...args) => {
+  ])('%s %s %s is refused: --print works only with up', async (...args) => {
     expectRefusal(await run('db:migrate', ...args), '--print goes with up alone');
   });
 });
@@ -807,7 +807,7 @@ describe.runIf(RUNS_ALL)('an application of another framework', () => {
   );
 });
 
-describe('the console itself', () => {
+describe('the console', () => {
   // @shows HOST-4.3
   test('--help lists the commands of the kit, the plugin and the application', async () => {
     const { code, stdout } = await asProcess('--help');
@@ -817,7 +817,7 @@ describe('the console itself', () => {
     }
   });
 
-  test('--help says where commands come from, where there is no application', async () => {
+  test('--help says where commands come from if there is no application', async () => {
     const { code, stdout } = await portico(['--help'], { cwd: storage });
     expect(code).toBe(0);
     expect(stdout).toContain('--app <file>');
@@ -826,7 +826,7 @@ describe('the console itself', () => {
   });
 
   // @shows HOST-4.1
-  test('an unknown command is an error that points to the help', async () => {
+  test('an unknown command is an error that names the help', async () => {
     const { code, stderr } = await asProcess('oauth:client:creat', 'x');
     expect(code).toBe(1);
     expect(stderr).toContain('Did you mean oauth:client:create?');
@@ -834,13 +834,13 @@ describe('the console itself', () => {
   });
 
   // @shows HOST-4.1
-  test('in a folder without an application it says how to name one', async () => {
+  test('in a folder without an application, it says how to name one', async () => {
     const { code, stderr } = await portico(['serve'], { cwd: storage });
     expect(code).toBe(1);
     expect(stderr).toContain('--app');
   });
 
-  test('package.json names the application for every folder below it', async () => {
+  test('package.json names the application for every folder below', async () => {
     const { code, stdout } = await portico(['account:list', '--json'], {
       cwd: path.join(ROOT, 'docs'),
       env: { STORAGE_DIR: storage, APP_ENV: 'dev' },
@@ -850,7 +850,7 @@ describe('the console itself', () => {
   });
 });
 
-describe('the service refuses to start, naming each key and what to do', () => {
+describe('the server refuses to start, and names each key and what to do', () => {
   const MISCONFIGURED = path.join(ROOT, 'test', 'fixtures', 'misconfigured');
 
   function serve(config: unknown, env: Record<string, string> = {}): Promise<ConsoleResult> {
@@ -859,7 +859,7 @@ describe('the service refuses to start, naming each key and what to do', () => {
   }
 
   // @shows AS-2.1, AS-2.2, AS-2.3, AS-2.16
-  test('everything missing, all at once', async () => {
+  test('if everything is missing, all at once', async () => {
     const { code, stderr } = await serve({});
     expect(code).toBe(1);
     for (const key of ['public_url', 'oauth_server:name', 'oauth_server:scopes']) {
@@ -882,7 +882,7 @@ describe('the service refuses to start, naming each key and what to do', () => {
     ['app.example.com', 'prod'],
     ['ftp://app.example.com', 'prod'],
     ['', 'prod'],
-  ])('public_url %j under APP_ENV=%s', async (publicUrl, mode) => {
+  ])('for public_url %j with APP_ENV=%s', async (publicUrl, mode) => {
     const config = { public_url: publicUrl, oauth_server: { name: 'App', scopes: {} } };
     const { code, stderr } = await serve(config, { APP_ENV: mode });
     expect(code).toBe(1);
@@ -890,7 +890,7 @@ describe('the service refuses to start, naming each key and what to do', () => {
   });
 
   // @shows AS-2.3, AS-2.16, AS-3.2, RFC8707-2a
-  test('everything malformed, all at once', async () => {
+  test('if everything is malformed, all at once', async () => {
     const { stderr } = await serve({
       public_url: 'https://app.example.com',
       oauth_server: {
@@ -920,14 +920,14 @@ describe('the service refuses to start, naming each key and what to do', () => {
 });
 
 describe('serve', () => {
-  test('answers until it is told to stop', async () => {
+  test('answers until it is stopped', async () => {
     const port = await freePort();
     const env = { STORAGE_DIR: storage, PORT: String(port) };
     const server = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
       cwd: PORTAL,
       env,
     });
-    // While somebody develops, nobody else reaches it.
+    // During development, only this machine can reach it.
     await server.says(`Listening on http://127.0.0.1:${port}`);
     const answer = await fetch(`http://localhost:${port}/.well-known/openid-configuration`);
     expect(answer.status).toBe(200);
@@ -938,7 +938,7 @@ describe('serve', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test('--port goes before PORT', async () => {
+  test('--port takes precedence over PORT', async () => {
     const port = await freePort();
     const env = { STORAGE_DIR: storage, PORT: String(await freePort()) };
     const command = [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', `--port=${port}`];
@@ -952,7 +952,7 @@ describe('serve', () => {
   });
 
   // @shows AS-29.6
-  test('goes on for a while after it is told to stop, and says that it is not ready, until it is told again', async () => {
+  test('continues for a while after a stop signal and reports that it is not ready, until the second signal', async () => {
     const port = await freePort();
     const env = { APP_ENV: 'dev', STORAGE_DIR: storage, PORT: String(port) };
     const command = [path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve', '--drain=600'];
@@ -1002,7 +1002,7 @@ describe.runIf(RUNS_ALL)('an application without accounts', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   // @shows AS-13.25
-  test('is served, as services need nobody, and says that nobody can sign in', async () => {
+  test('starts, because services need no accounts, and warns that sign-in is impossible', async () => {
     const env = { APP_ENV: 'dev', PORT: String(await freePort()) };
     expect((await porticoHere(['db:migrate', 'up'], { cwd: folder, env })).code).toBe(0);
     const server = start([path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), 'serve'], {
@@ -1018,7 +1018,7 @@ describe.runIf(RUNS_ALL)('an application without accounts', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test('setup misses no client where clients register themselves', async () => {
+  test('setup does not ask for a client if clients register themselves', async () => {
     const env = { APP_ENV: 'dev', PORT: String(await freePort()) };
     await porticoHere(['db:migrate', 'up'], { cwd: folder, env });
     const missing = async (REGISTRATION: string) =>
@@ -1029,7 +1029,7 @@ describe.runIf(RUNS_ALL)('an application without accounts', () => {
   });
 });
 
-describe.runIf(RUNS_ALL)('a mistake in the file of an application', () => {
+describe.runIf(RUNS_ALL)("an error in the application's file", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'portico-mistake-'));
@@ -1092,7 +1092,7 @@ describe.runIf(RUNS_ALL)('a mistake in the file of an application', () => {
   });
 
   // @shows HOST-3.2
-  test('what is thrown and is no error is printed too, with the file', async () => {
+  test('a thrown value that is no error is printed too, with the file', async () => {
     const { code, stderr } = await mistaken('thrown.ts', "throw 'a text';\n");
     expect(code).toBe(1);
     expect(stderr).toContain('thrown.ts');
@@ -1100,7 +1100,7 @@ describe.runIf(RUNS_ALL)('a mistake in the file of an application', () => {
   });
 
   // @shows HOST-4.2
-  test('portico --version is printed all the same', async () => {
+  test('portico --version still works', async () => {
     await writeFile(path.join(folder, 'app.ts'), 'this is no program');
     const { code, stdout } = await portico(['--version'], { cwd: folder });
     expect(code).toBe(0);
@@ -1138,7 +1138,7 @@ describe.runIf(RUNS_ALL)('log:path', () => {
     await server.says('told-here');
     expect(await server.stop()).toBe(0);
     const lines = server.stdout().trimEnd().split('\n');
-    // Before the first request, serve may say what keeps anybody from signing in.
+    // Before the first request, serve may warn that sign-in is impossible.
     const ids = lines.map((line) => (JSON.parse(line) as { requestId?: string }).requestId);
     expect(ids.filter((id) => id !== undefined)).toEqual(['told-here']);
     expect(await readdir(folder)).not.toContain('-');
@@ -1146,7 +1146,7 @@ describe.runIf(RUNS_ALL)('log:path', () => {
   });
 
   // @shows HOST-1.3
-  test('- is standard error for a command, whose standard output is data alone', async () => {
+  test('- is standard error for a command, whose standard output has only data', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-log-'));
     const env = standardOutput(folder, 1);
     // Without a schema, the doctor logs what it cannot examine.
@@ -1162,7 +1162,7 @@ describe.runIf(RUNS_ALL)('log:path', () => {
 
 describe('account:grant', () => {
   // @shows HOST-4.2
-  test('warns about a permission that no scope names, and gives it all the same', async () => {
+  test('warns about a permission that no scope names, and still gives it', async () => {
     await run('account:create', 'new@example.com', 'New');
     const misspelt = await run('account:grant', 'new@example.com', 'notes.raed');
     expect(misspelt.stdout).toBe('new@example.com holds notes.raed.\n');
@@ -1174,7 +1174,7 @@ describe('account:grant', () => {
   });
 
   // @shows HOST-4.2
-  test('knows the permission of the administrator, and no other that the configuration does not name', async () => {
+  test("knows the administrator's permission, and no other that is not configured", async () => {
     await run('account:create', 'admin@example.com', 'Admin');
     const grant = (permission: string) =>
       porticoHere(['account:grant', 'admin@example.com', permission], {

@@ -23,7 +23,7 @@ let client: TestClient;
 let port: string;
 let url: string;
 let server: RunningProcess;
-/** `refresh_retry_seconds`: of a use that was cut off, whoever sends it again has the answer. */
+/** `refresh_retry_seconds`: after an interrupted use, the same request sent again gets the response. */
 let window = 0;
 
 beforeAll(async () => {
@@ -146,7 +146,7 @@ test.each<[string, number, number]>([
   ['nothing was spent twice', 0, SCALE.kills],
   ['with a window what was cut off is answered when it comes again', 300, SCALE.retryKills],
 ])(
-  'killed under load: what was answered is valid, every revocation holds, and %s',
+  'killed under load: every response is valid, every revocation stays, and %s',
   async (_, seconds, kills) => {
     window = seconds;
     counts = { ...NOTHING };

@@ -54,14 +54,14 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
     });
   const cookie = () => ({ Cookie: ada.cookies() });
 
-  test('takes a write with a token, and one of a page with its CSRF token', async () => {
+  test('accepts a write with a token, and one of a page with its CSRF token', async () => {
     expect((await write('/api/orders', { Authorization: `Bearer ${accessToken}` })).status).toBe(200);
     const { token } = (await (await ada.get('/profile')).json()) as { token: string };
     expect((await ada.post('/profile', { _csrf: token })).status).toBe(200);
     expect(written).toEqual(['a token of Ada Lovelace', 'the session of 1']);
   });
 
-  test('refuses a write of a session without a CSRF token, whatever else is in its Authorization header', async () => {
+  test('refuses a write of a session without a CSRF token, whatever else the Authorization header has', async () => {
     for (const headers of [
       {},
       { Authorization: 'Basic YTpi' },
@@ -78,7 +78,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
   });
 
   // @shows API-5.3
-  test('lets nobody in by a header that passes the check: the cookie beside it counts for nothing', async () => {
+  test('lets no one in by a header that passes the check: the cookie beside it is ignored', async () => {
     for (const authorization of [...UNUSABLE, `Bearer ${accessToken}x`])
       for (const to of ['/profile', '/api/orders']) {
         const { status } = await write(to, { ...cookie(), Authorization: authorization });
@@ -91,7 +91,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
     expect((await write('/api/orders', good)).status).toBe(200);
   });
 
-  test('shows nobody a page of Portico by the session beside a token', async () => {
+  test('shows no page of Portico for a session beside a token', async () => {
     for (const page of ['/oauth/applications', '/oauth/authorize']) {
       const answer = await fetch(`${running.url}${page}`, {
         redirect: 'manual',

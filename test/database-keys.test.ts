@@ -37,7 +37,7 @@ const starting = (schema: unknown) => startingWith({ database_schema: schema });
 
 describe('database_schema', () => {
   // @shows HOST-1.9
-  test.each(WITHOUT)('%s is refused where there are no schemas, with what to do instead', async () => {
+  test.each(WITHOUT)('%s is refused if the engine has no schemas, with what to do instead', async () => {
     await expect(starting('portico')).rejects.toThrow(
       /^database_schema: is for PostgreSQL; \w+ has no schemas, so give Portico a separate database$/,
     );
@@ -45,58 +45,61 @@ describe('database_schema', () => {
 
   // @shows HOST-1.9
   test.each(['pg_portico', 'a"; DROP', 'a.b', 'x'.repeat(64), 7])(
-    'is refused when it is no name: %j',
+    'is refused if it is not a valid name: %j',
     async (name) => {
       await expect(starting(name)).rejects.toThrow(/^database_schema: must be/);
     },
   );
 
   // @shows HOST-1.9, AS-18.19
-  test.each(WITH_SCHEMAS)('has every table of Portico in it, and no session changed, on %s', async (kind) => {
-    const created = await createDatabase(folder);
-    onTestFinished(() => created.drop());
-    const application = openApplicationPool(created.url, 2);
-    onTestFinished(() => application.end());
-    await application.ask('CREATE TABLE oauth_clients (name TEXT)');
-    await application.ask('CREATE TABLE portico_migrations (name TEXT)');
-    const before = await application.session();
-    const borrows = kind === WITH_SCHEMAS[1];
-    const portal = await startPortal({
-      config: { database_schema: 'Own_Rooms' },
-      ...(borrows ? { database: application.borrow() } : { databaseUrl: created.url }),
-    });
-    onTestFinished(() => portal.close());
-    const client = await registerClient(portal);
-    const tokens = await obtainTokens(portal, client, ADA);
-    expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(200);
-    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
-    await portal.server.prune();
-    const report = await examine(portal.application, portal.server);
-    expect(report.checks.find(({ part }) => part === 'store')).toMatchObject({
-      outcome: 'ok',
-      detail: 'postgres answers, in the schema Own_Rooms, and takes what is written',
-    });
-    expect(report.checks.find(({ part }) => part === 'schema')).toMatchObject({ outcome: 'ok' });
-    const own = openDatabase(created.url, { directory: '/' });
-    onTestFinished(() => own.close());
-    const { rows } = await own.execute<{ schema: string; tables: number }>(
-      `SELECT table_schema AS schema, COUNT(*) AS tables FROM information_schema.tables
+  test.each(WITH_SCHEMAS)(
+    "has all of Portico's tables, and no session setting changes, on %s",
+    async (kind) => {
+      const created = await createDatabase(folder);
+      onTestFinished(() => created.drop());
+      const application = openApplicationPool(created.url, 2);
+      onTestFinished(() => application.end());
+      await application.ask('CREATE TABLE oauth_clients (name TEXT)');
+      await application.ask('CREATE TABLE portico_migrations (name TEXT)');
+      const before = await application.session();
+      const borrows = kind === WITH_SCHEMAS[1];
+      const portal = await startPortal({
+        config: { database_schema: 'Own_Rooms' },
+        ...(borrows ? { database: application.borrow() } : { databaseUrl: created.url }),
+      });
+      onTestFinished(() => portal.close());
+      const client = await registerClient(portal);
+      const tokens = await obtainTokens(portal, client, ADA);
+      expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(200);
+      expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
+      await portal.server.prune();
+      const report = await examine(portal.application, portal.server);
+      expect(report.checks.find(({ part }) => part === 'store')).toMatchObject({
+        outcome: 'ok',
+        detail: 'postgres answers, in the schema Own_Rooms, and takes what is written',
+      });
+      expect(report.checks.find(({ part }) => part === 'schema')).toMatchObject({ outcome: 'ok' });
+      const own = openDatabase(created.url, { directory: '/' });
+      onTestFinished(() => own.close());
+      const { rows } = await own.execute<{ schema: string; tables: number }>(
+        `SELECT table_schema AS schema, COUNT(*) AS tables FROM information_schema.tables
       WHERE table_schema NOT IN ('pg_catalog', 'information_schema') GROUP BY table_schema ORDER BY 1`,
-    );
-    const steps = await own.execute<{ n: number }>(
-      'SELECT COUNT(*) AS n FROM "Own_Rooms".portico_migrations',
-    );
-    expect(rows).toEqual([
-      { schema: 'Own_Rooms', tables: expect.any(Number) },
-      { schema: 'public', tables: 2 },
-    ]);
-    expect(steps.rows).toEqual([{ n: migrationsOf(portal.definition).length }]);
-    expect((await own.execute('SELECT name FROM oauth_clients')).rows).toEqual([]);
-    expect(await application.session()).toEqual(before);
-  });
+      );
+      const steps = await own.execute<{ n: number }>(
+        'SELECT COUNT(*) AS n FROM "Own_Rooms".portico_migrations',
+      );
+      expect(rows).toEqual([
+        { schema: 'Own_Rooms', tables: expect.any(Number) },
+        { schema: 'public', tables: 2 },
+      ]);
+      expect(steps.rows).toEqual([{ n: migrationsOf(portal.definition).length }]);
+      expect((await own.execute('SELECT name FROM oauth_clients')).rows).toEqual([]);
+      expect(await application.session()).toEqual(before);
+    },
+  );
 
   test.each(WITH_SCHEMAS.slice(0, 1))(
-    'leaves a statement that fails, and is run again, where it belongs, on %s',
+    'runs a failing statement, and its retry, in the right schema, on %s',
     async () => {
       const own = openDatabase(store.url, { directory: '/', schema: 'rooms' });
       onTestFinished(() => own.close());
@@ -122,7 +125,7 @@ describe('connections to a database server', () => {
   const identity = isPostgres ? 'pg_backend_pid()' : 'CONNECTION_ID()';
 
   // @shows HOST-1.10
-  test.each(ON_SERVERS)('are as many as database_pool_size says at most, on %s', async () => {
+  test.each(ON_SERVERS)('are at most database_pool_size, on %s', async () => {
     const application = await startingWith({ database_pool_size: 2 });
     onTestFinished(() => application.close());
     const used = await Promise.all(
@@ -138,7 +141,7 @@ describe('connections to a database server', () => {
   });
 
   // @shows HOST-1.11
-  test.each(ON_SERVERS)('are used for database_connection_lifetime at most, on %s', async () => {
+  test.each(ON_SERVERS)('are used for at most database_connection_lifetime, on %s', async () => {
     let now = 0;
     const timer = { now: () => now, after: () => () => {} };
     const application = await startingWith({ database_connection_lifetime: 20 }, { timer });
@@ -153,7 +156,7 @@ describe('connections to a database server', () => {
   });
 
   // @shows HOST-1.12
-  test.each(ON_SERVERS)('execute a statement for database_statement_timeout at most, on %s', async () => {
+  test.each(ON_SERVERS)('run a statement for at most database_statement_timeout, on %s', async () => {
     const application = await startingWith({ database_statement_timeout: 1 });
     onTestFinished(() => application.close());
     const { database } = application;
@@ -174,7 +177,7 @@ describe('connections to a database server', () => {
     ['database_statement_timeout', 0, 'must be at least 1 second'],
     ['database_statement_timeout', '10s', 'must be a whole number of seconds'],
     ['database_statement_timeout', 3601, 'must be at most 3600 seconds'],
-  ])('are not configured by %s: %j', async (key, value, message) => {
+  ])('cannot be configured by %s: %j', async (key, value, message) => {
     await expect(startingWith({ [key]: value })).rejects.toThrow(`${key}: ${message}`);
   });
 });

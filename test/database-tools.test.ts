@@ -93,7 +93,7 @@ describe("a tool that compares the database with the application's schema", () =
   test.each<[string, Command, readonly Command[]]>([
     ['drizzle-kit push --force', PUSH, [PUSH]],
     ['typeorm schema:drop', typeorm('schema:drop'), [typeorm('schema:sync')]],
-  ])('drops what it does not know: %s', async (_, command, first) => {
+  ])('drops tables that it does not know: %s', async (_, command, first) => {
     const url = await together(first);
     expect(await tables(url)).toHaveLength(OURS + 1);
     // On MariaDB, Drizzle fails after it has dropped them.
@@ -113,7 +113,7 @@ describe("a tool that compares the database with the application's schema", () =
           ],
         ]
       : []),
-  ])('leaves what it does not know: %s', async (_, command, first) => {
+  ])('keeps tables that it does not know: %s', async (_, command, first) => {
     const url = await together(first);
     await runOn(url, command);
     expect((await tables(url)).filter((name) => name !== 'people')).toHaveLength(OURS);
@@ -121,7 +121,7 @@ describe("a tool that compares the database with the application's schema", () =
 });
 
 // @shows AS-18.19
-test(`every command leaves Portico alone that has a ${isPostgres ? 'schema' : 'database'} of its own`, async () => {
+test(`every command keeps a Portico that has its own ${isPostgres ? 'schema' : 'database'}`, async () => {
   const application = await created();
   onTestFinished(application.drop);
   const portal = await startPortal(
@@ -150,7 +150,7 @@ test(`every command leaves Portico alone that has a ${isPostgres ? 'schema' : 'd
 });
 
 test.each(isPostgres ? ['drizzle', 'typeorm'] : [])(
-  'Portico on the pool of %s makes its schema, and sees it',
+  'Portico on the pool of %s creates its schema and finds it',
   async (tool) => {
     const application = await created();
     onTestFinished(application.drop);

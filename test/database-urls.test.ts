@@ -33,11 +33,11 @@ describe('database_url', () => {
     'postgres://one,10.0.0.2:6432/app?target_session_attrs=primary&application_name=app',
     'mysql://app:secret@db:3306/app',
     'mariadb://app@db/app',
-  ])('takes %s', (url) => {
+  ])('accepts %s', (url) => {
     expect(problemOf(url)).toBe('');
   });
 
-  test('takes those of the pages', () => {
+  test('accepts those on the pages', () => {
     const urls = codeBlocks().flatMap(({ code }) =>
       [...code.matchAll(/^(?:export )?DATABASE_URL=([^\s$…]+)(?=\s)/gm)].map(([, url = '']) => url),
     );
@@ -72,7 +72,7 @@ describe('database_url', () => {
     ['mysql://app:hunter2@one:3306,two:3306/app', 'is no URL of one server'],
     ['mysql://app:hunter2#@one/app', 'is no URL of one server'],
     ['oracle://app:hunter2@one/app', 'must be sqlite:<file>, postgres://… or mysql://…'],
-  ])('refuses %s, and says what is wrong, not the password', (url, message) => {
+  ])('refuses %s, and says what is wrong without the password', (url, message) => {
     const problem = problemOf(url);
     expect(problem).toMatch(/^database_url: /);
     expect(problem).toContain(message);
@@ -81,7 +81,7 @@ describe('database_url', () => {
 });
 
 // @shows AS-18.22
-test('an application does not start with a URL that is wrong, and says which key it is', async () => {
+test('an application does not start with a wrong URL, and names its key', async () => {
   const starting = startApplication(
     { config: { public_url: 'https://app.example' } },
     { env: { DATABASE_URL: `postgres://app:${SECRET}@one,/app` } },
@@ -132,9 +132,9 @@ function message(type: string, ...parts: readonly (string | number)[]): Buffer {
 const ASKS_FOR_PASSWORD = message('R', 3);
 const errorOf = (code: string) => message('E', `SFATAL\0C${code}\0Mrefused ${code}\0\0`);
 
-describe('of several servers', () => {
+describe('with several servers', () => {
   // @shows AS-18.22
-  test('the next one is asked when one starts up, says nothing, or is away; each is told the same', async () => {
+  test('the next one is used if one is starting, silent or down; all get the same settings', async () => {
     const starting = await listening(errorOf('57P03'));
     const silent = await listening();
     const last = await listening(ASKS_FOR_PASSWORD, errorOf('28P01'));
@@ -151,7 +151,7 @@ describe('of several servers', () => {
   });
 
   // @shows AS-18.22
-  test('an IPv6 address is one, with and without a port', async () => {
+  test('an IPv6 address works with and without a port', async () => {
     const database = openDatabase('postgres://app@[::1]:1,127.0.0.1:1/app', { directory: '/' });
     onTestFinished(() => database.close());
     const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
@@ -163,7 +163,7 @@ describe('of several servers', () => {
   });
 
   // @shows AS-18.22
-  test('what is not about the server, as a wrong password, is not tried elsewhere', async () => {
+  test('an error that is not about the server, such as a wrong password, is not retried elsewhere', async () => {
     const first = await listening(errorOf('28P01'));
     const second = await listening(errorOf('57P03'));
     const url = `postgres://app:${SECRET}@127.0.0.1:${first.port},127.0.0.1:${second.port}/app`;
@@ -176,7 +176,7 @@ describe('of several servers', () => {
   });
 
   // @shows AS-18.22
-  test('when none can be used it is unavailable, and each is named with its reason', async () => {
+  test('if none works the database is unavailable, and each server is named with its reason', async () => {
     const first = await listening(errorOf('57P03'));
     const second = await listening(errorOf('53300'));
     const url = `postgres://app:${SECRET}@127.0.0.1:${first.port},127.0.0.1:${second.port}/app`;

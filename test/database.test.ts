@@ -46,15 +46,15 @@ const numbers = (count: number) => Array.from({ length: count }, (_, index) => i
 const fulfilled = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
   outcomes.map(({ status }) => status === 'fulfilled');
 
-describe('writes that arrive together', () => {
-  test('what fails undoes itself alone', async () => {
+describe('concurrent writes', () => {
+  test('are undone alone if they fail', async () => {
     await insert(3);
     const outcomes = await Promise.allSettled(numbers(8).map((id) => insert(id)));
     expect(fulfilled(outcomes)).toEqual(numbers(8).map((id) => id !== 3));
     expect(await ids()).toEqual(numbers(8));
   });
 
-  test('each is done as the request that asked for it', async () => {
+  test('each run in the context of the request that made them', async () => {
     const caller = new AsyncLocalStorage<number>();
     const asked = numbers(4).map((id) =>
       caller.run(id, () =>
@@ -67,7 +67,7 @@ describe('writes that arrive together', () => {
     expect(await Promise.all(asked)).toEqual(numbers(4));
   });
 
-  test('one that is done again, since another broke the commit, is done as its own request again', async () => {
+  test('are retried in the context of their own request, if another one broke the commit', async () => {
     const caller = new AsyncLocalStorage<number>();
     await database.execute('DROP TABLE IF EXISTS children');
     await database.execute(`CREATE TABLE children (id INTEGER PRIMARY KEY, thing INTEGER,
@@ -94,7 +94,7 @@ describe('writes that arrive together', () => {
     expect(new Set(seen)).toEqual(new Set(numbers(4)));
   });
 
-  test('a transaction among them that throws leaves nothing behind, and takes nothing along', async () => {
+  test('are not affected by a transaction among them that throws, which leaves nothing behind', async () => {
     const outcomes = await Promise.allSettled(
       numbers(8).map((id) =>
         database.transaction(async (on) => {
@@ -107,7 +107,7 @@ describe('writes that arrive together', () => {
     expect(await ids()).toEqual([0, 2, 4, 6]);
   });
 
-  test('nobody sees what is not committed', async () => {
+  test('are invisible until they are committed', async () => {
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const failing = database.transaction(async (on) => {
       await insert(1, on);
@@ -122,7 +122,7 @@ describe('writes that arrive together', () => {
     expect(await seen).toEqual([]);
   });
 
-  test('many counters of one row lose nothing', async () => {
+  test('lose no increment of one row', async () => {
     await insert(1);
     await Promise.all(
       numbers(40).map(() =>
@@ -155,7 +155,7 @@ describe('the number of an inserted row', () => {
     return async () => void (await database.execute('DROP TABLE numbered'));
   });
 
-  test('is told where the engine tells it, exact to the last of its 64 bits', async () => {
+  test('is returned if the engine reports it, exact to the last of its 64 bits', async () => {
     const tells = database.dialect !== 'postgres';
     expect((await add('first')).insertId).toBe(tells ? 1n : undefined);
     const large = 9_007_199_254_740_993n;
@@ -176,7 +176,7 @@ describe('the number of an inserted row', () => {
     for (const sql of others) expect((await database.execute(sql)).insertId, sql).toBeUndefined();
   });
 
-  test('stays what the work was told, though it waits and others insert meanwhile', async () => {
+  test('stays the same while its work waits and others insert', async () => {
     const returning = database.dialect === 'postgres' ? ' RETURNING id' : '';
     await database.execute('CREATE TABLE parts (id INTEGER, whole BIGINT NOT NULL)');
     onTestFinished(async () => void (await database.execute('DROP TABLE parts')));
@@ -201,7 +201,7 @@ describe('the number of an inserted row', () => {
     expect(rows.length).toBeGreaterThan(0);
   });
 
-  test('is that of its own row when it is first looked at after a wait, in the transaction or behind it', async () => {
+  test("is that of the work's own row if it is first read after a wait, in the transaction or after it", async () => {
     const returning = database.dialect === 'postgres' ? ' RETURNING id' : '';
     const addOn = (on: Pick<OpenedDatabase, 'execute'>, name: string) =>
       on.execute<{ id: number }>(`INSERT INTO numbered (name) VALUES (?)${returning}`, [name]);
@@ -230,7 +230,7 @@ describe('the number of an inserted row', () => {
   });
 });
 
-test('a schema that changes while a process serves does not fail its statements', async () => {
+test('a schema change while a process serves does not make its statements fail', async () => {
   await insert(1);
   const all = () => database.execute('SELECT * FROM things');
   expect((await all()).rows).toEqual([{ id: 1, name: 'thing 1' }]);
@@ -255,7 +255,7 @@ describe('SQLite', () => {
     return { file, opened };
   }
 
-  test('what another connection commits is seen at once, also by reads that belong together', async () => {
+  test('sees commits of other connections at once, also in grouped reads', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const other = openDatabase(`sqlite:${file}`, { directory: '/' });
@@ -273,7 +273,7 @@ describe('SQLite', () => {
     expect(counts).toEqual([0, 1]);
   });
 
-  test('tells no number of an upsert, nor of a row of a table WITHOUT ROWID', async () => {
+  test('reports no number for an upsert or a table WITHOUT ROWID', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER UNIQUE)');
     await opened.execute('CREATE TABLE bare (n INTEGER PRIMARY KEY) WITHOUT ROWID');
@@ -301,7 +301,7 @@ describe('SQLite', () => {
     ).toEqual([7n, 9n]);
   });
 
-  test('reads that belong together hold up nobody when they are done', async () => {
+  test('grouped reads block nothing after they end', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const own = new DatabaseSync(file, { timeout: 0 });
@@ -310,7 +310,7 @@ describe('SQLite', () => {
     expect(own.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0 });
   });
 
-  test('a commit that fails leaves those alone who read together, and wrote before', async () => {
+  test('a failing commit does not affect grouped reads or earlier writes', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     await opened.execute(
@@ -328,7 +328,7 @@ describe('SQLite', () => {
     expect(fulfilled(await Promise.allSettled(asking))).toEqual([true, true, true, true]);
   });
 
-  test('reads that belong together are of one moment, whether a promise or the event loop asks for them', async () => {
+  test('grouped reads see one moment, whether started by a promise or the event loop', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const own = new DatabaseSync(file);
@@ -345,7 +345,7 @@ describe('SQLite', () => {
     expect(await count(opened)).toBe(2);
   });
 
-  test('what the application writes on a connection of its own is seen by the next to read', async () => {
+  test('the next read sees what the application wrote on its own connection', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const own = new DatabaseSync(file);
@@ -360,7 +360,7 @@ describe('SQLite', () => {
     expect(counts).toEqual([0, 1, 2, 3]);
   });
 
-  test('what follows a read at once need be none, and a read that fails holds up nothing', async () => {
+  test('the statement after a read need not be a read, and a failing read blocks nothing', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE things (id INTEGER PRIMARY KEY)');
     const follow = ['VACUUM', 'PRAGMA foreign_keys = ON', 'INSERT INTO things (id) VALUES (1)'];
@@ -375,7 +375,7 @@ describe('SQLite', () => {
     expect((await opened.execute('SELECT id FROM things')).rows).toEqual([{ id: 1 }]);
   });
 
-  test('a constraint that is checked at the commit fails the write that breaks it, and no other', async () => {
+  test('a constraint checked at commit fails only the write that breaks it', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE parents (id INTEGER PRIMARY KEY)');
     await opened.execute(
@@ -392,7 +392,7 @@ describe('SQLite', () => {
     ]);
   });
 
-  test('a stream of writes without a pause is answered all the while', async () => {
+  test('a stream of writes without a pause is answered throughout', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     const answered: unknown[] = [];
@@ -406,7 +406,7 @@ describe('SQLite', () => {
   });
 
   test.each([...ENDING, ...HIDDEN])(
-    'a statement that ends or begins a transaction is refused: %s',
+    'a statement that begins or ends a transaction is refused: %s',
     async (statement) => {
       const { opened } = openFile();
       await opened.execute('CREATE TABLE t (n INTEGER)');
@@ -421,7 +421,7 @@ describe('SQLite', () => {
     },
   );
 
-  test('what undoes everything is the fault of who did it alone, also when they look away', async () => {
+  test('a rollback of everything fails only the write that caused it, even if it ignores the error', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER UNIQUE)');
     await opened.execute('INSERT INTO t VALUES (1)');
@@ -436,7 +436,7 @@ describe('SQLite', () => {
     expect((await opened.execute('SELECT n FROM t ORDER BY n')).rows).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   });
 
-  test("another process's write is waited for, and nothing else waits meanwhile", async () => {
+  test("waits for another process's write, and blocks nothing else meanwhile", async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     const other = new DatabaseSync(file);
@@ -457,7 +457,7 @@ describe('SQLite', () => {
   });
 
   // @shows AS-18.12
-  test('a file that can only be read from is unavailable, and opened anew', async () => {
+  test('a file that can only be read is unavailable, and is opened again', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     const insert = (on: Pick<OpenedDatabase, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
@@ -473,7 +473,7 @@ describe('SQLite', () => {
   });
 
   // @shows AS-18.14
-  test('its files are for its own account alone, and so are the folders that are made for them', async () => {
+  test('only its own account can read its files and the folders made for them', async () => {
     const above = mkdtempSync(path.join(folder, 'modes-'));
     const file = path.join(above, 'storage', 'data', 'test.sqlite');
     const opened = openDatabase(`sqlite:${file}`, { directory: '/' });
@@ -484,7 +484,7 @@ describe('SQLite', () => {
     for (const each of [path.dirname(file), path.join(above, 'storage')]) expect(modeOf(each)).toBe('700');
   });
 
-  test('a file that a link names is made for its own account alone too', async () => {
+  test('only its own account can read a file created through a link', async () => {
     const above = mkdtempSync(path.join(folder, 'link-'));
     symlinkSync(path.join(above, 'real.sqlite'), path.join(above, 'link.sqlite'));
     const opened = openDatabase(`sqlite:${path.join(above, 'link.sqlite')}`, { directory: '/' });
@@ -493,7 +493,7 @@ describe('SQLite', () => {
     expect(statSync(path.join(above, 'real.sqlite')).mode & 0o777).toBe(0o600);
   });
 
-  test('a file that was there before keeps the mode that somebody gave it', async () => {
+  test('an existing file keeps its mode', async () => {
     const { file, opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     await opened.close();
@@ -504,7 +504,7 @@ describe('SQLite', () => {
     expect([file, `${file}-wal`].map((each) => statSync(each).mode & 0o777)).toEqual([0o640, 0o640]);
   });
 
-  test('what cannot be opened keeps no file open', async () => {
+  test('a failed open leaves no file open', async () => {
     const file = path.join(mkdtempSync(path.join(folder, 'none-')), 'test.sqlite');
     writeFileSync(file, 'This is no database, however often it is tried. '.repeat(100));
     const opened = openDatabase(`sqlite:${file}`, { directory: '/' });
@@ -523,7 +523,7 @@ describe('SQLite', () => {
     expect(held()).toEqual([]);
   });
 
-  test('a closed store refuses, and can be closed again', async () => {
+  test('a closed store refuses statements, and can be closed again', async () => {
     const { opened } = openFile();
     await opened.execute('CREATE TABLE t (n INTEGER)');
     await opened.close();

@@ -39,7 +39,7 @@ const INSTALLING = ['preinstall', 'install', 'postinstall'];
 
 describe('what is installed with Portico', () => {
   // @shows HOST-5.5
-  test('runs no script of its own, and compiles nothing', () => {
+  test('runs no install script and compiles nothing', () => {
     const packages = [...installed()];
     expect(packages.length).toBeGreaterThan(8);
     const scripted = packages.filter(
@@ -52,7 +52,7 @@ describe('what is installed with Portico', () => {
     expect(Object.keys(own.scripts ?? {}).filter((name) => INSTALLING.includes(name))).toEqual([]);
   });
 
-  test('is looked at as a whole: a package far down that has an install script is found', () => {
+  test('is checked at every depth: a nested package with an install script is found', () => {
     const lock = readLock(ROOT);
     const [deep = ''] = Object.keys(lock).filter((folder) => folder.endsWith('/undici-types'));
     const tree = runtimeTree(ROOT).map((each) => ({ ...each, hasInstallScript: each.folder === deep }));
@@ -74,7 +74,7 @@ describe('the bill of materials', () => {
   };
 
   // @shows HOST-5.6
-  test('follows the schema of CycloneDX 1.6', () => {
+  test('follows the CycloneDX 1.6 schema', () => {
     const validate = cycloneDx();
     expect([validate(sbom), validate.errors]).toEqual([true, null]);
     expect(validate({ ...sbom, serialNumber: 'urn:uuid:none' })).toBe(false);
@@ -85,13 +85,13 @@ describe('the bill of materials', () => {
   });
 
   // @shows HOST-5.6
-  test('names every package that is installed with Portico, and no other', () => {
+  test('lists exactly the packages that are installed with Portico', () => {
     expect(differencesOf(sbom)).toEqual([[], []]);
     const [, second, ...others] = sbom.components;
     expect(differencesOf({ components: others })[0]).toContain(`${second?.name}@${second?.version}`);
   });
 
-  test('says of each its licence, its hash, its purl, and what it needs', () => {
+  test('has for each its licence, hash, purl and dependencies', () => {
     for (const manifest of installed().values()) {
       const component = sbom.components.find(({ name }) => name === manifest.name);
       const purl = `pkg:npm/${manifest.name.replace('@', '%40')}@${manifest.version}`;
@@ -104,11 +104,11 @@ describe('the bill of materials', () => {
   });
 
   // @shows HOST-5.6
-  test('names what the build has put into dist', () => {
+  test('lists what the build bundles into dist', () => {
     expect(sbom.metadata.component['components']).toMatchObject([{ name: 'zod' }]);
   });
 
-  test('is the same for the same package, and another for another', () => {
+  test('is the same for the same package, and different for another', () => {
     const options = { timestamp: '2026-01-01T00:00:00.000Z', sha512: '0'.repeat(128) };
     expect(JSON.stringify(sbomOf(ROOT, options))).toBe(JSON.stringify(sbom));
     expect(sbomOf(ROOT, { ...options, sha512: '1'.repeat(128) }).serialNumber).not.toBe(sbom.serialNumber);

@@ -72,7 +72,7 @@ function podSpecs(value: unknown): readonly PodSpec[] {
 const pods = () => MANIFESTS.flatMap(documentsOf).flatMap(podSpecs);
 const containers = () => pods().flatMap((pod) => pod.containers);
 
-test('every command in a unit, an image and a manifest is one of the console', async () => {
+test('every command in a unit, an image and a manifest exists in the console', async () => {
   const ofUnit = /^ExecStart=\S+ \S+ (.*)$/m.exec(read('portico.service'))?.[1]?.split(' ') ?? [];
   const ofImage = JSON.parse(/^CMD (\[.*\])$/m.exec(read('Containerfile'))?.[1] ?? '[]') as string[];
   const all = [ofUnit, ofImage, ...containers().map(({ args }) => args)];
@@ -82,7 +82,7 @@ test('every command in a unit, an image and a manifest is one of the console', a
   expect(await Promise.all(all.map((words) => help.problemOf(words)))).toEqual(all.map(() => null));
 });
 
-test('Traefik agrees on TLS 1.3, or on 1.2 with the suites that Caddy has, and tells browsers to come by https alone', () => {
+test("Traefik uses TLS 1.3, or 1.2 with Caddy's suites, and tells browsers to use https only", () => {
   const [file] = documentsOf('traefik.yaml') as readonly TraefikFile[];
   const suites = /^\s*ciphers (.*)$/m.exec(read('Caddyfile'))?.[1]?.split(' ');
   expect(file?.tls.options).toEqual({ portico: { minVersion: 'VersionTLS12', cipherSuites: suites } });
@@ -94,7 +94,7 @@ test('Traefik agrees on TLS 1.3, or on 1.2 with the suites that Caddy has, and t
 });
 
 describe('the manifests of Kubernetes', () => {
-  test('run every container as nobody, who may write nothing but what is mounted', () => {
+  test('run every container without privileges, with write access only to its mounts', () => {
     expect(pods().length).toBe(4);
     for (const pod of pods()) {
       expect(pod).toMatchObject({
@@ -111,18 +111,18 @@ describe('the manifests of Kubernetes', () => {
     }
   });
 
-  test('ask for the health where it is, and start nothing anew because the store is away', () => {
+  test('check the health at the right path, and restart nothing while the store is down', () => {
     const [serving] = containers().filter(({ args }) => args[0] === 'serve');
     expect(serving?.livenessProbe?.httpGet.path).toBe('/health/live');
     expect(serving?.readinessProbe?.httpGet.path).toBe('/health/ready');
   });
 
-  test('are all of one release', () => {
+  test('all name one release', () => {
     expect(new Set(containers().map(({ image }) => image)).size).toBe(1);
   });
 });
 
-test('the image gives its process away to nobody, and its state to that account', () => {
+test('the image runs as an unprivileged account, which owns its state', () => {
   const lines = read('Containerfile').split('\n');
   expect(lines.lastIndexOf('USER 65534:65534')).toBeGreaterThan(
     lines.findLastIndex((line) => line.startsWith('COPY')),
@@ -131,12 +131,12 @@ test('the image gives its process away to nobody, and its state to that account'
   const [, probe = '[]'] = /^HEALTHCHECK[^[]*CMD (\[.*\])$/m.exec(read('Containerfile')) ?? [];
   const [program, flag, code = ''] = JSON.parse(probe) as string[];
   expect([program, flag]).toEqual(['node', '-e']);
-  // Nobody listens there.
+  // No process listens there.
   const { status } = spawnSync(process.execPath, ['-e', code.replace(':8080', ':1')]);
   expect(status).toBe(1);
 });
 
-test('systemd knows every line of the unit, and finds little that it may do', async () => {
+test('systemd accepts every line of the unit, and rates its exposure as low', async () => {
   const file = path.join(folder, 'portico.service');
   await writeFile(file, read('portico.service').replace('/usr/bin/node', process.execPath));
   const analyze = (...args: readonly string[]) => {
@@ -148,13 +148,13 @@ test('systemd knows every line of the unit, and finds little that it may do', as
   expect(analyze('security', '--offline=true', '--no-pager', '--threshold=20')).toMatchObject({ status: 0 });
 });
 
-describe('what runs on a schedule', () => {
+describe('scheduled commands', () => {
   const settingOf = (file: string, name: string) =>
     new RegExp(`^${name}=(.*)$`, 'm').exec(read(file))?.[1] ?? `${file} has no ${name}`;
   /** Of the unit that serves. */
   const serving = (name: string) => settingOf('portico.service', name);
 
-  test('by a timer, runs as the account that serves, with its folder and variables; systemd knows every line', async () => {
+  test('run with a timer as the serving account, with its folder and variables; systemd accepts every line', async () => {
     for (const name of [
       'User',
       'Group',
@@ -176,7 +176,7 @@ describe('what runs on a schedule', () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 
-  test('by cron, does too: its lines have the column for the account', async () => {
+  test('run with cron the same way: its lines have the column for the account', async () => {
     const lines = read('portico.cron')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));
@@ -196,7 +196,7 @@ describe('what runs on a schedule', () => {
   });
 });
 
-test('the file of Traefik is YAML, and leads to one service', () => {
+test("Traefik's file is valid YAML, and routes to one service", () => {
   expect(documentsOf('traefik.yaml')).toMatchObject([
     { http: { routers: { portico: { service: 'portico' } }, services: { portico: {} } } },
   ]);

@@ -67,7 +67,7 @@ function eventsAfter(count: number): readonly { readonly type: string; readonly 
   return lines.slice(count).map((line) => JSON.parse(line) as { type: string; address?: string });
 }
 
-describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
+describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
   let proxy: DeployedProxy;
   let pathProxy: DeployedProxy;
   beforeAll(async () => {
@@ -85,7 +85,7 @@ describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
 
   // @shows HOST-1.7
   // @shows RFC9700-4.13b
-  test('ends TLS, and tells who asks; what a caller says of that itself is not believed', async () => {
+  test("terminates TLS and forwards the caller's address; addresses that the caller claims are ignored", async () => {
     const discovery = await ask('/.well-known/openid-configuration');
     expect(JSON.parse(discovery.body)).toMatchObject({ issuer: `https://${HOST}` });
     for (const forged of ['192.0.2.66', '192.0.2.66, 192.0.2.67', 'nonsense']) {
@@ -98,7 +98,7 @@ describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
     }
   });
 
-  test('tells browsers once to come by https alone, also where the application does', async () => {
+  test('sends the header for https only once, even if the application sends it too', async () => {
     const below = (target: string) => askProxy(pathProxy.port, target, { from: program.from });
     const answers = [
       await ask('/.well-known/openid-configuration'),
@@ -112,7 +112,7 @@ describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
     for (const { headers } of answers) expect(headers['strict-transport-security']).toBe('max-age=31536000');
   });
 
-  test('agrees on TLS 1.3, or on 1.2 with a suite that RFC 9325 recommends, and on nothing else', async () => {
+  test('uses TLS 1.3, or 1.2 with a suite that RFC 9325 recommends, and nothing else', async () => {
     const rsa = makeRsaCertificate(folder);
     for (const [file, { port }] of [
       [program.files.host, root],
@@ -138,7 +138,7 @@ describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
     );
   });
 
-  test('leaves what is too large to Portico, up to a point, and takes the longest of requests', async () => {
+  test('passes large bodies to Portico, up to a limit, and accepts the longest requests', async () => {
     const post = (size: number) =>
       ask('/oauth/token', { method: 'POST', headers: FORM, body: `a=${'b'.repeat(size)}` });
     const refused = await post(100_000);
@@ -151,7 +151,7 @@ describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
     expect([long.status, long.headers['x-request-id']]).toEqual([400, expect.any(String)]);
   });
 
-  test('holds no event of a stream back', async () => {
+  test('does not delay the events of a stream', async () => {
     const heard: string[] = [];
     const first = Promise.withResolvers<void>();
     const streaming = ask('/mcp', {
@@ -166,7 +166,7 @@ describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
     expect((await streaming).body).toBe('data: first\n\ndata: second\n\n');
   });
 
-  test('shows nobody the health', async () => {
+  test('does not expose the health endpoint', async () => {
     expect((await fetch(`http://127.0.0.1:${root.port}/health/ready`)).status).toBeLessThan(504);
     const ways = [
       '/health/ready',
@@ -182,7 +182,7 @@ describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
     }
   });
 
-  test('below a path leads what is Portico’s there, and nothing else', async () => {
+  test("below a path, forwards only Portico's paths", async () => {
     const at = (target: string, asking: Asking = {}) =>
       askProxy(pathProxy.port, target, { from: program.from, ...asking });
     const documents = [
@@ -212,7 +212,7 @@ describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
       expect([other, (await at(other)).status]).toEqual([other, 404]);
   });
 
-  test('is reloaded while a request is on its way, which is answered', async () => {
+  test('reloads while a request is running, which is still answered', async () => {
     const rest = Promise.withResolvers<string>();
     const headers = { ...FORM, 'content-length': String(form.length) };
     const answer = ask('/oauth/token', { method: 'POST', headers, body: [form.slice(0, 20), rest.promise] });
@@ -227,12 +227,12 @@ describe.each(PROXIES)('$name, by its file in examples/deploy', (program) => {
     expect([status, answered['x-generation']]).toEqual([401, undefined]);
   });
 
-  test('has each caller slowed down for themself alone', async () => {
+  test('slows down each caller separately', async () => {
     const statusFrom = async (from: string, forged: string) => {
       const headers = { ...FORM, 'x-forwarded-for': forged };
       return (await ask('/oauth/token', { method: 'POST', headers, body: form, from })).status;
     };
-    // Whoever guesses says to be somebody else each time.
+    // An attacker claims another address each time.
     const guesses: number[] = [];
     for (let guess = 0; guess < 40 && guesses.at(-1) !== 429; guess += 1)
       guesses.push(await statusFrom(program.from, `192.0.2.${guess}`));

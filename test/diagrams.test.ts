@@ -12,7 +12,7 @@ const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const head = 'kind: sequence\ntitle: A\ndescription: B\n';
 
 describe('the diagrams', () => {
-  test.each(PICTURES)('%s is drawn from a text, says what it shows, and loads nothing', (file) => {
+  test.each(PICTURES)('%s is drawn from a text, has a description, and loads nothing', (file) => {
     const drawn = read(file);
     const source = parse(file, read(file.replace('.svg', '.txt')));
     expect(drawn).toContain(`>${source.title}</title>`);
@@ -22,7 +22,7 @@ describe('the diagrams', () => {
     expect(drawn.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:\/\//);
   });
 
-  test('each is shown on a page, with words for whoever does not see it', () => {
+  test('each is shown on a page, with alternative text', () => {
     const pages = globSync(['*.md', 'docs/*.md'], { cwd: ROOT }).map(read).join('\n');
     for (const file of PICTURES)
       expect(pages, file).toMatch(
@@ -30,7 +30,7 @@ describe('the diagrams', () => {
       );
   });
 
-  test('a text that would not fit, or that names what there is not, is an error', () => {
+  test('a text that does not fit, or that names something unknown, is an error', () => {
     const draw = (lines: string) => () => sequence('x', parse('x', `${head}lane a: A\nlane b: B\n${lines}`));
     expect(draw('a -> b: hello')).not.toThrow();
     expect(draw(`a -> b: ${'long '.repeat(20)}`)).toThrow('needs');
@@ -38,13 +38,13 @@ describe('the diagrams', () => {
     expect(draw('a => b: hello')).toThrow('what is');
   });
 
-  test('markup in a text is shown as it is written', () => {
+  test('markup in a text is shown literally', () => {
     const drawn = sequence('x', parse('x', `${head}lane a: A\nlane b: <b>&\na -> b: "1"`));
     expect(drawn).toContain('&lt;b&gt;&amp;');
     expect(drawn).toContain('&quot;1&quot;');
   });
 
-  test('the picture of the store has every table, and none that there is not', async () => {
+  test('the diagram of the store has exactly the tables that exist', async () => {
     const source = parse('store', read('docs/diagrams/store.txt'));
     const without = { ...source, lines: source.lines.filter((line) => !line.includes('oauth_audit')) };
     await expect(tables('store', without)).rejects.toThrow('not placed: oauth_audit');

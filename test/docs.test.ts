@@ -55,7 +55,7 @@ async function install(): Promise<void> {
 const nameOf = (page: string) => page.replaceAll(/[^\w]+/g, '-');
 const folderOf = ({ page }: CodeBlock) => path.join(folder, nameOf(page));
 
-describe('what stands in the fences of a page', () => {
+describe('the code in the fences of a page', () => {
   const pages = [...new Set(COMPILED.map(({ page }) => page))];
   let output: readonly string[];
   beforeAll(async () => {
@@ -81,12 +81,12 @@ describe('what stands in the fences of a page', () => {
     expect(output.filter((line) => line.startsWith(`${nameOf(page)}/`))).toEqual([]);
   });
 
-  test('compiles without anything else to say', () => {
+  test('compiles without other messages', () => {
     const known = new Set(pages.map(nameOf));
     expect(output.filter((line) => !known.has(line.split('/')[0] ?? ''))).toEqual([]);
   });
 
-  test('is, where it says that it is of a file that is tested elsewhere, a part of that file', () => {
+  test('is part of the tested file that it names', () => {
     const parts = BLOCKS.filter(({ partOf }) => partOf !== null);
     const wrong = parts.filter(({ partOf, code }) => {
       const file = path.join(ROOT, partOf ?? '');
@@ -114,10 +114,10 @@ describe('what stands in the fences of a page', () => {
   });
 });
 
-describe('the program of a page, run by the commands that stand there', () => {
+describe('the program of a page, run with the commands on the page', () => {
   // @shows HOST-5.1
   test.each(PROGRAMS.slice(0, SCALE.documentedPrograms).map((block) => [block.page, block] as const))(
-    '%s: somebody mistypes, signs in, allows, and the token opens the API',
+    '%s: a person mistypes, signs in, allows, and the token opens the API',
     async (_, block) => {
       const port = await freePort();
       const url = `http://localhost:${port}`;

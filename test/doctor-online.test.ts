@@ -58,7 +58,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('is not asked otherwise, and the doctor says so', async () => {
+  test('is not fetched otherwise, and the doctor says so', async () => {
     const { application, server } = keep(
       await startPortal({ config: { public_url: 'https://portal.invalid' } }),
     );
@@ -70,7 +70,7 @@ describe('the public address, with --online', () => {
     );
   });
 
-  test('where nobody listens', async () => {
+  test('where no server listens', async () => {
     const found = await examinedAt(`http://127.0.0.1:${await freePort()}`);
     expect(found['public address']).toMatchObject({
       outcome: 'failing',
@@ -84,7 +84,7 @@ describe('the public address, with --online', () => {
     expect(found['proxies']?.outcome).toBe('skipped');
   });
 
-  test('of a name that nobody has', async () => {
+  test('with an unknown host name', async () => {
     const found = await examinedAt('https://portal.invalid');
     expect(found['public address']).toMatchObject({
       outcome: 'failing',
@@ -94,7 +94,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('that speaks no TLS, or whose certificate nobody vouches for', async () => {
+  test('without TLS, or with a certificate that is not trusted', async () => {
     const plain = keep(await startServer((_, outgoing) => outgoing.end('{}')));
     const found = await examinedAt(plain.url.replace('http:', 'https:'));
     expect(found['public address']).toMatchObject({
@@ -116,7 +116,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('that never answers', async () => {
+  test('that never responds', async () => {
     const silent = keep(await startServer(() => {}));
     expect((await examinedAt(silent.url, 0.1))['public address']).toMatchObject({
       outcome: 'failing',
@@ -124,7 +124,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('that leads elsewhere: a redirect is not followed, a page is no document', async () => {
+  test('that leads elsewhere: a redirect is not followed, and a page is no document', async () => {
     let asked = 0;
     const redirecting = keep(
       await startServer((_, outgoing) => {
@@ -150,7 +150,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('is asked for JSON that comes out of no cache', async () => {
+  test('is asked for JSON, bypassing caches', async () => {
     const asked: IncomingHttpHeaders[] = [];
     const listening = keep(
       await startServer(({ headers }, outgoing) => {
@@ -170,7 +170,7 @@ describe('the public address, with --online', () => {
       200,
       (issuer: string) => JSON.stringify({ issuer, padding: 'x'.repeat(1024 * 1024) }),
     ],
-  ])('that answers with a document %s', async (_, status, documentOf) => {
+  ])('that returns a document %s', async (_, status, documentOf) => {
     const listening = keep(
       await startServer(({ headers }, outgoing) => {
         outgoing.writeHead(status, { 'Content-Type': 'application/json' });
@@ -187,7 +187,7 @@ describe('the public address, with --online', () => {
   });
 
   // @shows AS-13.15
-  test('that another issuer answers at', async () => {
+  test('where another issuer responds', async () => {
     const other = keep(await startPortal());
     const own = other.url.replace('localhost', '127.0.0.1');
     expect((await examinedAt(own))['public address']).toMatchObject({
@@ -197,7 +197,7 @@ describe('the public address, with --online', () => {
   });
 
   // @shows AS-13.15
-  test('that a process with another key directory answers at', async () => {
+  test('where a process with another key directory responds', async () => {
     const proxy = keep(await startProxy());
     const config = { public_url: proxy.url };
     const here = keep(await startPortal({ config }));
@@ -233,7 +233,7 @@ describe('the public address, with --online', () => {
       (keys) => keys.push({ ...keys[0], kid: 'more' }),
       /json has more, which this directory has not;/,
     ],
-  ])('that a key set with %s answers at', async (_, change, says) => {
+  ])('where a key set with %s is served', async (_, change, says) => {
     const front = keep(await startProxy());
     const portal = keep(await startPortal({ config: { public_url: front.url } }));
     await portal.server.keys.generate('EdDSA');
@@ -262,7 +262,7 @@ describe('probes at the public address', () => {
   const NEWEST = 'SELECT name FROM portico_migrations ORDER BY name DESC LIMIT 1';
 
   // @shows AS-29.12
-  test('ready, not ready and why, or about to end', async () => {
+  test('ready, not ready with the reason, or shutting down', async () => {
     const portal = await behind([{}], 0);
     expect((await examined(portal))['readiness']).toMatchObject({
       outcome: 'ok',
@@ -283,7 +283,7 @@ describe('probes at the public address', () => {
   });
 
   // @shows AS-29.12
-  test('that lead to no process are no fault, and where there are none nothing is asked', async () => {
+  test('that reach no process are not failures; if there are none, nothing is fetched', async () => {
     const portal = keep(await startPortal());
     for (const answer of [
       'not found',
@@ -338,7 +338,7 @@ describe('what reaches the process through the proxies', () => {
     ['one that writes ports', [{ appends: '198.51.100.7:4711' }], 1, '1 proxy appends'],
     ['one that is asked from this machine', [{ appends: true }], 1, 'trusted_proxies should be 1'],
     ['two proxies', [{ appends: '198.51.100.7' }, { appends: '10.0.0.2' }], 2, '2 proxies append'],
-  ])('is right with %s', async (_, chain, trusted, says) => {
+  ])('passes with %s', async (_, chain, trusted, says) => {
     const found = await examined(await behind(chain, trusted));
     expect(found['proxies']).toMatchObject({ outcome: 'ok', remedy: null });
     expect(found['proxies']?.detail).toContain(says);
@@ -383,7 +383,7 @@ describe('what reaches the process through the proxies', () => {
   });
 
   // @shows AS-13.15
-  test('warns where the process sees another address than the one that asked, and no proxy appends', async () => {
+  test("warns if the process sees another address than the caller's, and no proxy appends", async () => {
     const found = await examined(await behind([{ from: '127.0.0.2' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
@@ -395,7 +395,7 @@ describe('what reaches the process through the proxies', () => {
   });
 
   // @shows AS-13.15
-  test('warns of another host and another scheme', async () => {
+  test('warns about another host and another scheme', async () => {
     const found = await examined(await behind([{ host: 'backend:3000', proto: 'https' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
@@ -408,7 +408,7 @@ describe('what reaches the process through the proxies', () => {
 
   // @shows AS-13.15
   test.each(['http', 'HTTP', 'http, https'])(
-    'is right where X-Forwarded-Proto says %s, and X-Forwarded-Host the host that another took the place of',
+    'passes if X-Forwarded-Proto is %s, and X-Forwarded-Host has the host that another replaced',
     async (proto) => {
       const portal = await behind([{ host: 'backend:3000', saysHost: true, proto }], 0);
       const { host } = new URL(portal.url);
@@ -421,7 +421,7 @@ describe('what reaches the process through the proxies', () => {
     },
   );
 
-  test('says when what the process saw does not come back', async () => {
+  test('says if the answer with what the process saw does not come back', async () => {
     const found = await examined(await behind([{ drops: 'portico-doctor' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
@@ -429,7 +429,7 @@ describe('what reaches the process through the proxies', () => {
     });
   });
 
-  test('needs a signing key, of any algorithm', async () => {
+  test('needs a signing key of any algorithm', async () => {
     const proxy = keep(await startProxy());
     const portal = keep(await startPortal({ config: { public_url: proxy.url }, signingKey: false }));
     proxy.leadTo(Number(portal.env['PORT']));
@@ -439,7 +439,7 @@ describe('what reaches the process through the proxies', () => {
   });
 
   // @shows AS-13.15
-  test('shows nothing to whoever does not have the keys', async () => {
+  test('reveals nothing without the keys', async () => {
     const questions: string[] = [];
     // A proxy may record the request, and replay it.
     const hears = ({ 'portico-doctor': question }: IncomingHttpHeaders) => {
@@ -482,7 +482,7 @@ describe('what reaches the process through the proxies', () => {
     expect(Buffer.from(sealed, 'base64url').toString('latin1')).not.toContain('127.0.0.1');
   });
 
-  test('a question is good for five minutes', async () => {
+  test('a question is valid for five minutes', async () => {
     const behindClock = Date.now() - 301_000;
     const proxy = keep(await startProxy());
     const portal = keep(await startPortal({ config: { public_url: proxy.url }, clock: () => behindClock }));
@@ -493,7 +493,7 @@ describe('what reaches the process through the proxies', () => {
 
 describe('oauth:server:doctor --online', () => {
   // @shows AS-13.15
-  test('asks a process that serves, and exits with 1 for a wrong PUBLIC_URL', async () => {
+  test('asks a running process, and exits with 1 for a wrong PUBLIC_URL', async () => {
     const storage = await mkdtemp(path.join(tmpdir(), 'portico-online-'));
     keep({ close: () => rm(storage, { recursive: true, force: true }) });
     const proxy = keep(await startProxy({ appends: '198.51.100.7' }));

@@ -199,7 +199,7 @@ const ON_MARIADB: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-describe('the doctor, of the engine', () => {
+describe('the doctor, about the engine', () => {
   // @shows AS-13.17
   test.each(Object.entries(isPostgres ? ON_POSTGRES : ON_MARIADB))('%s', async (_, examination) => {
     await expect(examination()).resolves.toBeUndefined();

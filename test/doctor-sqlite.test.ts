@@ -34,7 +34,7 @@ function opened(url: string): OpenedDatabase {
 }
 
 // @shows AS-13.17
-test("Portico's own file is in order, and the doctor says where it is", async () => {
+test("Portico's own file passes, and the doctor says where it is", async () => {
   const { database } = portal.application;
   expect(await findings(database, 'durability')).toMatchObject([
     { outcome: 'ok', detail: expect.stringContaining('journal_mode wal') },
@@ -46,7 +46,7 @@ test("Portico's own file is in order, and the doctor says where it is", async ()
 });
 
 // @shows AS-13.17
-test('a file that is written with less care', async () => {
+test('a file that is written with weaker durability', async () => {
   const store = openOwnStore(portal.env['DATABASE_URL'] ?? '');
   onTestFinished(() => store.close());
   await store.execute('PRAGMA synchronous = NORMAL');
@@ -76,7 +76,7 @@ test('a database in memory', async () => {
 });
 
 // @shows AS-13.2
-test('a database without tables answers: what is missing is its schema, and nothing is written to find that out', async () => {
+test('a database without tables is reported without a schema, and nothing is written to find that out', async () => {
   const empty = opened('sqlite::memory:');
   const migrations = () => migrationStatus(empty, oauthServerMigrations);
   const { checks, healthy } = await examine({ database: empty, migrations }, portal.server);

@@ -55,7 +55,7 @@ async function withView(content: string, use: (folder: string) => Promise<void>)
 
 describe('the doctor', () => {
   // @shows AS-8.3
-  test('finds nothing wrong with a portal that works', async () => {
+  test('finds no fault in a portal that works', async () => {
     const portal = await startPortal();
     try {
       await registerClient(portal);
@@ -71,7 +71,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-8.3
-  test('reads the clients page by page: of a million it holds no more than it names', async () => {
+  test('reads the clients page by page: of a million it keeps only those that it names', async () => {
     const everything = { dpop: 'accept', private_key_jwt: true, registration: 'open' };
     const portal = await startPortal({
       config: { oauth_server: { ...everything, client_id_metadata_documents: true } },
@@ -97,7 +97,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-24.6, AS-25.8
-  test('names the clients that demand what is switched off', async () => {
+  test('names the clients that require what is switched off', async () => {
     const portal = await startPortal({
       config: { oauth_server: { dpop: 'accept', pushed_authorization_requests: 'accept' } },
     });
@@ -134,7 +134,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.30
-  test('says nothing against a client that is a document: it is read anew when somebody comes with it', async () => {
+  test('does not report a client with a document: it is read again when a person arrives with it', async () => {
     const host = await startDocumentHost();
     const all = {
       client_id_metadata_documents: true,
@@ -190,7 +190,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.31
-  test('lists a rotation while the replaced secret is accepted, to the second, by the clock of the server', async () => {
+  test("lists a rotation until the replaced secret ends, to the second, by the server's clock", async () => {
     const clock = createClock();
     const portal = await startPortal({ clock: clock.now });
     try {
@@ -226,7 +226,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-27.5
-  test('what a server of the profile fapi2, and clients of it, lack', async () => {
+  test('what a server with the profile fapi2, and its clients, lack', async () => {
     const all = { dpop: 'accept', private_key_jwt: true, pushed_authorization_requests: 'accept' };
     const able = await startPortal({ config: { oauth_server: all } });
     const databaseUrl = able.env['DATABASE_URL'] ?? '';
@@ -270,7 +270,7 @@ describe('the doctor', () => {
     }
   });
 
-  test('examines an application without the kit, which gives its store and its schema alone', async () => {
+  test('examines an application without the kit, which has only a store and a schema', async () => {
     const portal = await startPortal();
     try {
       await registerClient(portal);
@@ -286,7 +286,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.17
-  test('says nothing of an engine that answers no questions about itself', async () => {
+  test('reports nothing about an engine that answers no questions about itself', async () => {
     const portal = await startPortal();
     try {
       const { database } = portal.application;
@@ -309,7 +309,7 @@ describe('the doctor', () => {
   test.each([
     ['1, which is no yes of a hasher', (isRight: boolean) => (isRight ? 1 : 0)],
     ['a result with a flag in it', (isRight: boolean) => ({ isRight })],
-  ])('a hasher that answers %s', async (_, said) => {
+  ])('a hasher that returns %s', async (_, said) => {
     const passwordHasher: PasswordHasher = {
       hash: (password) => CHEAP.hash(password),
       verify: async (password, hash) => said(await CHEAP.verify(password, hash)) as unknown as boolean,
@@ -318,7 +318,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-6.12
-  test('an endpoint that the session-wide check refuses', async () => {
+  test('an endpoint that the session-wide check blocks', async () => {
     const config = { csrf_exempt_routes: { oauth_server_token: false } };
     expect(await finding('csrf_exempt_routes', { config })).toMatchObject({
       outcome: 'failing',
@@ -326,7 +326,7 @@ describe('the doctor', () => {
     });
   });
 
-  test("a host's own consent view that throws, or whose answer could not be taken", async () => {
+  test("a host's own consent view that throws, or whose form cannot be answered", async () => {
     await withView('<p>\n<%= it.nothing.here %>', async (views) => {
       expect(await finding('views', { views })).toMatchObject({
         outcome: 'failing',
@@ -348,7 +348,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-1.7
-  test('a sign-in route that is there: by its name, by its path, or as the host says', async () => {
+  test('a sign-in route that exists: by its name, by its path, or as the host says', async () => {
     expect(await finding('sign-in route', {})).toMatchObject({ outcome: 'ok', detail: 'login' });
     const config = { oauth_server: { login_route: '/own/sign-in' } };
     expect(await finding('sign-in route', { config })).toMatchObject({
@@ -369,7 +369,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-1.7
-  test('a sign-in route that is not there', async () => {
+  test('a sign-in route that is missing', async () => {
     const config = { oauth_server: { login_route: 'signin' } };
     expect(await finding('sign-in route', { config })).toMatchObject({
       outcome: 'failing',
@@ -378,7 +378,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.2
-  test('a view that cannot be compiled is named by file and line, in the log of a page that needs it too', async () => {
+  test('a view that does not compile, with file and line, also in the log of a page that needs it', async () => {
     await withView('<h1>\n<% if (it.person) { %>\n</h1>', async (views) => {
       const place = `${path.join(views, 'oauth', 'consent.eta')}:2: '{' is never closed`;
       const portal = await startPortal({ views });
@@ -399,7 +399,7 @@ describe('the doctor', () => {
     });
   });
 
-  test('a view of the application that no page of the server needs is a warning', async () => {
+  test("an application's view that no page uses is a warning", async () => {
     await withView('<form>request_id csrf_token decision', async (views) => {
       await rm(path.join(views, 'oauth'), { recursive: true });
       await writeFile(path.join(views, 'news.eta'), '\n\n<%= it.name( %>');
@@ -445,7 +445,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.2
-  test('a key, or the key directory, that others may open is a fault', async () => {
+  test('a key or key directory that other accounts may open is a failure', async () => {
     const directory = await finding('signing key', {}, ({ server }) => chmod(server.config.key_path, 0o750));
     expect(directory).toMatchObject({
       outcome: 'failing',
@@ -462,7 +462,7 @@ describe('the doctor', () => {
     });
   });
 
-  test('a client whose scope is offered no more', async () => {
+  test('a client with a scope that is no longer offered', async () => {
     const found = await finding('clients', {}, async (portal) => {
       await registerClient(portal);
       await portal.application.database.execute("UPDATE oauth_clients SET scope = 'openid notes:erase'");
@@ -471,7 +471,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-33.10
-  test("an administrator's permission that a scope has too, by its name or as it says", async () => {
+  test("an administrator's permission that a scope has too, by default or by configuration", async () => {
     const found = (oauth_server: object) => finding('administration', { config: { oauth_server } });
     const warned = (scope: string) => ({
       outcome: 'warning',
@@ -484,7 +484,7 @@ describe('the doctor', () => {
     expect(await found({})).toBeUndefined();
   });
 
-  test('no client, where clients come by themselves, is no fault', async () => {
+  test('no client is fine if clients register themselves', async () => {
     const found = (oauth_server: object) =>
       finding('clients', { config: { oauth_server: { ...oauth_server } } });
     const alone = await found({});
@@ -505,7 +505,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.25
-  test('who registered themselves, and whether anybody can', async () => {
+  test('who registered themselves, and whether registration is possible', async () => {
     const registering = (mode: string, harm: (portal: RunningPortal) => Promise<unknown> = async () => {}) =>
       finding('registration', { config: { oauth_server: { registration: mode } } }, harm);
     const register = (portal: RunningPortal) =>
@@ -548,7 +548,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.25
-  test('an initial access token that has ended lets nobody register: to the second, and to the last use', async () => {
+  test('an initial access token that has ended registers no client: to the second, and to the last use', async () => {
     const clock = createClock();
     const config = { oauth_server: { registration: 'initial_access_token' } };
     const portal = await startPortal({ clock: clock.now, config });
@@ -576,7 +576,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.25
-  test('documents: of which hosts, and which are blocked', async () => {
+  test('documents: from which hosts, and which are blocked', async () => {
     const block = (portal: RunningPortal) =>
       portal.server.clients.revoke('https://client.example/client.json');
     const documents = (switched: boolean | { allowed_hosts: string[] }, harm = block) =>
@@ -589,7 +589,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.25
-  test('the metadata that challenges lead to, also behind a route of the application in its place', async () => {
+  test('the metadata that challenges name, also if a route of the application replaces it', async () => {
     const challenging = (url: string) => ({ oauth_server: { challenge: true, audience: `${url}/api` } });
     expect(await finding('resource', {})).toBeUndefined();
     const elsewhere = { oauth_server: { audience: 'https://api.elsewhere.example/' } };
@@ -620,7 +620,7 @@ describe('the doctor', () => {
 
   // @shows AS-1.7
   // @shows AS-29.11
-  test('a store that answers, and takes nothing that is written', async () => {
+  test('a store that answers reads and refuses writes', async () => {
     const portal = await startPortal();
     const { application } = portal;
     const { database } = application;
@@ -650,7 +650,7 @@ describe('the doctor', () => {
     }
   });
 
-  test('a store that is gone', async () => {
+  test('a store that is down', async () => {
     const portal = await startPortal();
     await portal.application.database.close();
     const { checks, healthy } = await examine(portal.application, portal.server);
@@ -665,7 +665,7 @@ describe('the doctor', () => {
     await portal.close();
   });
 
-  test('endpoints that something else answers are a fault: with another issuer, or another status', async () => {
+  test('endpoints served by something else are a failure: with another issuer, or another status', async () => {
     const portal = await startPortal();
     try {
       const found = async (answer: Response) => {
@@ -684,7 +684,7 @@ describe('the doctor', () => {
     }
   });
 
-  test('endpoints that the application mounts itself are not looked for', async () => {
+  test('endpoints that the application mounts itself are not fetched', async () => {
     const config = { oauth_server: { routes: false } };
     const found = await finding('endpoints', { config });
     expect(found).toMatchObject({

@@ -67,9 +67,9 @@ async function exchange(client: TestClient): Promise<Tokens> {
 const refresh = (client: TestClient, token: string, proof: string | null) =>
   requestWithProof(portal, client, proof, { grant_type: 'refresh_token', refresh_token: token });
 
-describe.each([true, false])('of a client that is public: %s', (isPublic) => {
+describe.each([true, false])('for a client that is public: %s', (isPublic) => {
   // @shows AS-18.24, AS-24.4
-  test('a refresh whose answer was lost is answered to the same key, with another proof, and to no other', async () => {
+  test('a refresh whose response was lost is answered for the same key with a new proof, and for no other key', async () => {
     const client = await registerClient(portal, { public: isPublic });
     const { refresh_token: token } = await exchange(client);
     const proof = newProof();
@@ -89,7 +89,7 @@ describe.each([true, false])('of a client that is public: %s', (isPublic) => {
 
   // @shows AS-24.3
   test.each(['after it took effect', 'before it took effect'] as const)(
-    'the row of a proof is lost %s: 503, nothing is spent, and the next proof is taken',
+    'if the row of a proof is lost %s: 503, nothing is spent, and the next proof is accepted',
     async (how) => {
       const client = await registerClient(portal, { public: isPublic });
       const { refresh_token: token } = await exchange(client);

@@ -30,7 +30,7 @@ const newService = () =>
 const FORM = { grant_type: 'client_credentials' };
 
 // @shows AS-24.3, RFC9449-11.1
-test('exactly one of them takes the proof', async () => {
+test('exactly one process accepts the proof', async () => {
   const [key, client] = [newDpopKey(), await newService()];
   for (let round = 0; round < SCALE.raceRounds; round += 1) {
     const proof = tokenProof(key, one.server.issuer, Date.now());
@@ -42,7 +42,7 @@ test('exactly one of them takes the proof', async () => {
 });
 
 // @shows AS-24.7
-test('a nonce of either is good in both', async () => {
+test('a nonce of either process is valid in both', async () => {
   const { other: third, process: process3 } = await startBeside(one, {}, withNonces);
   closing.push(() => process3.stop());
   const { other: fourth, process: process4 } = await startBeside(one, {}, withNonces);

@@ -131,9 +131,9 @@ async function reasonOf(response: Response, at = portal): Promise<unknown> {
   return known.find((line) => line['requestId'] === id)?.['detail'];
 }
 
-describe('Switched off', () => {
+describe('With DPoP off', () => {
   // @shows AS-24.1
-  test('nothing tells of it, and a proof is a header field like any unknown one', async () => {
+  test('no metadata mentions it, and a proof is an unknown header field', async () => {
     const off = await start({});
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       expect(await (await fetch(`${off.url}/.well-known/${name}`)).text()).not.toContain('dpop');
@@ -149,7 +149,7 @@ describe('Switched off', () => {
   });
 
   // @shows AS-24.1
-  test('nobody can be registered who demands it, and a document that does is none', async () => {
+  test('no client that requires it can be registered, and a document that requires it is refused', async () => {
     const off = await start({ registration: 'open' });
     await expect(registerClient(off, { dpopBoundAccessTokens: true })).rejects.toThrow(
       /oauth_server:dpop is off/,
@@ -159,7 +159,7 @@ describe('Switched off', () => {
   });
 
   // @shows AS-24.6
-  test('what was bound or demanded before is not had for less', async () => {
+  test('what was bound or required before is not issued unbound', async () => {
     const key = newDpopKey();
     const off = await startBeside(portal, { dpop: 'off' });
     const demanding = await newService(portal, { dpopBoundAccessTokens: true });
@@ -177,7 +177,7 @@ describe('Switched off', () => {
   });
 
   // @shows AS-24.6, AS-25.8
-  test('a client that replaces its registration meanwhile keeps what it demanded', async () => {
+  test('a client that updates its registration meanwhile keeps the requirement', async () => {
     const switches = { dpop: 'accept', pushed_authorization_requests: 'accept', registration: 'open' };
     const on = await start(switches);
     const off = await startBeside(on, { dpop: 'off', pushed_authorization_requests: 'off' });
@@ -208,7 +208,7 @@ describe('Switched off', () => {
   });
 
   // @shows AS-2.25
-  test('a configuration that demands it all the same does not start', async () => {
+  test('a configuration that requires it nevertheless does not start', async () => {
     await expect(start({ scopes: { 'notes:read': { label: 'Read', dpop: true } } })).rejects.toThrow(
       /oauth_server:scopes:notes:read:dpop/,
     );
@@ -231,7 +231,7 @@ async function registerItself(
 describe('A token request with a proof', () => {
   // @shows AS-24.1, RFC9449-5.1
   // @shows RFC10017-9.2
-  test('is told of by the metadata, with its algorithms, and pages of other origins may send one', async () => {
+  test('is announced in the metadata with its algorithms, and pages of other origins may send one', async () => {
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const response = await fetch(`${portal.url}/.well-known/${name}`);
       expect(await response.json()).toMatchObject({ dpop_signing_alg_values_supported: ALGORITHMS });
@@ -243,7 +243,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.2, AS-24.8, RFC9449-5a, RFC9449-6.2, RFC9700-2.2.1
-  test.each(ALGORITHMS)('is answered with a token that is bound to its key: %s', async (algorithm) => {
+  test.each(ALGORITHMS)('gives a token that is bound to its key: %s', async (algorithm) => {
     const key = newKey(algorithm);
     const tokens = await tokensOf(await exchange(application, await codeOf(application), proof(key)));
     expect(tokens.token_type).toBe('DPoP');
@@ -255,7 +255,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.2
-  test('beside one without, which has a bearer token as before', async () => {
+  test('does not affect a request without one, which gets a bearer token as before', async () => {
     const tokens = await tokensOf(await exchange(application, await codeOf(application), null));
     expect(tokens.token_type).toBe('Bearer');
     expect(await boundTo(tokens.access_token)).toEqual(UNBOUND);
@@ -263,7 +263,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.3, RFC9449-5b, RFC9449-11.1
-  test('spends nothing when the proof is wrong, old or used, and the log says why', async () => {
+  test('spends nothing if the proof is wrong, old or used, and the log says why', async () => {
     const key = newDpopKey();
     const once = proof(key);
     await tokensOf(await forService(once));
@@ -293,7 +293,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.3
-  test('that is sent again as it was, with all of its request, is refused for the proof and ends nothing', async () => {
+  test('that is repeated exactly is refused for its proof, and ends nothing', async () => {
     for (const client of [application, await registerClient(portal)]) {
       const key = newDpopKey();
       const [code, exchanged, refreshed] = [await codeOf(client), proof(key), proof(key)];
@@ -306,7 +306,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.3
-  test('of whoever offers nothing is not written down: anybody knows the id of a public client', async () => {
+  test('with nothing valid to exchange is not recorded: anyone may know the id of a public client', async () => {
     const { database } = portal.application;
     const written = async () =>
       (await database.execute<{ n: number }>('SELECT COUNT(*) AS n FROM oauth_single_uses')).rows[0]?.n;
@@ -321,7 +321,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.3, RFC9449-4.3c
-  test('counts within a minute of clocks that differ, and a minute after it was made', async () => {
+  test('accepts a proof within a minute of clock difference, and for a minute after it was made', async () => {
     const key = newDpopKey();
     const at = (seconds: number) => forService(proof(key, { iat: Math.floor(clock.now() / 1000) + seconds }));
     for (const seconds of [-118, -60, 60]) await tokensOf(await at(seconds));
@@ -329,7 +329,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.3
-  test('of another client is told the same: whose key it is is not asked', async () => {
+  test('of another client gets the same error, without checking whose key it is', async () => {
     const key = newDpopKey();
     const other = await newService();
     expect(await boundTo((await tokensOf(await forService(proof(key)))).access_token)).toEqual(bound(key));
@@ -338,7 +338,7 @@ describe('A token request with a proof', () => {
   });
 
   // @shows AS-24.8
-  test('gives what is revoked as any other is', async () => {
+  test('gives a token that is revoked like any other', async () => {
     const { access_token: token } = await tokensOf(await forService(proof(newDpopKey())));
     const basic = Buffer.from(`${service.id}:${service.secret}`).toString('base64');
     const headers = { Authorization: `Basic ${basic}` };
@@ -350,7 +350,7 @@ describe('A token request with a proof', () => {
 
 describe('The refresh token', () => {
   // @shows AS-24.4, RFC9449-5c
-  test('of a public client is bound to the key of the exchange, and no other key or none spends it', async () => {
+  test('of a public client is bound to the key of the exchange; another key or none does not spend it', async () => {
     const key = newDpopKey();
     const first = await tokensOf(await exchange(application, await codeOf(application), proof(key)));
     const second = await tokensOf(await refresh(application, first.refresh_token, proof(key)));
@@ -366,7 +366,7 @@ describe('The refresh token', () => {
   });
 
   // @shows AS-24.4
-  test('of a public client that had none bound is bound from the first proof on', async () => {
+  test('of a public client without a key is bound by the first proof', async () => {
     const key = newDpopKey();
     const first = await tokensOf(await exchange(application, await codeOf(application), null));
     const second = await tokensOf(await refresh(application, first.refresh_token, proof(key)));
@@ -375,7 +375,7 @@ describe('The refresh token', () => {
   });
 
   // @shows AS-24.4
-  test('that a thief was quicker to bind to a key of theirs ends with its owner’s next use, however that is made', async () => {
+  test('that a thief binds first ends with its owner’s next use, with or without a proof', async () => {
     const thief = newDpopKey();
     for (const [uses, own] of [
       [1, () => null],
@@ -404,7 +404,7 @@ describe('The refresh token', () => {
   });
 
   // @shows AS-24.4, RFC9449-5c
-  test('of a confidential client is bound by its authentication: each access token to the key of its request', async () => {
+  test('of a confidential client is bound by its authentication: each access token gets the key of its request', async () => {
     const client = await registerClient(portal);
     const [one, other] = [newDpopKey(), newDpopKey()];
     const first = await tokensOf(await exchange(client, await codeOf(client), proof(one)));
@@ -415,7 +415,7 @@ describe('The refresh token', () => {
   });
 
   // @shows AS-24.4
-  test('that was used is answered again for the same key alone, and another key ends nothing', async () => {
+  test('that was used is answered again only for the same key; another key ends nothing', async () => {
     for (const client of [application, await registerClient(portal)]) {
       const key = newDpopKey();
       const first = await tokensOf(await exchange(client, await codeOf(client), proof(key)));
@@ -430,7 +430,7 @@ describe('The refresh token', () => {
   });
 
   // @shows AS-24.4
-  test('that is used twice with its key ends the authorization, as any does', async () => {
+  test('that is used twice with its key ends the authorization, like any other', async () => {
     const key = newDpopKey();
     const first = await tokensOf(await exchange(application, await codeOf(application), proof(key)));
     const second = await tokensOf(await refresh(application, first.refresh_token, proof(key)));
@@ -443,7 +443,7 @@ describe('The refresh token', () => {
 
 describe('dpop_jkt', () => {
   // @shows AS-24.5, RFC9449-10
-  test('has the code exchanged with this key alone; another or none spends it, as a wrong verifier does', async () => {
+  test('allows the exchange only with this key; another or none spends the code, like a wrong verifier', async () => {
     const key = newDpopKey();
     const jkt = { dpop_jkt: jktOf(key) };
     for (const client of [application, await registerClient(portal)]) {
@@ -461,7 +461,7 @@ describe('dpop_jkt', () => {
   });
 
   // @shows AS-24.5
-  test('of a confidential client binds the code, and not the refresh token', async () => {
+  test('of a confidential client binds the code and not the refresh token', async () => {
     const client = await registerClient(portal);
     const key = newDpopKey();
     const code = await codeOf(client, { dpop_jkt: jktOf(key) });
@@ -470,7 +470,7 @@ describe('dpop_jkt', () => {
   });
 
   // @shows AS-24.5
-  test('is kept while somebody signs in, and when somebody else does instead', async () => {
+  test('is kept through sign-in, also if another person signs in instead', async () => {
     const key = newDpopKey();
     const visitor = portal.visitor();
     const sent = { dpop_jkt: jktOf(key) };
@@ -487,7 +487,7 @@ describe('dpop_jkt', () => {
 
   // @shows AS-24.5
   test.each(['a', 'a'.repeat(44), `${'a'.repeat(42)}=`])(
-    'is refused when it is no thumbprint: %j',
+    'is refused if it is no thumbprint: %j',
     async (jkt) => {
       const visitor = await portal.signedIn(ADA);
       const response = await visitor.get(authorizationUrl(portal, application, { dpop_jkt: jkt }));
@@ -496,7 +496,7 @@ describe('dpop_jkt', () => {
   );
 
   // @shows AS-24.5, RFC9449-10.1
-  test('of a pushed request is what the proof says that came with it, and nothing else', async () => {
+  test('of a pushed request comes from the proof sent with it, and from nothing else', async () => {
     const key = newDpopKey();
     const proofOf = (claims: Claims = {}) =>
       proof(key, { htu: `${portal.server.issuer}/oauth/par`, ...claims });
@@ -523,7 +523,7 @@ describe('dpop_jkt', () => {
   });
 
   // @shows AS-24.5
-  test('is sent once', async () => {
+  test('may be sent only once', async () => {
     const visitor = await portal.signedIn(ADA);
     const url = authorizationUrl(portal, application, { dpop_jkt: jktOf(newDpopKey()) });
     const response = await visitor.get(`${url}&dpop_jkt=${jktOf(newDpopKey())}`);
@@ -531,9 +531,9 @@ describe('dpop_jkt', () => {
   });
 });
 
-describe('Bound tokens are demanded', () => {
+describe('Bound tokens are required', () => {
   // @shows AS-24.6, RFC9449-5.2
-  test('by a client: it gets no others, and what it offered without a proof stays usable', async () => {
+  test('by a client: it gets no others, and a code requested without a proof stays usable', async () => {
     const key = newDpopKey();
     const client = await registerClient(portal, { dpopBoundAccessTokens: true });
     const code = await codeOf(client);
@@ -549,7 +549,7 @@ describe('Bound tokens are demanded', () => {
   });
 
   // @shows AS-24.6
-  test('by the server, of everybody', async () => {
+  test('by the server, for all clients', async () => {
     const strict = await startBeside(portal, { dpop: 'require' });
     const code = await codeOf(application);
     await expectRefused(await exchange(application, code, null, {}, strict), 'invalid_dpop_proof');
@@ -560,7 +560,7 @@ describe('Bound tokens are demanded', () => {
   });
 
   // @shows AS-24.6, AS-5.18
-  test('since a refresh token was used: it is not answered again with what is bound to none', async () => {
+  test('after a refresh token was used without a proof: it is not answered again with unbound tokens', async () => {
     const strict = await startBeside(portal, { dpop: 'require' });
     const first = await tokensOf(await exchange(application, await codeOf(application), null));
     const second = await tokensOf(await refresh(application, first.refresh_token, null));
@@ -589,7 +589,7 @@ describe('Bound tokens are demanded', () => {
   });
 
   // @shows AS-24.6, RFC9449-5.2
-  test('by a client that registers itself, and says so', async () => {
+  test('by a client that registers itself and asks for it', async () => {
     const registered = await registerItself(portal, { dpop_bound_access_tokens: true });
     expect(registered['dpop_bound_access_tokens']).toBe(true);
     const client = { id: String(registered['client_id']), secret: '' };
@@ -613,7 +613,7 @@ describe('A nonce', () => {
   const withNonce = (key: ClientKey, nonce: string) => proof(key, { nonce });
 
   // @shows AS-24.7, RFC9449-8
-  test('is given to whoever has none, asked for in each proof, and good for some minutes', async () => {
+  test('is given to a client without one, required in each proof, and valid for some minutes', async () => {
     const key = newDpopKey();
     const refused = await forService(proof(key), strict);
     const nonce = nonceOf(refused);
@@ -633,7 +633,7 @@ describe('A nonce', () => {
   });
 
   // @shows AS-24.7
-  test('made up, changed, or sealed for something else is none', async () => {
+  test('that is invented, changed, or sealed for something else is invalid', async () => {
     const key = newDpopKey();
     const nonce = nonceOf(await forService(proof(key), strict));
     const sealed = await portal.server.sealing.seal('dpop nonce', String(clock.now()));
@@ -643,7 +643,7 @@ describe('A nonce', () => {
   });
 
   // @shows AS-24.7
-  test('of one process is good in another', async () => {
+  test('of one process is valid in another', async () => {
     const key = newDpopKey();
     const nonce = nonceOf(await forService(proof(key), strict));
     const other = await startBeside(portal, { dpop: 'accept', dpop_nonces: true });
@@ -651,7 +651,7 @@ describe('A nonce', () => {
   });
 
   // @shows AS-24.7
-  test('is asked for before the client is authenticated: its assertion, its code and its refresh token stay good', async () => {
+  test('is required before the client is authenticated: its assertion, code and refresh token stay valid', async () => {
     const [key, own] = [newDpopKey(), newKey('ES256')];
     const { client } = await portal.server.clients.create({
       name: 'An application with keys',

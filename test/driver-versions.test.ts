@@ -102,7 +102,7 @@ const insert = (id: number, on: Pick<OpenedDatabase, 'execute'>) =>
 const ids = async () =>
   (await administrator.execute<{ id: number }>('SELECT id FROM things ORDER BY id')).rows.map(({ id }) => id);
 
-test('the tests have the oldest version that package.json allows, and a newer one', async () => {
+test('the tests use the oldest version that package.json allows, and a newer one', async () => {
   const require = createRequire(import.meta.url);
   const versionOf = (name: string) =>
     (require(`${name}/package.json`) as { readonly version: string }).version;
@@ -116,7 +116,7 @@ test('the tests have the oldest version that package.json allows, and a newer on
 
 describe.each(WAYS)(`the %s ${DRIVER}, on a pool that is %s`, (...way) => {
   // @shows AS-18.26
-  test('carries an authorization, and of concurrent uses of a code and a refresh token exactly one is answered', async () => {
+  test('completes an authorization, and answers exactly one of several concurrent uses of a code or refresh token', async () => {
     const created = await createDatabase('');
     onTestFinished(() => created.drop());
     const portal = await startPortal({ database: openAt(created.url, way, 10) });
@@ -135,7 +135,7 @@ describe.each(WAYS)(`the %s ${DRIVER}, on a pool that is %s`, (...way) => {
   });
 
   // @shows AS-18.26
-  test('leaves nothing of a transaction that failed, and goes on', async () => {
+  test('leaves nothing of a failed transaction, and continues', async () => {
     const database = openAt(store.url, way, 1);
     await administrator.execute('DELETE FROM things');
     for (const id of [1, 2, 3]) {
@@ -151,7 +151,7 @@ describe.each(WAYS)(`the %s ${DRIVER}, on a pool that is %s`, (...way) => {
   });
 
   // @shows AS-18.26
-  test('goes on with another connection when the server ends one', async () => {
+  test('continues with another connection if the server ends one', async () => {
     const database = openAt(store.url, way, 1);
     const ID = isPostgres ? 'pg_backend_pid()' : 'CONNECTION_ID()';
     const use = async () => {
@@ -183,7 +183,7 @@ describe.each(WAYS)(`the %s ${DRIVER}, on a pool that is %s`, (...way) => {
 
 describe.each(VERSIONS)(`the %s ${DRIVER}`, (version) => {
   // @shows AS-18.18, AS-18.26
-  test('gives no connection of the application that was left in a transaction: what is done is committed', async () => {
+  test('returns no connection with an open transaction: finished work is committed', async () => {
     await administrator.execute('DELETE FROM things');
     const { database, ...pool } = poolOf(installed(version), store.url, 1);
     const work = [
@@ -199,7 +199,7 @@ describe.each(VERSIONS)(`the %s ${DRIVER}`, (version) => {
   });
 
   // @shows AS-18.26
-  test('waits no longer for the answer to a commit than for that to any statement', async () => {
+  test('waits no longer for a commit than for any other statement', async () => {
     const way = await openWay(store.url, (url) =>
       opened(version, url, { poolSize: 1, statementTimeout: 0.1 }),
     );
@@ -212,7 +212,7 @@ describe.each(VERSIONS)(`the %s ${DRIVER}`, (version) => {
   const ON_POSTGRES = isPostgres ? ['postgres'] : [];
   // @shows AS-18.26
   test.each(ON_POSTGRES)(
-    'prepares what failed again, and goes on when what was prepared is dropped, on %s',
+    'prepares failed statements again, and continues if prepared statements are dropped, on %s',
     async () => {
       await administrator.execute('DELETE FROM things');
       const { database, ask } = poolOf(installed(version), store.url, 1);
@@ -259,7 +259,7 @@ describe(`a ${DRIVER} that is too old`, () => {
   }
 
   // @shows AS-18.26
-  test('is refused at the start by its version and the one that is needed, and no other one is', async () => {
+  test('is refused at the start with its version and the required one; others are not', async () => {
     const old = await install({ version: OLD });
     expect(() => old.host.openDatabase(store.url, { directory: '/' })).toThrow(
       `database_url: needs the package ${LEAST}; version ${OLD} is installed; run npm install ${isPostgres ? 'pg@8' : 'mysql2@3'}`,
@@ -297,7 +297,7 @@ import { fromMysql, fromPostgres } from 'portico';
     }
   });
 
-  test('is used where nothing tells its version, and it can do what is needed', async () => {
+  test('is accepted if its version is unknown and it can do what is needed', async () => {
     const hidden = { '.': isPostgres ? './lib/index.js' : './index.js', './promise': './promise.js' };
     const unknown = await install({ exports: hidden });
     const own = unknown.host.openDatabase(store.url, { directory: '/' });

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-describe('an application without hooks of its own', () => {
+describe('an application without its own hooks', () => {
   // @shows HOST-3.1
   test.each([
     ['GET', '/nowhere', 404, 'Not found'],
@@ -51,7 +51,7 @@ describe('an application without hooks of its own', () => {
     ['GET', '/forgotten', 500, 'Internal server error'],
     ['GET', '/busy', 503, 'Service unavailable'],
   ])(
-    'answers a program with JSON that names method and path: %s %s, %i',
+    'answers a program with JSON that has method and path: %s %s, %i',
     async (method, path, status, error) => {
       for (const accept of [
         '*/*',
@@ -91,7 +91,7 @@ describe('an application without hooks of its own', () => {
   });
 
   // @shows HOST-1.6, HOST-3.1
-  test('a body that is too large is 413, on a page too; a HEAD has neither', async () => {
+  test('a body that is too large is 413, also on a page; a HEAD response has neither', async () => {
     const init = { method: 'POST', body: 'x'.repeat(2000), headers: { Accept: BROWSER } };
     const response = await fetch(`${running.url}/form`, init);
     expect(response.status).toBe(413);
@@ -100,7 +100,7 @@ describe('an application without hooks of its own', () => {
     expect([head.status, await head.text()]).toEqual([404, '']);
   });
 
-  test('a handler that forgets its return is a page too, and a line of the log that names its route', async () => {
+  test('a handler that forgets to return is an error page too, and the log names its route', async () => {
     const headers = { Accept: BROWSER };
     const response = await fetch(`${running.url}/forgotten`, { headers });
     expect(response.status).toBe(500);
@@ -111,21 +111,21 @@ describe('an application without hooks of its own', () => {
     expect(line).not.toContain('host hook');
   });
 
-  test('503 says when to come back', async () => {
+  test('503 says when to retry', async () => {
     for (const accept of ['*/*', BROWSER]) {
       const response = await fetch(`${running.url}/busy`, { headers: { Accept: accept } });
       expect(response.headers.get('retry-after')).toBe('2');
     }
   });
 
-  test('a path with markup is no markup on the page, and no page when it is JSON', async () => {
+  test('markup in a path is escaped on the page, and JSON is no page', async () => {
     const at = `${running.url}/${encodeURIComponent('<b>')}<i>`;
     const response = await fetch(at);
     expect(await response.json()).toMatchObject({ path: '/%3Cb%3E%3Ci%3E' });
   });
 
   test.each(['two words', '.1', '1.2.3.4.5'])(
-    'what never was a request is 400, with an id too: the host %j',
+    'a malformed request is 400, also with an id: the host %j',
     async (host) => {
       const response = await raw(running.url, 'GET', '/', { host });
       expect(response.status).toBe(400);
@@ -182,14 +182,14 @@ describe('the portal', () => {
     'http://elsewhere.example/x/%2e%2e/oauth/introspect',
     'http://elsewhere.example\\oauth/introspect',
     'http://elsewhere.example/oauth/introspect#here',
-  ])('%s is none of its endpoints', async (target) => {
+  ])('%s is not one of its endpoints', async (target) => {
     const response = await raw(portal.url, 'POST', target);
     expect([400, 404]).toContain(response.status);
     expect(response.body).not.toContain('invalid_');
   });
 
   test.each(['/oauth/introspect', '/oauth/introspect?at=/../x', 'http://elsewhere.example/oauth/introspect'])(
-    '%s is one',
+    '%s is an endpoint',
     async (target) => {
       const response = await raw(portal.url, 'POST', target);
       expect([response.status, response.body]).toEqual([400, expect.stringContaining('invalid_request')]);
@@ -197,14 +197,14 @@ describe('the portal', () => {
   );
 
   // @shows AS-6.18
-  test('a placeholder takes no dot segment, however it is written', async () => {
+  test('a placeholder matches no dot segment in any spelling', async () => {
     for (const target of ['/api/notes/..', '/api/notes/%2e%2e', '/api/notes/x/../y']) {
       expect((await raw(portal.url, 'DELETE', target)).status).toBe(404);
     }
   });
 
   // @shows AS-6.17
-  test('a fault at an endpoint that people see is a page for them, and JSON for a program', async () => {
+  test('an error at an endpoint for people is a page for browsers, and JSON for programs', async () => {
     const client = await registerClient(portal);
     const visitor = await portal.signedIn(ADA);
     const url = authorizationUrl(portal, client);

@@ -70,7 +70,7 @@ describe('the catalog', () => {
   afterAll(() => catalog.close());
 
   // @shows API-1.1, API-2.1, API-2.2, API-2.4, API-2.7, API-6.2
-  test('GET /api/products: every product, with the currency and nosniff', async () => {
+  test('GET /api/products: all products, with the currency and nosniff', async () => {
     const response = await get('/api/products');
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     await expectJson(response, 200, { data: [cup, beans], currency: 'EUR' });
@@ -114,7 +114,7 @@ describe('the catalog', () => {
     });
   });
   // @shows API-1.1, API-1.3, API-4.1
-  test('an unknown route, a wrong method and a malformed path are refused in JSON, with nosniff', async () => {
+  test('an unknown route, a wrong method and a malformed path are refused as JSON, with nosniff', async () => {
     await expectJson(await get('/'), 404, REFUSED);
     await expectJson(await get('/api/products/a/b'), 404, REFUSED);
     await expectJson(await get('/api/products/%'), 404, REFUSED);
@@ -123,12 +123,12 @@ describe('the catalog', () => {
     expect(wrong.headers.get('allow')).toContain('GET');
     await expectJson(wrong, 405, REFUSED);
   });
-  test('HEAD answers as GET, without a body', async () => {
+  test('HEAD answers like GET, without a body', async () => {
     const response = await get('/api/products', { method: 'HEAD' });
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
   // @shows API-8.1
-  test('its answers are as it describes them', async () => {
+  test('its answers match its description', async () => {
     await expectDescribed(catalog, 'get /api/products', await get('/api/products'));
     await expectDescribed(catalog, 'get /api/products', await get('/api/products?limit=x'));
     await expectDescribed(catalog, 'get /api/products/{id}', await get('/api/products/espresso-cup'));
@@ -137,7 +137,7 @@ describe('the catalog', () => {
     expect(described.openapi).toBe('3.1.0');
   });
   // @shows API-1.3
-  test('whatever is asked, the answer is JSON and no fault', async () => {
+  test('every request gets JSON and no server error', async () => {
     const word = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }).map((text) => encodeURIComponent(text.toWellFormed())),
@@ -212,7 +212,7 @@ describe('the article store', () => {
 
   // @shows API-3.10
   test.each(['0', '-1', '01', '1.0', '1e1', 'abc', '%201', '9'.repeat(30), '1%00', '٣'])(
-    'the id %s is the id of no article',
+    'the id %s belongs to no article',
     async (id) => {
       await expectJson(await fetch(url(id)), 404, { error: 'No article with that id.' });
     },
@@ -222,7 +222,7 @@ describe('the article store', () => {
     const good = { title: 'A', body: 'B' };
     // @shows API-3.6
     test.each(['text/plain', 'application/jsonp', 'application/x-www-form-urlencoded', ''])(
-      '1. the media type %j: 415, before anything is read',
+      '1. the media type %j: 415, before the body is read',
       async (type) => {
         const response = await post('{', { 'Content-Type': type });
         expect(response.status).toBe(415);
@@ -235,7 +235,7 @@ describe('the article store', () => {
       'Application/JSON; charset=utf-8',
       'application/json;x',
       ' application/json ',
-    ])('1. the media type %j is taken', async (type) => {
+    ])('1. the media type %j is accepted', async (type) => {
       expect((await post(good, { 'Content-Type': type })).status).toBe(201);
     });
     // @shows API-3.7
@@ -255,7 +255,7 @@ describe('the article store', () => {
       expect(await response.json()).toEqual({ error: 'The body is malformed JSON.' });
     });
     // @shows API-3.7, API-7.1
-    test('2. nesting of 512 is read, and brackets in a text are no nesting', async () => {
+    test('2. nesting of 512 is accepted, and brackets in a text do not count', async () => {
       const inside = `{"title":"A","body":"B","x":${'['.repeat(511)}${']'.repeat(511)}}`;
       expect((await post(inside)).status).toBe(201);
       expect((await post({ title: 'A', body: '[{'.repeat(600) })).status).toBe(201);
@@ -269,7 +269,7 @@ describe('the article store', () => {
       '[]',
       '[{"title":"A","body":"B"}]',
       `${'['.repeat(512)}${']'.repeat(512)}`,
-    ])('3. %.20s is no object: 422', async (body) => {
+    ])('3. %.20s is not an object: 422', async (body) => {
       const response = await post(body);
       expect(response.status).toBe(422);
       expect(await response.json()).toEqual({ error: expect.any(String) });
@@ -293,7 +293,7 @@ describe('the article store', () => {
       for (const messages of Object.values(answer.fields)) expect(messages.join()).toMatch(/\w/);
     });
     // @shows API-3.11, API-7.1
-    test('4. the longest that is taken, to the byte, is kept as it is', async () => {
+    test('4. the longest values allowed, to the byte, are kept unchanged', async () => {
       const longest = { title: 'ä'.repeat(100), body: '😀'.repeat(2500) };
       const { data } = (await (await post(longest)).json()) as { data: { id: number } };
       await expectJson(await fetch(url(data.id)), 200, { data: { id: data.id, ...longest } });
@@ -302,7 +302,7 @@ describe('the article store', () => {
       expect(kept.data).toMatchObject(spaced);
     });
     // @shows API-3.9
-    test('query parameters never supply a field', async () => {
+    test('query parameters never replace a field', async () => {
       const response = await post({ body: 'B' }, {}, '?title=A');
       expect(((await response.json()) as { fields: object }).fields).toEqual({ title: [expect.any(String)] });
     });
@@ -322,7 +322,7 @@ describe('the article store', () => {
   });
 
   // @shows API-1.2, API-3.1
-  test('ids increase and are never given twice, also after the last one was deleted and after a restart', async () => {
+  test('ids increase and are never reused, also after the last article was deleted and after a restart', async () => {
     const first = await create();
     await fetch(url(first), { method: 'DELETE' });
     const second = await create();
@@ -355,7 +355,7 @@ describe('the article store', () => {
   });
 
   // @shows API-8.1
-  test('its answers are as it describes them', async () => {
+  test('its answers match its description', async () => {
     const id = await create();
     await expectDescribed(store, 'get /api/articles', await fetch(url()));
     await expectDescribed(store, 'get /api/articles/{id}', await fetch(url(id)));
@@ -375,7 +375,7 @@ describe('the article store', () => {
   });
 
   // @shows API-1.3
-  test('whatever is sent, the answer is JSON and no fault', async () => {
+  test('every request gets JSON and no server error', async () => {
     const value = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.string({ unit: 'binary' }));
     const body = fc.oneof(
       fc.record({ title: value, body: value }, { requiredKeys: [] }).map((object) => JSON.stringify(object)),
@@ -405,7 +405,7 @@ describe('the article store', () => {
     );
   });
 
-  test('a connection that breaks off in the middle is no fault', async () => {
+  test('a connection that breaks off midway causes no server error', async () => {
     const { hostname, port } = new URL(store.url);
     const socket = connect(Number(port), hostname);
     socket.write(
@@ -416,7 +416,7 @@ describe('the article store', () => {
     expect((await fetch(url())).status).toBe(200);
   });
 
-  test('the database gone: JSON, 503; the details stand in the log alone', async () => {
+  test('without the database: JSON, 503; the details are only in the log', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-gone-'));
     const env = { APP_ENV: 'dev', DATABASE_URL: 'postgres://127.0.0.1:1/gone', STORAGE_DIR: folder };
     const config = { public_url: 'http://localhost:8084', log: { path: path.join(folder, 'app.log') } };
@@ -436,7 +436,7 @@ describe('the article store', () => {
   });
 });
 
-describe('an exception thrown in a controller', () => {
+describe('an exception in a controller', () => {
   const opened: RunningApplication[] = [];
   afterEach(() => Promise.all(opened.splice(0).map((running) => running.close())));
 
@@ -460,7 +460,7 @@ describe('an exception thrown in a controller', () => {
     ['the catalog', catalogApp],
     ['the article store', articlesApp],
   ])(
-    '%s answers JSON without details, and logs them with the placeholder expanded',
+    '%s returns JSON without details, and logs them with the placeholder filled in',
     async (_, definition) => {
       const running = await startExample(throwing(definition, new Error('the shelf fell down')));
       opened.push(running);
@@ -472,7 +472,7 @@ describe('an exception thrown in a controller', () => {
   );
 
   // @shows API-4.2, API-6.1
-  test('with a status of its own keeps it; below 500 the article store logs it too, the catalog does not', async () => {
+  test('with its own status keeps it; below 500 the article store logs it too, the catalog does not', async () => {
     const teapot = Object.assign(new Error('short and stout'), { status: 418 });
     for (const [definition, logged] of [
       [catalogApp, false],
@@ -489,7 +489,7 @@ describe('an exception thrown in a controller', () => {
   });
 });
 
-describe('the protected variation', () => {
+describe('the protected variant', () => {
   let store: RunningApplication;
   let bearer: string;
   const article = JSON.stringify({ title: 'A', body: 'B' });
@@ -530,11 +530,11 @@ describe('the protected variation', () => {
     return { cookie: visitor.cookies(), csrf: /name="_csrf" value="([^"]*)"/.exec(page)?.[1] ?? '' };
   }
 
-  test('reading is free', async () => {
+  test('reading needs no token', async () => {
     expect((await fetch(`${store.url}/api/articles`)).status).toBe(200);
   });
   // @shows API-5.2
-  test('an application writes and deletes with a token that reaches', async () => {
+  test('an application writes and deletes with a token with enough scopes', async () => {
     const created = await write({ Authorization: `Bearer ${bearer}` });
     expect(created.status).toBe(201);
     const removed = await fetch(`${store.url}${created.headers.get('location') ?? ''}`, {
@@ -559,7 +559,7 @@ describe('the protected variation', () => {
     }
   });
   // @shows API-5.2
-  test('nobody writes without either', async () => {
+  test('without either, all writes are refused', async () => {
     expect((await write({})).status).toBe(403);
     const count = ((await (await fetch(`${store.url}/api/articles`)).json()) as { data: unknown[] }).data;
     expect(count).toHaveLength(1);

@@ -29,7 +29,7 @@ describe.each([
 ])('%s', (_, framework) => {
   // Express 4 leaves a rejected promise to the process, which ends of it.
   test.each(['/oauth/authorize', '/.well-known/jwks.json', '/api/failing', '/api/refused'])(
-    'an answer to %s that comes after the application’s own, as of a time limit, is an error of the application',
+    'a response to %s that comes after the application’s own, as after a time limit, is an error of the application',
     async (path) => {
       const errors: unknown[] = [];
       const noted = Promise.withResolvers<void>();

@@ -79,7 +79,7 @@ async function ask(
 }
 
 describe('a feature of the application', () => {
-  test('adds an endpoint, a member of the metadata, and a check of what is issued', async () => {
+  test('adds an endpoint, a metadata member, and a check of issued tokens', async () => {
     const statuses: unknown[] = [];
     for (const isStopped of [false, true]) {
       const server = start({ maintenance: isStopped });
@@ -107,7 +107,7 @@ describe('a feature of the application', () => {
     ]);
   });
 
-  test('has keys of its own, which are checked, and unknown without it', () => {
+  test('has its own configuration keys, which are checked, and which are unknown without it', () => {
     expect(() => start({ maintenance: 'yes' })).toThrow('must be true or false');
     expect(() => oauthServerConfiguration.parse({ ...SECTION, maintenance: true })).toThrow('maintenance');
     const { configuration } = oauthServer({ features: [maintenance] });
@@ -115,7 +115,7 @@ describe('a feature of the application', () => {
     expect(configuration.oauth_server.safeParse({ ...SECTION, maintenance: true }).success).toBe(true);
   });
 
-  test('leaves nothing where it is not given', async () => {
+  test('leaves nothing if it is not added', async () => {
     const server = start({}, []);
     expect(await ask(server, '/oauth/maintenance')).toBeNull();
     expect(
@@ -123,7 +123,7 @@ describe('a feature of the application', () => {
     ).not.toContain('app_maintenance_endpoint');
   });
 
-  test('has to be the only one that binds tokens to a key', () => {
+  test('must be the only one that binds tokens to a key', () => {
     const binding = {} as never;
     const features = ['one', 'other'].map((name): Feature => ({ name, start: () => ({ binding }) }));
     expect(() => start({}, features)).toThrow('a server has one of them');

@@ -65,7 +65,7 @@ async function guess(times: number): Promise<void> {
 
 describe('failed client authentication', () => {
   // @shows AS-17.1, RFC6749-10.10b
-  test('is slowed down per client and address: the wait is told, and doubles', async () => {
+  test('is slowed down per client and address: the response has the wait, which doubles', async () => {
     await begin();
     await guess(5);
     const refused = await ask('wrong');
@@ -82,7 +82,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.1
-  test('locks nobody out: the right secret is taken from elsewhere, here after the wait, and at once when it was right before', async () => {
+  test('locks no client out: the right secret works from elsewhere, here after the wait, and at once if it was right before', async () => {
     await begin();
     await guess(5);
     expect(await status(ask(client.secret))).toBe(429);
@@ -100,7 +100,7 @@ describe('failed client authentication', () => {
     expect(await status(ask(client.secret, { from: '198.51.100.1' }))).toBe(200);
   });
 
-  test('says nothing about whether a client exists', async () => {
+  test('does not reveal whether a client exists', async () => {
     await begin();
     for (let count = 0; count < 5; count += 1) {
       expect(await status(ask('wrong', { id: 'nobody' }))).toBe(401);
@@ -109,7 +109,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.1, RFC6749-10.10b, RFC9700-4.13
-  test('of many clients from one address is slowed down too', async () => {
+  test('for many clients from one address is slowed down too', async () => {
     await begin();
     const guesses = [];
     for (let count = 0; count < 50; count += 1)
@@ -119,7 +119,7 @@ describe('failed client authentication', () => {
     expect(await status(ask('wrong', { id: 'no-51', from: '198.51.100.3' }))).toBe(401);
   });
 
-  test('is forgotten after a quarter of an hour', async () => {
+  test('is forgotten after 15 minutes', async () => {
     await begin();
     await guess(5);
     clock.advance(15 * 60 + 1);
@@ -128,7 +128,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.1
-  test('cannot keep the right secret out, however the one who guesses has set the counts before', async () => {
+  test('cannot keep the right secret out, whatever attempts came before', async () => {
     await begin();
     // Both counters slow down, with different waits.
     await guess(5);
@@ -149,7 +149,7 @@ describe('failed client authentication', () => {
   });
 
   // @shows AS-17.1
-  test('is told to the audit log when a series begins to be slowed, once', async () => {
+  test('is reported to the audit log once, when a series starts to be slowed down', async () => {
     await begin();
     const told = () => events.filter(({ type }) => type === 'client_authentication_slowed');
     await guess(5);
@@ -168,7 +168,7 @@ describe('failed client authentication', () => {
     expect(told()).toHaveLength(2);
   });
 
-  test('counts an IPv6 caller by its network', async () => {
+  test('counts an IPv6 caller by network', async () => {
     await begin();
     for (let count = 0; count < 5; count += 1) {
       expect(await status(ask('wrong', { from: `2001:db8:0:1::${count}` }))).toBe(401);
@@ -183,7 +183,7 @@ describe('failed client authentication', () => {
     ['of IPv6 with a port', (port: number) => `[2001:DB8:7::1]:${41_000 + port}`, '2001:db8:7::1'],
     ['with a zone', (zone: number) => `2001:db8:8::1%${zone}`, '2001:db8:8::1'],
     ['mapped to IPv6', (port: number) => `[::ffff:203.0.113.78]:${port + 1}`, '203.0.113.78'],
-    ['that is none, as the proxy itself', (count: number) => `unknown-${count}`, '127.0.0.1'],
+    ['that is not valid as that of the proxy', (count: number) => `unknown-${count}`, '127.0.0.1'],
   ])('counts an address %s', async (_, from, known) => {
     await begin();
     for (let count = 0; count < 5; count += 1)
@@ -215,13 +215,13 @@ describe('failed client authentication', () => {
     expect(events).toEqual([{ type: 'client_authentication_failed', clientId: client.id, address }]);
   });
 
-  test('many first uses of the right secret at the same moment are all answered', async () => {
+  test('does not delay many simultaneous first uses of the right secret', async () => {
     await begin();
     const statuses = await Promise.all(Array.from({ length: 20 }, () => status(ask(client.secret))));
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 200));
   });
 
-  test('a secret that was right before is dead the moment another takes its place', async () => {
+  test('stops accepting a replaced secret at once, even if it was right before', async () => {
     await begin();
     expect(await status(ask(client.secret))).toBe(200);
     await portal.server.clients.rotateSecret(client.id, 0);
@@ -231,7 +231,7 @@ describe('failed client authentication', () => {
 
 // @shows AS-17.3
 test.runIf(RUNS_ALL)(
-  'a flood of client secrets from one network keeps nobody of another out, and is told in a line a second',
+  'a flood of client secrets from one network does not block another, and makes one log line per second',
   async () => {
     // The worst case: nothing of the flood is slowed down, and every attempt costs a hash.
     const passwordHasher = argon2idHasher({ memory: SCALE.slowHashMemory });

@@ -79,9 +79,9 @@ const failureOf = (statement: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('a primary that became read-only', () => {
+describe('a primary that turned read-only', () => {
   // @shows AS-18.12
-  test('is 503 with Retry-After, and tokens are issued again as soon as one may be written to', async () => {
+  test('makes endpoints return 503 with Retry-After, and tokens are issued again as soon as writes work', async () => {
     const portal = await startPortal({ databaseServer: asApplication });
     onTestFinished(() => portal.close());
     const client = await registerClient(portal, {
@@ -102,7 +102,7 @@ describe('a primary that became read-only', () => {
   });
 
   // @shows AS-29.3
-  test('is not ready, though it can be read, until it may be written to again', async () => {
+  test('is not ready, although it can be read, until writes work', async () => {
     const clock = createClock();
     const portal = await startPortal({ databaseServer: asApplication, clock: clock.now });
     onTestFinished(() => portal.close());
@@ -126,7 +126,7 @@ describe('a primary that became read-only', () => {
     ['a transaction', 'our own', openOwn],
     ['a statement', "the application's own", openBorrowed],
     ['a transaction', "the application's own", openBorrowed],
-  ] as const)('loses the connection on which %s failed, of %s pool', async (kind, _, openStore) => {
+  ] as const)('loses the connection on which %s failed, from %s pool', async (kind, _, openStore) => {
     const database = await openStore();
     await database.execute('CREATE TABLE t (n INTEGER)');
     const insert = (on: Pick<OpenedDatabase, 'execute'>) => on.execute('INSERT INTO t VALUES (1)');
@@ -144,7 +144,7 @@ describe('a primary that became read-only', () => {
   });
 
   // @shows AS-18.12
-  test('loses every connection that was made before it was known', async () => {
+  test('loses every connection made before it was noticed', async () => {
     const database = await openOwn({ poolSize: 3, transactionIdleTimeout: 60 });
     await database.execute('CREATE TABLE t (n INTEGER)');
     const identities = async () => {
@@ -166,7 +166,7 @@ describe('a primary that became read-only', () => {
 
   // @shows AS-18.12
   test.each(isPostgres ? [] : ['MariaDB'])(
-    'may be %s whose InnoDB was started to be read from, which says so of each table',
+    'may be %s whose InnoDB was started read-only, which says so for each table',
     async () => {
       const database = await openOwn();
       await database.execute('CREATE TABLE t (n INTEGER)');
@@ -185,7 +185,7 @@ describe('a primary that became read-only', () => {
     },
   );
 
-  test('is told from one that a privilege or another option of the server forbids', async () => {
+  test('is not confused with one that a privilege or another server option forbids to write', async () => {
     const database = await openOwn();
     const forbidden = isPostgres
       ? "DO $$ BEGIN RAISE EXCEPTION 'not you' USING ERRCODE = '42501'; END $$"
@@ -199,7 +199,7 @@ describe('a primary that became read-only', () => {
   });
 
   // @shows AS-18.12
-  test('may be a server that says that it cannot serve, as a node of Galera that has lost its cluster', async () => {
+  test('may be a server that says it cannot serve, such as a Galera node without its cluster', async () => {
     const database = await openOwn();
     const before = await identityOf(database);
     // A single server is no cluster, so it is made to raise the error of a node outside of one.
@@ -218,7 +218,7 @@ describe('a primary that became read-only', () => {
 
 describe('a connection', () => {
   // @shows AS-18.12
-  test('is used for as long as its lifetime, and then another one is made', async () => {
+  test('is used until the end of its lifetime, and then replaced', async () => {
     let now = 0;
     const timer = { now: () => now, after: () => () => {} };
     const database = await openOwn({ connectionLifetime: 60, timer });
@@ -234,7 +234,7 @@ describe('a connection', () => {
     expect(await database.transaction(identityOf)).not.toBe(second);
   });
 
-  test('of a transaction under way goes on to its end', async () => {
+  test('with an open transaction is kept until it ends', async () => {
     let now = 0;
     const timer = { now: () => now, after: () => () => {} };
     const database = await openOwn({ connectionLifetime: 60, timer });

@@ -61,9 +61,9 @@ async function expectRefused(answer: Promise<Response>, error: string): Promise<
   expect(response.status).toBe(error === 'invalid_client' ? 401 : 400);
 }
 
-describe('a server of the profile', () => {
+describe('a server with the profile', () => {
   // @shows AS-2.28, AS-27.1, FAPI2-5.3.2.1.4, FAPI2-5.3.2.1.12, FAPI2-5.3.2.2.2, FAPI2-5.3.2.3, FAPI2-5.3.4.5
-  test('signs in whoever does as it says: pushed, allowed, exchanged, used, refreshed', async () => {
+  test('completes the flow of a client that follows the profile: pushed, allowed, exchanged, used, refreshed', async () => {
     const key = banker.proofKey;
     const bound = { proofKey: key };
     const code = await obtainCode(at, banker, ada, bound);
@@ -76,7 +76,7 @@ describe('a server of the profile', () => {
     });
     const again = await tokensOf(refresh(at, banker, answered.refresh_token));
     expect((await call(at, '/oauth/userinfo', key, again.access_token)).status).toBe(200);
-    // Without the key a token is none: as a bearer token, or with a proof of another key.
+    // Without the key, a token is invalid: as a bearer token or with a proof of another key.
     const asBearer = await fetch(`${portal.url}/oauth/userinfo`, {
       headers: { Authorization: `Bearer ${again.access_token}` },
     });
@@ -85,7 +85,7 @@ describe('a server of the profile', () => {
   });
 
   // @shows AS-27.1
-  test('signs in with openid-client, from its metadata alone: pushed, exchanged, refreshed, UserInfo', async () => {
+  test('works with openid-client from its metadata: pushed, exchanged, refreshed, UserInfo', async () => {
     const skew = { [openid.clockSkew]: Math.round((clock.now() - Date.now()) / 1000) };
     const pkcs8 = new Uint8Array(banker.key.privateKey.export({ type: 'pkcs8', format: 'der' }));
     const how = { name: 'ECDSA', namedCurve: 'P-256' };
@@ -135,7 +135,7 @@ describe('a server of the profile', () => {
   });
 
   // @shows FAPI2-5.3.2.1.12
-  test('a code that was asked for with a key is exchanged with that key', async () => {
+  test('a code requested with a key is exchanged with that key', async () => {
     const { proofKey } = banker;
     const code = await obtainCode(at, banker, ada, { proofKey });
     await expectRefused(exchange(at, banker, code, { proofKey: newKey('ES256') }), 'invalid_grant');
@@ -156,7 +156,7 @@ describe('a server of the profile', () => {
   });
 
   // @shows FAPI2-5.3.2.1.1, FAPI2-5.3.2.1.2, FAPI2-5.3.2.2.1
-  test('says in its metadata what it takes, and no password', async () => {
+  test('lists in its metadata what it accepts, without secrets', async () => {
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const metadata = await (await fetch(`${portal.url}/.well-known/${name}`)).json();
       expect(metadata).toMatchObject({
@@ -189,9 +189,9 @@ describe('a server of the profile', () => {
   });
 });
 
-describe('clients authenticate by their own keys alone', () => {
+describe('clients authenticate only with their own keys', () => {
   // @shows FAPI2-5.3.2.1.6
-  test('and by nothing else: no id alone, no secret', async () => {
+  test('and with nothing else: no bare id, no secret', async () => {
     const code = await obtainCode(at, banker, ada);
     const basic = { Authorization: `Basic ${Buffer.from(`${banker.id}:secret`).toString('base64')}` };
     for (const authentication of [
@@ -205,7 +205,7 @@ describe('clients authenticate by their own keys alone', () => {
   });
 
   // @shows FAPI2-5.3.2.2.4
-  test('also where requests are pushed', async () => {
+  test('also when they push requests', async () => {
     for (const form of [{}, { client_id: banker.id }, { client_id: banker.id, client_secret: 'secret' }]) {
       await expectRefused(push(at, banker, { authentication: { form } }), 'invalid_client');
     }
@@ -220,7 +220,7 @@ describe('clients authenticate by their own keys alone', () => {
     ['issuer and token endpoint', () => [portal.server.issuer, `${portal.server.issuer}/oauth/token`]],
     ['the issuer with a slash', () => `${portal.server.issuer}/`],
     ['another issuer', () => 'https://other.example'],
-  ])('the audience is not %s', async (_, aud) => {
+  ])('the audience cannot be %s', async (_, aud) => {
     await expectRefused(push(at, banker, { assertion: { aud: aud() } }), 'invalid_client');
     await expectRefused(exchange(at, banker, 'a', { assertion: { aud: aud() } }), 'invalid_client');
   });
@@ -246,7 +246,7 @@ describe('clients authenticate by their own keys alone', () => {
   });
 
   // @shows FAPI2-5.4.1.1
-  test('RS256 and none sign nothing: neither an assertion, nor a proof, nor an ID token', async () => {
+  test('RS256 and none are refused for assertions, proofs and ID tokens', async () => {
     const rsa = newKey('RS256');
     const own = await registerBanker(portal, {}, { ...rsa, algorithm: 'PS256' });
     await expectRefused(push(at, own, { key: rsa }), 'invalid_client');
@@ -264,7 +264,7 @@ describe('clients authenticate by their own keys alone', () => {
   });
 
   // @shows FAPI2-5.4.1.2, FAPI2-5.4.1.3
-  test('small keys are none', async () => {
+  test('short keys are refused', async () => {
     await expect(registerBanker(portal, {}, newKey('PS256', 'small', 1024))).rejects.toThrow('2048');
     // A curve of 192 bits is not known here, nor any below 256.
     await expect(
@@ -276,14 +276,14 @@ describe('clients authenticate by their own keys alone', () => {
   });
 
   // @shows FAPI2-5.4.3
-  test('of several keys with one kid, the one of the right kind verifies', async () => {
+  test('of several keys with one kid, the one with the right type verifies', async () => {
     const [one, other] = [newKey('ES256', 'the-same'), newKey('EdDSA', 'the-same')];
     const own = await registerBanker(portal, { jwks: { keys: [one.jwk, other.jwk] } }, one);
     for (const key of [one, other]) expect((await push(at, own, { key })).status).toBe(201);
   });
 });
 
-describe('whoever is none of the profile is given nothing', () => {
+describe('a client outside the profile', () => {
   // @shows AS-27.2, FAPI2-5.3.2.1.3, FAPI2-5.3.2.1.6, FAPI2-5.3.2.2.8
   test.each([
     ['a public client', { public: true, jwks: undefined }, 'public'],
@@ -309,7 +309,7 @@ describe('whoever is none of the profile is given nothing', () => {
   });
 
   // @shows FAPI2-5.3.2.2.8
-  test('a native application is answered on its loopback address, at whichever port', async () => {
+  test('a native application gets its response on its loopback address, at any port', async () => {
     const own = await registerBanker(portal, {
       applicationType: 'native',
       redirectUris: ['http://127.0.0.1/cb'],
@@ -323,7 +323,7 @@ describe('whoever is none of the profile is given nothing', () => {
 
 describe('authorization requests', () => {
   // @shows FAPI2-5.3.2.2.3
-  test('that were not pushed are refused, also beside one that was', async () => {
+  test('are refused if they were not pushed, also next to one that was', async () => {
     const client = { id: banker.id, secret: '' };
     const asked = await ada.get(authorizationUrl(portal, client, { scope: 'openid notes:read' }));
     expect(locationOf(asked).searchParams.get('error')).toBe('invalid_request');
@@ -342,17 +342,17 @@ describe('authorization requests', () => {
     ['PKCE with plain', { code_challenge_method: 'plain' }],
     ['no redirect_uri', { redirect_uri: undefined }],
     ['another redirect_uri', { redirect_uri: `${REDIRECT_URI}/` }],
-    ['a redirect_uri of anybody', { redirect_uri: 'https://thief.example/' }],
+    ['a redirect_uri of another client', { redirect_uri: 'https://thief.example/' }],
     ['a request object', { request: 'a.b.c' }],
     ['a request_uri', { request_uri: 'https://client.example/request' }],
-  ])('are not taken with %s', async (_, form) => {
+  ])('are refused with %s', async (_, form) => {
     const response = await push(at, banker, { form });
     expect(response.status).toBe(400);
     expect(await response.json()).not.toHaveProperty('request_uri');
   });
 
   // @shows FAPI2-5.3.2.2.12
-  test('are good for less than ten minutes', async () => {
+  test('are valid for less than ten minutes', async () => {
     const { expires_in: lifetime } = (await (await push(at, banker)).json()) as { expires_in: number };
     expect(lifetime).toBeLessThan(600);
     const url = await pushedUrl(at, banker);
@@ -362,7 +362,7 @@ describe('authorization requests', () => {
   });
 
   // @shows FAPI2-5.3.2.2.7, FAPI2-5.3.2.2.14
-  test('are answered with iss, and with long state and nonce', async () => {
+  test('are answered with iss, also with long state and nonce', async () => {
     const [state, nonce] = ['s'.repeat(1500), 'n'.repeat(64)];
     const answer = await allow(ada, await pushedUrl(at, banker, { form: { state, nonce } }));
     expect(answer.searchParams.get('iss')).toBe(portal.server.issuer);
@@ -373,7 +373,7 @@ describe('authorization requests', () => {
   });
 
   // @shows FAPI2-5.3.2.2.10, FAPI2-5.3.2.2.11
-  test('lead on by 303, and never by 307: to sign in, back, to the client', async () => {
+  test('redirect with 303 and never with 307: to sign-in, back, to the client', async () => {
     const browser = portal.visitor();
     const signIn = await browser.get(await pushedUrl(at, banker));
     expect(signIn.status).toBe(303);
@@ -385,7 +385,7 @@ describe('authorization requests', () => {
     const page = await browser.get(locationOf(back).href);
     const answer = await browser.submit(page, { decision: 'allow' });
     expect(answer.status).toBe(303);
-    // Nobody is signed in where somebody comes back.
+    // A signed-out browser that returns without a waiting request.
     const lost = await portal.visitor().get(`${portal.url}/oauth/authorize?request_id=none`);
     expect(lost.status).toBe(303);
     const refused = await ada.get(await pushedUrl(at, banker).then((url) => url));
@@ -393,26 +393,26 @@ describe('authorization requests', () => {
   });
 
   // @shows FAPI2-5.3.2.2.13
-  test('are shown to people with who asks, and for what', async () => {
+  test('show people which application asks, and for what', async () => {
     const text = await (await ada.visit(await pushedUrl(at, banker))).text();
     expect(text).toContain('A bank’s application');
     expect(text).toContain('Read your notes');
   });
 
   // @shows FAPI2-5.3.2.1.11, FAPI2-5.3.2.2.9
-  test('give a code that is good for a minute, once', async () => {
+  test('give a code that is valid for a minute, once', async () => {
     const late = await obtainCode(at, banker, ada);
     clock.advance(60);
     await expectRefused(exchange(at, banker, late), 'invalid_grant');
     const code = await obtainCode(at, banker, ada);
     const answered = await tokensOf(exchange(at, banker, code));
     await expectRefused(exchange(at, banker, code), 'invalid_grant');
-    // Somebody else may have used it: everything ends, the refresh token that does not rotate too.
+    // The code may have been stolen, so everything ends, including the refresh token that does not rotate.
     await expectRefused(refresh(at, banker, answered.refresh_token), 'invalid_grant');
   });
 
   // @shows AS-27.7, AS-5.2
-  test('give a code that is spent, and is invalid_grant, when it comes without its verifier', async () => {
+  test('spend the code with invalid_grant if it comes without its verifier', async () => {
     for (const verifier of [undefined, '']) {
       const code = await obtainCode(at, banker, ada);
       const form = { code_verifier: verifier };
@@ -428,7 +428,7 @@ describe('authorization requests', () => {
   });
 
   // @shows FAPI2-5.4.1.4, FAPI2-5.4.2.3
-  test('give what nobody guesses, and keys have names of their own', async () => {
+  test('give values that cannot be guessed, and keys have their own names', async () => {
     const { access_token: access, refresh_token: again } = await tokens();
     for (const value of [access, again]) expect(value.split('.').at(-1)?.length).toBeGreaterThanOrEqual(43);
     const { keys } = (await (await fetch(`${portal.url}/.well-known/jwks.json`)).json()) as {
@@ -441,7 +441,7 @@ describe('authorization requests', () => {
 
 describe('a refresh token', () => {
   // @shows AS-27.4, FAPI2-5.3.2.1.9
-  test('stays the same, as often as it is used, also twice at once', async () => {
+  test('stays the same, however often it is used, also twice at once', async () => {
     const { refresh_token: token, access_token: first } = await tokens();
     const accessTokens = [first];
     for (let use = 0; use < 3; use += 1) {
@@ -457,7 +457,7 @@ describe('a refresh token', () => {
   });
 
   // @shows AS-27.4
-  test('is worth nothing to a thief, whose attempts end nothing', async () => {
+  test('is useless to a thief, whose attempts end nothing', async () => {
     const { refresh_token: token } = await tokens();
     const thief = await registerBanker(portal);
     await expectRefused(refresh(at, thief, token), 'invalid_grant');
@@ -469,7 +469,7 @@ describe('a refresh token', () => {
   });
 
   // @shows AS-27.4
-  test('goes on with another key of the client, which signs for itself', async () => {
+  test('continues with another key of the client', async () => {
     const { refresh_token: token } = await tokens();
     const next = newKey('EdDSA');
     const answered = await tokensOf(refresh(at, banker, token, { proofKey: next }));
@@ -478,7 +478,7 @@ describe('a refresh token', () => {
   });
 
   // @shows AS-27.4
-  test('expires when it is not used, and ends when it is revoked or its person suspended', async () => {
+  test('expires without use, and ends if it is revoked or its person is suspended', async () => {
     const own = await registerBanker(portal);
     const obtain = async () => tokensOf(exchange(at, own, await obtainCode(at, own, ada)));
     const { refresh_token: revoked } = await obtain();
@@ -502,7 +502,7 @@ describe('a refresh token', () => {
 
 describe('an access token', () => {
   // @shows FAPI2-5.3.4.2, FAPI2-5.3.4.3
-  test('is taken in the header alone, and dies at once when it is revoked', async () => {
+  test('is accepted only in the header, and ends at once when it is revoked', async () => {
     const { access_token: token } = await tokens();
     const url = `${portal.url}/oauth/userinfo?access_token=${encodeURIComponent(token)}`;
     const proof = proofOf(at, banker.proofKey, { method: 'GET', url, accessToken: token });
@@ -513,9 +513,9 @@ describe('an access token', () => {
   });
 });
 
-describe('a server of the profile that is configured otherwise', () => {
+describe('a server with the profile and a contradicting configuration', () => {
   // @shows AS-27.3, FAPI2-5.3.2.1.11, FAPI2-5.3.2.2.3
-  test('does not start, and says all that is wrong at once', async () => {
+  test('does not start, and lists all errors at once', async () => {
     const config = {
       oauth_server: {
         profile: 'fapi2',
@@ -544,14 +544,14 @@ describe('a server of the profile that is configured otherwise', () => {
     ['pushed_authorization_requests', 'require'],
     ['registration', 'initial_access_token'],
     ['code_ttl', 30],
-  ])('%s may be what it demands', async (key, value) => {
+  ])('%s may be what the profile requires', async (key, value) => {
     const other = await startPortal({ config: { oauth_server: { profile: 'fapi2', [key]: value } } });
     expect(other.server.config).toMatchObject({ dpop: 'require', [key]: value });
     await other.close();
   });
 });
 
-describe('a client that is a document', () => {
+describe('a client with a document', () => {
   const document = (key: ClientKey, changes: object = {}) => ({
     client_name: 'A bank’s document',
     redirect_uris: [REDIRECT_URI],
@@ -563,7 +563,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-27.2, FAPI2-5.4.1.1
-  test('has ID tokens of what the profile allows where it names nothing; RS256 by name is refused', async () => {
+  test('gets ID tokens with an algorithm of the profile if it names none; RS256 by name is refused', async () => {
     const host = await startDocumentHost();
     const other = await startPortal({
       clock: clock.now,
@@ -594,7 +594,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-11.1
-  test('has those of RS256 everywhere else', async () => {
+  test('gets RS256 on every other server', async () => {
     const host = await startDocumentHost();
     const other = await startPortal({
       clock: clock.now,
@@ -621,7 +621,7 @@ describe('a client that is a document', () => {
   });
 });
 
-describe('a client of the profile at a server of none', () => {
+describe('a client with the profile on a server without it', () => {
   const ON = {
     private_key_jwt: true,
     dpop: 'accept',
@@ -644,7 +644,7 @@ describe('a client of the profile at a server of none', () => {
   afterAll(() => mixed.close());
 
   // @shows AS-27.2, AS-27.7
-  test('is held to it, and nobody else is', async () => {
+  test('must follow it, and other clients need not', async () => {
     const answered = await tokensOf(exchange(here, own, await obtainCode(here, own, visitor)));
     const again = await tokensOf(refresh(here, own, answered.refresh_token));
     expect([again.refresh_token, again.token_type]).toEqual([answered.refresh_token, 'DPoP']);
@@ -694,7 +694,7 @@ describe('a client of the profile at a server of none', () => {
   });
 
   // @shows FAPI2-5.4.1.1
-  test('presents its tokens with no proof of RS256, as others may', async () => {
+  test('cannot use proofs with RS256, as others may', async () => {
     const rsa = newKey('RS256');
     const proofKey = { ...rsa, algorithm: 'PS256' as const };
     const code = await obtainCode(here, own, visitor);
@@ -718,7 +718,7 @@ describe('a client of the profile at a server of none', () => {
     ['private_key_jwt', { ...ON, private_key_jwt: false }],
     ['dpop', { ...ON, dpop: 'off' }],
     ['pushed_authorization_requests', { ...ON, pushed_authorization_requests: 'off' }],
-  ])('is given nothing, and is not registered, where %s is off', async (key, changed) => {
+  ])('gets nothing and cannot be registered if %s is off', async (key, changed) => {
     const answered = await tokensOf(exchange(here, own, await obtainCode(here, own, visitor)));
     const without = await startPortal({
       clock: clock.now,

@@ -62,7 +62,7 @@ async function compiled(): Promise<string> {
 }
 
 describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))('without %s', (folder) => {
-  test('everything else compiles, and the core answers as before', { timeout: 240_000 }, async () => {
+  test('all other code compiles, and the core works as before', { timeout: 240_000 }, async () => {
     await deleteFeature(folder);
     expect(await compiled()).toBe('');
     const { stdout } = await run(process.execPath, [CODE_FLOW], { cwd: copy });

@@ -126,14 +126,14 @@ async function questionOf(at: string, context?: Framework) {
 }
 
 describe('routing', () => {
-  test('a path that is no endpoint’s is left to the application, its body unread', async () => {
+  test('a path that is no endpoint is left to the application, with its body unread', async () => {
     const request = new Request(`${ISSUER}/oauth/tokens`, form({ a: 'b' }));
     expect([await handle(request), request.bodyUsed]).toEqual([null, false]);
     for (const path of ['/', '/oauth/token/', '/oauth/%74oken', '//oauth/token', '/OAUTH/token'])
       expect([path, await handle(new Request(ISSUER + path))]).toEqual([path, null]);
   });
 
-  test('a method that a path does not have is 405, with Allow and the id of the request', async () => {
+  test('an unsupported method is 405, with Allow and the request id', async () => {
     const refused = await answer('/oauth/token?x=/oauth/authorize', {
       headers: { 'X-Request-Id': 'the-one' },
     });
@@ -141,7 +141,7 @@ describe('routing', () => {
     expect(refused.headers.get('x-request-id')).toBe('the-one');
   });
 
-  test('HEAD is answered as GET, without the body', async () => {
+  test('HEAD is answered like GET, without the body', async () => {
     const [head, get] = [
       await answer('/.well-known/jwks.json', { method: 'HEAD' }),
       await answer('/.well-known/jwks.json'),
@@ -152,9 +152,9 @@ describe('routing', () => {
   });
 });
 
-describe('what the framework gives along with a request', () => {
+describe("the framework's context of a request", () => {
   // @shows AS-1.10
-  test('is given to every member that is asked for it, and to none of another request at the same time', async () => {
+  test('is passed to each host member that is called for it, and never to another request at the same time', async () => {
     const [one, other]: readonly Framework[] = [{ name: 'one' }, { name: 'other' }];
     const { clientId, secret, at } = await requestOf();
     called = [];
@@ -209,7 +209,7 @@ describe('what the framework gives along with a request', () => {
 
 describe('Host.commit', () => {
   // @shows AS-1.11
-  test('adds cookies to what a browser is answered, once a request, also to a refusal', async () => {
+  test('adds cookies to browser responses, once per request, also to a refusal', async () => {
     const { at } = await requestOf();
     called = [];
     for (const [path, status] of [
@@ -227,7 +227,7 @@ describe('Host.commit', () => {
     expect(called.filter(([member]) => member === 'commit')).toHaveLength(3);
   });
 
-  test('comes after the session has ended, beside the cookie of the request that waits', async () => {
+  test('runs after the session has ended, and keeps the cookie of the waiting request', async () => {
     const { at } = await requestOf();
     const question = await questionOf(at);
     called = [];
@@ -241,7 +241,7 @@ describe('Host.commit', () => {
   });
 
   // @shows AS-1.11
-  test('that fails leaves no answer that rests on the session: 500, and no cookie of it', async () => {
+  test('replaces the response with a 500 without cookies if it fails', async () => {
     const { at } = await requestOf();
     failing = true;
     const response = await answer(at);
@@ -252,7 +252,7 @@ describe('Host.commit', () => {
     expect(response.headers.getSetCookie()).toEqual([]);
   });
 
-  test('is not called for what applications ask', async () => {
+  test('is not called for requests of applications', async () => {
     await answer('/oauth/token', form({ grant_type: 'refresh_token', client_id: 'nobody' }));
     await answer('/oauth/introspect', form({ token: 'x' }));
     await answer('/oauth/userinfo');

@@ -58,7 +58,7 @@ const PROBED = `
 const LARGEST_FILE = 2048;
 
 // @shows AS-18.9
-test('on a disk that is full, SQLite is asked once what became of a commit: nobody else brings it back', async () => {
+test('on a full disk, SQLite is asked once what became of a commit, since no other server could take over', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-full-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const limited = `ulimit -f ${LARGEST_FILE}; exec "$0" "$@"`;
@@ -68,7 +68,7 @@ test('on a disk that is full, SQLite is asked once what became of a commit: nobo
 });
 
 // @shows AS-29.3
-test('on a disk that is full, SQLite’s server is not ready', async () => {
+test('on a full disk, the server on SQLite is not ready', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-full-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const limited = `ulimit -f ${LARGEST_FILE}; exec "$0" "$@"`;

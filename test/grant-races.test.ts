@@ -160,7 +160,7 @@ describe('while one process refreshes, another', () => {
   });
 
   // @shows AS-18.1, AS-18.6, AS-18.8
-  test('whose clock is ahead prunes authorizations whose codes are exchanged: what was answered lives, and nothing else was issued', async () => {
+  test('with its clock ahead prunes authorizations under exchange: answered tokens stay valid, and nothing else is issued', async () => {
     // A code is good for a minute, and rows stay for an hour longer.
     ahead = 3_700_000;
     const counts = { exchanged: 0, pruned: 0 };
@@ -202,7 +202,7 @@ describe('while a person answers Allow twice at once, in two processes,', () => 
     (await one.server.audit.list({ clientId, type: 'consent_granted' })).items.length;
 
   // @shows AS-8.9, AS-8.21
-  test('each answer leads back, one of the codes is good, and there is one authorization', async () => {
+  test('both responses redirect, one of the codes works, and there is one authorization', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const own = await registerClient(one);
       const page = await pageOf(own);
@@ -222,7 +222,7 @@ describe('while a person answers Allow twice at once, in two processes,', () => 
   });
 
   // @shows AS-8.21, AS-8.22
-  test('and the application exchanges the first code: there are tokens for one of the codes, and they live', async () => {
+  test('and the application exchanges the first code: one of the codes gives tokens, which stay valid', async () => {
     const counts = { first: 0, second: 0 };
     for (let round = 0; round < ROUNDS * 2; round += 1) {
       const page = await pageOf(client);
@@ -242,7 +242,7 @@ describe('while a person answers Allow twice at once, in two processes,', () => 
 });
 
 // @shows AS-10.1, AS-18.6, AS-19.12
-test('an access token that two processes revoke at once is revoked in both, and one event says so', async () => {
+test('an access token that two processes revoke at once is revoked in both, with one event', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const tokens = await authorized();
     const all = [one, other, one, other].map((at) => revoke(at, client, tokens.access_token));
@@ -255,7 +255,7 @@ test('an access token that two processes revoke at once is revoked in both, and 
   }
 });
 
-describe('a refresh token that is not as it was issued', () => {
+describe('a refresh token that differs from the issued one', () => {
   const nul = '\0';
   const long = 'x'.repeat(64 * 1024 - 400);
 
@@ -291,11 +291,14 @@ describe('a refresh token that is not as it was issued', () => {
     ['a space at its end', (token) => `${token} `],
     ['its last part in capitals', (token) => withPart(token, -1, (own) => own.toUpperCase())],
     ['no last part', (token) => withPart(token, -1, () => '')],
-  ])('says what its family alone was told, with %s: it is a replay, and nothing lives', async (_, change) => {
-    const tokens = await authorized();
-    const response = await refresh(one, client, change(tokens.refresh_token));
-    expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_grant']);
-    expect(await opens(one, tokens)).toBe(false);
-    expect((await refresh(one, client, tokens.refresh_token)).status).toBe(400);
-  });
+  ])(
+    'with %s is a replay, because its family part is right, and ends the authorization',
+    async (_, change) => {
+      const tokens = await authorized();
+      const response = await refresh(one, client, change(tokens.refresh_token));
+      expect([response.status, await errorOf(response)]).toEqual([400, 'invalid_grant']);
+      expect(await opens(one, tokens)).toBe(false);
+      expect((await refresh(one, client, tokens.refresh_token)).status).toBe(400);
+    },
+  );
 });

@@ -44,7 +44,7 @@ async function portalWith(options: PortalOptions = {}) {
 
 describe('in an application of the kit', () => {
   // @shows AS-29.1, AS-29.2
-  test('probes are answered in short, with nothing but the state of each part, and never from a cache', async () => {
+  test('probes get a short response with only the state of each part, never cached', async () => {
     const { probe } = await portalWith();
     const headers = { Cookie: 'portico_session=stale', Authorization: 'Bearer stale' };
     for (const [what, body] of [
@@ -65,7 +65,7 @@ describe('in an application of the kit', () => {
   });
 
   // @shows AS-29.1
-  test('a route of its own on the same path goes first, by whatever method and however it is written', async () => {
+  test("the application's own route on the same path takes precedence, for every method and spelling", async () => {
     const own = (name: string, at: string, method: 'GET' | 'POST'): Route => ({
       name,
       path: at,
@@ -82,7 +82,7 @@ describe('in an application of the kit', () => {
   });
 
   // @shows AS-29.1
-  test('their paths are moved, and switched off', async () => {
+  test('their paths can be changed or switched off', async () => {
     const moved = await portalWith({
       config: { oauth_server: { health: { live: false, ready: '/internal/ready' } } },
     });
@@ -107,9 +107,9 @@ describe('in an application of the kit', () => {
   });
 });
 
-describe('a process is not ready', () => {
+describe('a process is not ready:', () => {
   // @shows AS-29.3, AS-29.5
-  test('while a step of its schema is missing, and the log says which, once', async () => {
+  test('while a schema step is missing; the log says which, once', async () => {
     const { portal, probe, linesOf } = await portalWith();
     const { database } = portal.application;
     const name = oauthServerMigrations.at(-1)?.name ?? '';
@@ -137,7 +137,7 @@ describe('a process is not ready', () => {
     expect(await (await probe('ready')).json()).toEqual(READY);
     const { key_path: keys } = portal.server.config;
     await rename(keys, `${keys}-gone`);
-    // The ring of keys looks at the directory again after ten milliseconds of its own.
+    // The key ring checks the directory again after ten milliseconds.
     await expect
       .poll(async () => (await probe('ready')).json())
       .toEqual({ status: 'not_ready', checks: { store: 'ok', schema: 'ok', key: 'failing' } });
@@ -146,7 +146,7 @@ describe('a process is not ready', () => {
   });
 
   // @shows AS-29.3
-  test('without a key that a client needs, and is where none does', async () => {
+  test('without a key that a client needs; ready if no client needs one', async () => {
     const { portal, probe } = await portalWith({ signingKey: false });
     await registerClient(portal, { scopes: ['notes:read'] });
     expect(await (await probe('ready')).json()).toEqual(READY);
@@ -158,7 +158,7 @@ describe('a process is not ready', () => {
   });
 
   // @shows AS-29.6
-  test('from the moment at which it is told to end', async () => {
+  test('from the moment that it is told to stop', async () => {
     const { portal, probe } = await portalWith();
     expect((await probe('ready')).status).toBe(200);
     portal.server.health.stop();
@@ -232,7 +232,7 @@ async function serverOn(changed: (store: Database) => Partial<Database>, health?
 
 describe('in an application of another framework', () => {
   // @shows AS-29.1
-  test('the paths of probes are the application’s, unless it asks for them', async () => {
+  test('the application chooses the paths of probes', async () => {
     const { probe } = await serverOn(() => ({}));
     expect([await probe('live'), await probe('ready')]).toEqual([null, null]);
     const asked = await serverOn(() => ({}), true);
@@ -241,7 +241,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.4
-  test('what was found does not hold for longer when the clock is set back', async () => {
+  test('a result is not kept longer if the clock is set back', async () => {
     let isGone = false;
     const { server } = await serverOn((store) => ({
       execute: (...statement: Parameters<Database['execute']>) =>
@@ -255,7 +255,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.4
-  test('however many ask, the store is looked at once in a second', async () => {
+  test('the store is checked once a second, however many probes arrive', async () => {
     let asked = 0;
     const { server } = await serverOn((store) => ({
       execute: (...statement: Parameters<Database['execute']>) => {
@@ -276,7 +276,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.4
-  test('a store that does not answer is answered for in time, is waited for once, and is ready when it answers again', async () => {
+  test('a store that hangs gets a response in time, is waited for once, and is ready when it responds again', async () => {
     const hanging = Promise.withResolvers<void>();
     let [hangs, asked] = [true, 0];
     const { server, probe } = await serverOn(
@@ -310,7 +310,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.3
-  test('SQLite that may only be read from is not ready, and a probe leaves nothing behind', async () => {
+  test('read-only SQLite is not ready, and a probe leaves nothing behind', async () => {
     const { probe, database } = await serverOn(() => ({}), true);
     const steps = async () => (await database.execute('SELECT name FROM portico_migrations')).rows;
     const before = await steps();
@@ -326,7 +326,7 @@ describe('in an application of another framework', () => {
   });
 
   // @shows AS-29.2, AS-29.3
-  test('a store that refuses writes is not ready, and why stands in the log alone', async () => {
+  test('a store that refuses writes is not ready, and the reason is only in the log', async () => {
     const { probe } = await serverOn(
       (store) => ({
         execute: (sql: string, ...more: unknown[]) =>

@@ -18,7 +18,7 @@ import { SCALE, RUNS_ALL } from './support/scale.ts';
  * meanwhile, to everybody and by both, is held against the model of grants.
  */
 
-/** The test project's engine, in a server of its own that can be killed; null for SQLite. */
+/** The test project's engine in a separate server that can be killed; null for SQLite. */
 let database: DatabaseServer | null = null;
 let portal: RunningPortal;
 let nodes: Node[] = [];
@@ -69,7 +69,7 @@ test.each<[string, ConfigMap, Partial<WorkloadOptions>, number]>([
   ['', {}, {}, SCALE.historyRounds],
   [', with a window for refreshing again', window, { lifetimes: WITH_WINDOW }, SCALE.windowHistoryRounds],
 ])(
-  'whatever is killed under load, there is an order that explains every answer of every process%s',
+  'whatever is killed under load, all responses of all processes fit one order of events%s',
   async (_, config, given, rounds) => {
     nodes = [await startNode(config), await startNode(config)];
     const workload = await startWorkload({ portal, urls: nodes.map(({ url }) => url), ...given });

@@ -40,7 +40,7 @@ const begun: readonly Line[] = [
 
 const brokenBy = (lines: readonly Line[]) => findViolations(history(...lines)).map(({ broken }) => broken);
 
-describe('a history without an order is found:', () => {
+describe('a history without a valid order is found:', () => {
   test.each<[string, readonly Line[], Promised]>([
     [
       'two answers for one refresh token',
@@ -197,7 +197,7 @@ describe('a history without an order is found:', () => {
   });
 });
 
-describe('a history with an order is accepted:', () => {
+describe('a history with a valid order is accepted:', () => {
   test.each<[string, readonly Line[]]>([
     [
       'a refresh that is answered while the revocation is under way',
@@ -307,7 +307,7 @@ describe('a history with an order is accepted:', () => {
     expect(brokenBy(lines)).toEqual([]);
   });
 
-  test('where nobody promises what a 503 left: a use that was spent', () => {
+  test('where a 503 promises nothing: a use that was spent', () => {
     const lines: readonly Line[] = [
       ...begun,
       [refresh('1', '2'), 5, 6, 'unavailable'],
@@ -321,7 +321,7 @@ describe('with a window for refreshing again', () => {
   const broken = (...lines: readonly Line[]) =>
     findViolations(history(...begun, ...lines), 'not spent', WITH_WINDOW).map((each) => each.broken);
 
-  test('the same tokens for one refresh token are accepted, also at once, and for one whose answer was lost', () => {
+  test('the same tokens for one refresh token are accepted, also at once, and for one whose response was lost', () => {
     expect(broken([refresh('1', '2'), 5, 8, 200], [refresh('1', '2'), 6, 7, 200, 'node 2'])).toEqual([]);
     expect(
       broken(
@@ -339,7 +339,7 @@ describe('with a window for refreshing again', () => {
     ]);
   });
 
-  test('the same tokens after their own use, and life after a replay then, are found', () => {
+  test('repeated tokens after their own use, and valid tokens after a replay, are found', () => {
     const used: readonly Line[] = [
       [refresh('1', '2'), 5, 6, 200],
       [refresh('2', '3'), 7, 8, 200],
@@ -350,7 +350,7 @@ describe('with a window for refreshing again', () => {
     ]);
   });
 
-  test('a refusal of what should be answered again, and a death of it, are found', () => {
+  test('a refusal of what should be answered again, and a token that ended instead, are found', () => {
     const answered: Line = [refresh('1', '2'), 5, 6, 200];
     expect(broken(answered, [refresh('1', '3'), 7, 8, 400])).toEqual(['lost answered tokens']);
     expect(broken(answered, [refresh('1', '2'), 7, 8, 200], [look('2'), 9, 10, 'dead'])).toEqual([
@@ -359,8 +359,8 @@ describe('with a window for refreshing again', () => {
   });
 });
 
-describe('what is told of a violation', () => {
-  test('are the few operations that show it, in words, and how many there were beside them', () => {
+describe('the report of a violation', () => {
+  test('has the few operations that show it, in words, and the number of the others', () => {
     const { texts, broken } = judge(
       history(
         ...begun,
@@ -384,10 +384,10 @@ describe('what is told of a violation', () => {
   });
 });
 
-describe('a server that is simulated', () => {
+describe('a simulated server', () => {
   const SEEDS = 120;
 
-  test('answers as it should: every history is accepted', () => {
+  test('without faults makes only accepted histories', () => {
     const counts: Partial<Record<Ending, number>> = {};
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const operations = simulate(createRandom(seed), {});

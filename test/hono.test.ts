@@ -44,13 +44,13 @@ describe('portico/hono, where there is nothing but fetch', () => {
   const form = { method: 'POST', body: new URLSearchParams({ a: '1' }) };
   const names = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split('=')[0]);
 
-  test('cookies of the context come through, set before, by and after the endpoint, beside those of the endpoint', async () => {
+  test('cookies of the context are kept, set before, by and after the endpoint, beside those of the endpoint', async () => {
     const response = await app.request('/shown', form);
     expect(response.status).toBe(201);
     expect(new Set(names(response))).toEqual(new Set(['before', 'by', 'after', 'ours', 'ours_too']));
   });
 
-  test('the headers of the endpoint go first, those of the context beside them', async () => {
+  test('headers of the endpoint take precedence, and those of the context are added', async () => {
     const { headers } = await app.request('/shown', form);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('content-type')).toBe('text/plain');
@@ -58,7 +58,7 @@ describe('portico/hono, where there is nothing but fetch', () => {
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  test('HEAD is GET without the body, another method 405 with Allow, another path not ours', async () => {
+  test('HEAD is GET without the body, another method is 405 with Allow, and another path is left alone', async () => {
     const head = await app.request('/shown', { method: 'HEAD' });
     expect([head.status, head.body]).toEqual([201, null]);
     const put = await app.request('/shown', { method: 'PUT' });
@@ -92,10 +92,10 @@ const refusing = () =>
     throw new BearerError('missing_token');
   });
 
-describe('what token() refuses', () => {
+describe('a refusal by token()', () => {
   const challenge = ({ headers }: Response) => headers.get('www-authenticate');
 
-  test('is 401 in an application that says nothing of errors, and nothing of it is printed', async () => {
+  test('is 401 in an application without an error handler, and prints nothing', async () => {
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
     onTestFinished(() => printed.mockRestore());
     const answer = await refusing().request('/');
@@ -103,7 +103,7 @@ describe('what token() refuses', () => {
     expect(printed).not.toHaveBeenCalled();
   });
 
-  test('is an error with a response, as those of Hono are, to an error handler that looks for one', async () => {
+  test("is an error with a response, as Hono's own are, for an error handler that checks for one", async () => {
     const seen: unknown[] = [];
     const app = refusing().onError((error, c) => {
       seen.push(error);
@@ -114,7 +114,7 @@ describe('what token() refuses', () => {
     expect(seen).toEqual([expect.any(BearerError)]);
   });
 
-  test('is sent as a middleware between has compressed it', async () => {
+  test('is sent as compressed by a middleware in between', async () => {
     const app = new Hono()
       .use(bearer(server as unknown as Parameters<typeof bearer>[0]))
       .use(compress())
@@ -127,7 +127,7 @@ describe('what token() refuses', () => {
     expect(await new Response(plain).json()).toHaveProperty('error');
   });
 
-  test('is answered by an error handler of the application without the length of the body that it replaces', async () => {
+  test('loses its Content-Length if an error handler of the application replaces its body', async () => {
     const app = new Hono()
       .use(async (c, next) => {
         c.header('Content-Length', '3');
@@ -145,7 +145,7 @@ describe('what token() refuses', () => {
   });
 });
 
-test('bearerErrors() alone leaves all else to the whole of the application', async () => {
+test('bearerErrors() alone leaves all other errors to the application', async () => {
   const part = new Hono().onError(bearerErrors()).get('/', () => {
     throw new Error('the oven is on fire');
   });
@@ -154,7 +154,7 @@ test('bearerErrors() alone leaves all else to the whole of the application', asy
   expect([answer.status, await answer.text()]).toEqual([503, 'the oven is on fire']);
 });
 
-test('portico/hono can be loaded again by itself, as what reloads changed modules does, and refuses as before', async () => {
+test('portico/hono can be loaded again by itself, as by hot reloading, and still refuses', async () => {
   const again = new URL('../packages/portico/dist/mounts/hono/index.js?again', import.meta.url).href;
   const loaded = (await import(again)) as { readonly bearer: typeof bearer };
   expect(loaded.bearer).not.toBe(bearer);

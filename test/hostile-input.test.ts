@@ -216,7 +216,7 @@ const TABLES = [
   'host_account_permissions',
 ] as const;
 
-/** Every row that only somebody with the right to it may add, change or remove. */
+/** Every row that only an authorized caller may add, change or remove. */
 async function kept(): Promise<Readonly<Record<string, readonly string[]>>> {
   const { database } = portal.application;
   const tables = TABLES.map(async (table) => {
@@ -228,7 +228,7 @@ async function kept(): Promise<Readonly<Record<string, readonly string[]>>> {
 
 // --- what is sent ---------------------------------------------------------------------------------------------
 
-/** Looks like a token and is none for this client: another client's, or with one character changed. */
+/** Looks like a token and is not valid for this client: another client's, or with one character changed. */
 function anyToken(): Arbitrary<string> {
   const living = [own.access_token, own.id_token, code, owners.access_token];
   return fc.oneof(
@@ -294,9 +294,9 @@ function clientPost(...alternatives: readonly Parameters[]): Arbitrary<Sent> {
 
 const constant = (value: string) => fc.constant(value);
 
-describe('whatever is sent', () => {
+describe('for every input', () => {
   // @shows AS-6.19, RFC6749-10.14, RFC9700-2.1.2
-  test('GET /oauth/authorize: the answer is a page or a redirect, to the client or to sign in, without a code', async () => {
+  test('GET /oauth/authorize: returns a page or a redirect, to the client or to sign-in, without a code', async () => {
     const requestId = await requestIdOf(ada);
     const scope = fc.oneof(
       { weight: 8, arbitrary: fc.constantFrom('openid', 'notes:read notes:write', 'profile openid profile') },
@@ -326,7 +326,7 @@ describe('whatever is sent', () => {
   });
 
   // @shows RFC9700-4.7
-  test('POST /oauth/authorize: the answer is a page, nothing is answered, and the question can still be', async () => {
+  test('POST /oauth/authorize: returns a page, accepts no answer, and the question stays open', async () => {
     const consent = await ada.visit(authorizationUrl(portal, client));
     const { request_id: requestId = '', csrf_token: csrfToken = '' } = formOf(
       await consent.clone().text(),
@@ -358,7 +358,7 @@ describe('whatever is sent', () => {
   });
 
   // @shows AS-6.19
-  test('POST /oauth/token: the answer is JSON, never a fault, never a token', async () => {
+  test('POST /oauth/token: returns JSON, never a server error, never a token', async () => {
     const token = anyToken();
     const requests = clientPost(
       { grant_type: constant('refresh_token'), refresh_token: token },
@@ -379,7 +379,7 @@ describe('whatever is sent', () => {
   });
 
   // @shows AS-6.19
-  test('POST /oauth/revoke: the answer is empty or JSON, and no token that lives is revoked', async () => {
+  test('POST /oauth/revoke: returns nothing or JSON, and revokes no valid token', async () => {
     const hint = fc.oneof(fc.constantFrom('access_token', 'refresh_token'), word);
     const requests = clientPost({ token: anyToken() }, { token: anyToken(), token_type_hint: hint });
     await expectAll('POST /oauth/revoke', requests, [200, 400, 401, 413], (answer) => {
@@ -389,7 +389,7 @@ describe('whatever is sent', () => {
   });
 
   // @shows RFC7662-2.1a
-  test('POST /oauth/introspect: the answer is JSON, and no token is active but one that was sent', async () => {
+  test('POST /oauth/introspect: returns JSON, and no token is active except one that was sent', async () => {
     const requests = clientPost({ token: anyToken() });
     await expectAll('POST /oauth/introspect', requests, [200, 400, 401, 413], (answer) => {
       const { body } = answer.sent;
@@ -404,7 +404,7 @@ describe('whatever is sent', () => {
     // Only a request with a body can be 413 or of a wrong type.
     ['POST', [200, 400, 401, 413]],
   ] as const)(
-    '%s /oauth/userinfo: the answer is JSON, and tells of nobody but to a token',
+    '%s /oauth/userinfo: returns JSON, with a person only for a valid token',
     async (method, reached) => {
       const options = {
         token: fc.oneof(nearMiss(own.access_token), anyToken()),
@@ -424,7 +424,7 @@ describe('whatever is sent', () => {
   );
 
   test.each(['openid-configuration', 'oauth-authorization-server', 'jwks.json'])(
-    'GET /.well-known/%s: the document is the same',
+    'GET /.well-known/%s: returns the same document',
     async (name) => {
       const path = `/.well-known/${name}`;
       const document = await (await fetch(new URL(path, portal.url))).text();
@@ -436,12 +436,12 @@ describe('whatever is sent', () => {
     },
   );
 
-  test('GET /oauth/applications: the answer is the page, or leads to sign in', async () => {
+  test('GET /oauth/applications: returns the page or leads to sign-in', async () => {
     const requests = getNear(anyQuery, { token: anyToken(), cookie: ada.cookies(), authorized: 5 });
     await expectAll('GET /oauth/applications', requests, [200, 302], forPeople);
   });
 
-  test('POST /oauth/applications: no access is taken back without the token of the page', async () => {
+  test("POST /oauth/applications: ends no access without the page's token", async () => {
     const page = await ada.visit('/oauth/applications');
     const { client_id: clientId = '', csrf_token: csrfToken = '' } = formOf(await page.text()).fields;
     const requests = postNear(
@@ -459,7 +459,7 @@ describe('whatever is sent', () => {
 
   // @shows AS-33.6
   test.each(['clients', 'client', 'access', 'person', 'registration', 'keys'])(
-    'GET /oauth/admin/%s: the answer is a page, or leads to sign in',
+    'GET /oauth/admin/%s: returns a page or leads to sign-in',
     async (page) => {
       const query = queryNear(
         {
@@ -487,7 +487,7 @@ describe('whatever is sent', () => {
   );
 
   // @shows AS-33.3
-  test('POST /oauth/admin/client: nothing is done without the whole form of the page', async () => {
+  test("POST /oauth/admin/client: does nothing without the page's whole form", async () => {
     const page = await ada.get(`/oauth/admin/client?id=${client.id}&ask=revoke`);
     const { fields } = await formDoing(page, 'revoke');
     const near = (name: string) => fc.oneof(nearMiss(fields[name] ?? ''), word);
@@ -506,7 +506,7 @@ describe('whatever is sent', () => {
   });
 
   // @shows RFC6749-10.15, RFC9700-2.1c
-  test('near those paths, by any method: never a fault, and nobody is led elsewhere', async () => {
+  test('similar paths with any method: never a server error, and no redirect to another site', async () => {
     const methods = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND');
     const path = fc.constantFrom(...PATHS);
     const near = fc.oneof(
@@ -525,7 +525,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  test('GET /login: the answer is the page', async () => {
+  test('GET /login: returns the page', async () => {
     const query = queryNear({ return_to: word });
     const requests = getNear(query, { token: anyToken(), cookie: ada.cookies(), authorized: 5 });
     await expectAll('GET /login', requests, [200, 400], (answer) => [
@@ -535,7 +535,7 @@ describe('whatever is sent', () => {
   });
 
   // @shows OIDC-3.1.2.3
-  test('POST /login: nobody is signed in without the token of the page', async () => {
+  test("POST /login: signs no one in without the page's token", async () => {
     const csrf = await csrfTokenOf(ada);
     const form = { identifier: constant(ADA), password: constant(PASSWORD), return_to: word };
     const token = anyToken();
@@ -555,7 +555,7 @@ describe('whatever is sent', () => {
   });
 
   // @shows RFC9700-2.1c
-  test('POST /login with the right password: whatever return_to is, the browser stays', async () => {
+  test('POST /login with the right password: any return_to stays on the host', async () => {
     const hosts = fc
       .array(fc.constantFrom('/', '\\', '\t', '\n', '.', '@', ':', '%2f', 'https:', 'evil.example'), {
         maxLength: 6,
@@ -582,7 +582,7 @@ describe('whatever is sent', () => {
     );
   });
 
-  test('POST /logout: nobody is signed out without the token of a page', async () => {
+  test("POST /logout: signs no one out without a page's token", async () => {
     const csrf = await csrfTokenOf(ada);
     const requests = postNear([{ _csrf: fc.oneof(nearMiss(csrf), word) }], {
       token: anyToken(),
@@ -594,7 +594,7 @@ describe('whatever is sent', () => {
 });
 
 // @shows AS-6.19
-test('afterwards everything that was minted before is good: the session, the code and every token', async () => {
+test('afterwards everything issued before is still valid: the session, the code and every token', async () => {
   expect((await ada.visit(authorizationUrl(portal, client))).status).toBe(200);
   for (const tokens of [own, owners]) {
     expect((await callApi(portal, '/api/whoami', tokens.access_token)).status).toBe(200);

@@ -27,7 +27,7 @@ import {
 } from './support/hostile-proofs.ts';
 import { SCALE, RUNS_ALL } from './support/scale.ts';
 
-/** Proofs of possession as nobody should send them, at every door: none is a fault, and none is accepted. */
+/** Malformed proofs of possession at every endpoint: none causes a server error, and none is accepted. */
 
 const clock = createClock();
 const config = {
@@ -191,12 +191,12 @@ describe.each(PLACES.filter(({ path }) => RUNS_ALL || SHORT.includes(path)))('a 
 
 describe.each(PLACES)('at $name', (place) => {
   // @shows AS-24.3, RFC9449-4.3a
-  test('any key with anything', async () => {
+  test('any key with any fields', async () => {
     const property = fc.asyncProperty(anyProof, ({ key, changes }) => expectJudged({ place, key, changes }));
     await fc.assert(property, { numRuns: SCALE.hostileProofs });
   });
 
-  test.each([16, 64, 256, 1024])('a key of %i KB, which no line of HTTP would bear', async (size) => {
+  test.each([16, 64, 256, 1024])('a key of %i KB, larger than any HTTP header line', async (size) => {
     const door = doorOf(place, KEY);
     const right = rightParts(KEY, door, clock.now());
     for (const jwk of [

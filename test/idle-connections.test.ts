@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => administrator.close());
 
-/** The application in a process of its own. */
+/** The application in a separate process. */
 function start(way: string) {
   const file = `${import.meta.dirname}/fixtures/idle-pool/run.ts`;
   const child = spawn(process.execPath, [file, way, server], { stdio: 'pipe' });
@@ -57,7 +57,7 @@ const LINE = /An idle connection of the application's pool broke: .*\. The pool 
 
 // @shows AS-18.25
 test.each(WAYS)(
-  'the server ends an idle connection of %s: the process goes on with another one',
+  'the server ends an idle connection of %s: the process continues with another one',
   async (way) => {
     const { child, ended, errors, line } = start(way);
     for (let round = 1; round <= 2; round += 1) {

@@ -66,7 +66,7 @@ async function fileOf(content: unknown): Promise<string> {
   return file;
 }
 
-/** A record of a client of its own, which acts as itself unless it is said otherwise. */
+/** A record of a new client, for client credentials by default. */
 function record(more: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
   count += 1;
   return {
@@ -102,7 +102,7 @@ const ids = async () => (await portal.server.clients.list()).map(({ id }) => id)
 
 describe('oauth:client:import', () => {
   // @shows AS-41.1
-  test('registers every client of a file under its id, which gets tokens with the secret that it has', async () => {
+  test('registers every client of a file under its id, and its existing secret works', async () => {
     const records = [record(), record({ token_endpoint_auth_method: 'client_secret_post' })];
     const { code, stdout, stderr } = await run('oauth:client:import', await fileOf(records), '--json');
     expect([code, stderr]).toEqual([0, '']);
@@ -123,7 +123,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.1
-  test('takes a client for people, with one record in a line, and what it says of when it was registered', async () => {
+  test('accepts a client for people, one record per line, with its date of registration', async () => {
     const web = {
       ...record(),
       grant_types: ['authorization_code', 'refresh_token'],
@@ -156,7 +156,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.1, AS-41.6
-  test('writes nothing when one record is refused, says which and why, and repeats no secret and no hash', async () => {
+  test('writes nothing if one record is refused, says which and why, and repeats no secret and no hash', async () => {
     const before = await ids();
     const records = [record(), record({ redirect_uris: 7 }), hashed(`md5:${'0'.repeat(32)}`)];
     const { code, stdout, stderr } = await run('oauth:client:import', await fileOf(records));
@@ -169,7 +169,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.6
-  test('fails for a single refused record, and for a file without any', async () => {
+  test('fails for a single refused record, and for an empty file', async () => {
     const refused = await run('oauth:client:import', await fileOf([record({ redirect_uris: 7 })]));
     expect([refused.code, refused.stderr]).toEqual([
       1,
@@ -183,13 +183,13 @@ describe('oauth:client:import', () => {
       });
   });
 
-  test('reads a file with a byte order mark', async () => {
+  test('accepts a file with a byte order mark', async () => {
     const file = await fileOf(`\uFEFF${JSON.stringify([record()])}`);
     expect(await run('oauth:client:import', file, '--dry-run')).toMatchObject({ code: 0 });
   });
 
   // @shows AS-41.6
-  test('names the line that is no JSON, and repeats nothing of it', async () => {
+  test('names the line that is not JSON, and repeats nothing of it', async () => {
     const file = await fileOf(`${JSON.stringify(record())}\n{"client_secret": "${SECRET}",\n`);
     const { code, stdout, stderr } = await run('oauth:client:import', file);
     expect([code, stdout]).toEqual([1, '']);
@@ -197,7 +197,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.8
-  test('writes nothing with --dry-run, and says the same', async () => {
+  test('writes nothing with --dry-run, and prints the same', async () => {
     const before = await ids();
     const file = await fileOf([record()]);
     const { code, stdout, stderr } = await run('oauth:client:import', file, '--dry-run');
@@ -208,7 +208,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.5
-  test('done again it changes nothing, and a client that is another one by now is refused', async () => {
+  test('changes nothing when repeated, and refuses a client that has changed since', async () => {
     const records = [
       record(),
       hashed(sha256('hex')),
@@ -246,7 +246,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.5
-  test('an id of a client that registered itself is refused, also while the row of one that has lapsed is there', async () => {
+  test('refuses the id of a client that registered itself, also while the row of an expired one exists', async () => {
     const given = record();
     expect(await take([given])).toMatchObject({ written: true });
     const became = (createdAt: number) =>
@@ -262,7 +262,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.5
-  test('of several imports at once, each client is registered once', async () => {
+  test('registers each client once if several imports run at once', async () => {
     const records = Array.from({ length: 5 }, () => record());
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => take(records)));
     const written = outcomes.filter((each) => each.status === 'fulfilled' && each.value.written);
@@ -275,7 +275,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.6
-  test('tells the audit of each client that the console registered it, without a secret or a hash', async () => {
+  test('makes an audit event for each client, without a secret or a hash', async () => {
     const records = [record(), hashed(sha256('hex'))];
     await take(records);
     expect(events).toEqual(
@@ -289,7 +289,7 @@ describe('oauth:client:import', () => {
   });
 
   // @shows AS-41.3
-  test('makes a secret where it is told to, prints it once, and keeps its hash', async () => {
+  test('generates a secret on request, prints it once, and keeps its hash', async () => {
     const about = record({ client_secret: undefined });
     const file = await fileOf([about]);
     expect((await run('oauth:client:import', file)).stdout).toContain(
@@ -305,7 +305,7 @@ describe('oauth:client:import', () => {
   });
 });
 
-describe('a secret of which the other server kept a hash', () => {
+describe('a secret that another server had hashed', () => {
   // @shows AS-41.3
   test.each([
     ['SHA-256 in hexadecimal digits', () => sha256('hex')],
@@ -314,7 +314,7 @@ describe('a secret of which the other server kept a hash', () => {
     ['PBKDF2 as Django writes it', () => django()],
     ['PBKDF2 of fewer iterations', () => django(10)],
     ['what the host’s own hasher made', () => CHEAP.hash(SECRET)],
-  ] as const)('%s: the secret is right, another is wrong, and so is the hash itself', async (_, make) => {
+  ] as const)('%s: the secret is right, another one is wrong, and so is the hash itself', async (_, make) => {
     const hash = await make();
     const about = hashed(hash);
     expect(await take([about])).toMatchObject({ written: true, clients: [{ problem: null }] });
@@ -326,7 +326,7 @@ describe('a secret of which the other server kept a hash', () => {
   });
 
   // @shows AS-41.3
-  test('stands in the store as the host’s hash of it, which whoever reads the store cannot turn back', async () => {
+  test('is stored as the host’s hash of that hash, so that it cannot be read from the store', async () => {
     const records = [hashed(sha256('hex')), hashed(django())];
     await take(records);
     const text = JSON.stringify(
@@ -337,7 +337,7 @@ describe('a secret of which the other server kept a hash', () => {
   });
 
   // @shows AS-41.3
-  test('goes on through a rotation, as the secret before', async () => {
+  test('stays valid as the previous secret during a rotation', async () => {
     const about = hashed(sha256('base64url'));
     await take([about]);
     const { secret } = await portal.server.clients.rotateSecret(idOf(about));
@@ -347,7 +347,7 @@ describe('a secret of which the other server kept a hash', () => {
   });
 
   // @shows AS-41.4
-  test('costs the host’s hasher what an unknown client and a wrong secret of any other cost', async () => {
+  test('costs the host’s hasher the same as an unknown client or a wrong secret', async () => {
     const [digest, derived] = [hashed(sha256('hex')), hashed(django())];
     await take([digest, derived]);
     const own = await registerClient(portal);
@@ -389,7 +389,7 @@ describe('a secret of which the other server kept a hash', () => {
 
 describe('an empty secret', () => {
   // @shows AS-41.9
-  test('is not imported: neither as a hash that the host’s hasher made, nor as spaces', async () => {
+  test('is not imported, neither as a hash made by the host’s hasher nor as spaces', async () => {
     const own = hashed(await CHEAP.hash(''));
     const spaces = record({ client_secret: ' '.repeat(20) });
     const { written, clients } = await take([own, spaces]);
@@ -426,7 +426,7 @@ describe('an empty secret', () => {
   ];
 
   // @shows AS-9.11, AS-9.3
-  test.each(HASHES)('opens no endpoint for a client whose hash is of one: %s', async (_, hash) => {
+  test.each(HASHES)('opens no endpoint for a client with its hash: %s', async (_, hash) => {
     const id = await importedBefore(await hash());
     const own = await registerClient(portal);
     const cost = async (of: string, secret: string) => {
@@ -453,7 +453,7 @@ describe('an empty secret', () => {
   });
 
   // @shows AS-41.9
-  test('of a client that an earlier release imported so is found by the doctor, until it has another', async () => {
+  test('of a client imported by an earlier release is reported by the doctor until it is replaced', async () => {
     const lone = await startPortal({ config: CONFIG, passwordHasher: CHEAP });
     try {
       const ids: string[] = [];
@@ -510,9 +510,9 @@ describe('an empty secret', () => {
   });
 });
 
-describe('a secret that takes more iterations than are configured', () => {
+describe('a secret with more iterations than are configured', () => {
   // @shows AS-41.4
-  test('is refused, and the doctor names the client; another secret mends it', async () => {
+  test('is refused, and the doctor names the client; a new secret solves it', async () => {
     const about = hashed(django(20));
     const lone = await startPortal({ config: CONFIG, passwordHasher: CHEAP });
     try {
@@ -558,7 +558,7 @@ describe('a record of a client', () => {
       'wildcard',
     ],
     [
-      'a field that nobody knows',
+      'an unknown field',
       record({ tls_client_auth_subject_dn: 'CN=a' }),
       '"tls_client_auth_subject_dn" is not known here',
     ],
@@ -569,7 +569,7 @@ describe('a record of a client', () => {
       'is not offered here',
     ],
     [
-      'grants of which there is none',
+      'unknown grants',
       record({ grant_types: ['implicit', 'password'] }),
       'none of its grants is offered here: "implicit", "password"',
     ],
@@ -625,14 +625,14 @@ describe('a record of a client', () => {
   });
 
   // @shows AS-41.2
-  test('is refused when an earlier one has its id', async () => {
+  test('is refused if an earlier one has its id', async () => {
     const about = record();
     const { clients } = await take([about, about]);
     expect(clients.map(({ problem }) => problem)).toEqual([null, 'an earlier record has the same client_id']);
   });
 
   // @shows AS-41.2
-  test('is taken without what there is not here, which is told', async () => {
+  test('is accepted with unsupported fields, which are reported', async () => {
     const about = record({
       grant_types: ['client_credentials', 'implicit'],
       response_types: ['token'],
@@ -649,7 +649,7 @@ describe('a record of a client', () => {
     expect(await status(clientOf(about))).toBe(200);
   });
 
-  test('is one of a thousand at most', async () => {
+  test('may be one of a thousand at most', async () => {
     await expect(take(Array.from({ length: 1001 }, () => ({})))).rejects.toThrow('1000 are imported at once');
   });
 });
@@ -680,7 +680,7 @@ describe('oauth:subject:import', () => {
   };
 
   // @shows AS-41.7
-  test('has clients know a person by the sub that they know already, and nobody ever gets another', async () => {
+  test('keeps the sub by which clients know a person, and no other person ever gets it', async () => {
     const [ada, grace] = [await reference(ADA), await reference(GRACE)];
     const file = await fileOf(JSON.stringify({ ...ada, sub: 'auth|4711' }));
     const dry = await runAt(people, ['oauth:subject:import', file, '--dry-run']);
@@ -722,7 +722,7 @@ describe('oauth:subject:import', () => {
     ['one of 256 characters', { sub: 'x'.repeat(256) }, 'sub is not 1 to 255'],
     ['one that is a number', { sub: 42 }, '"sub" is no text'],
     ['a person without an id', { id: '' }, 'not empty'],
-    ['a field that nobody knows', { email: 'ada@example.com' }, '"email" is not known here'],
+    ['an unknown field', { email: 'ada@example.com' }, '"email" is not known here'],
   ] as const)('refuses %s', async (_, changes, reason) => {
     const [written, [outcome]] = (await give({ provider: 'accounts', id: '1', sub: 's', ...changes })) as [
       boolean,
@@ -733,7 +733,7 @@ describe('oauth:subject:import', () => {
   });
 
   // @shows AS-41.6
-  test('of many refusals says twenty and how many there are, and that nothing was written', async () => {
+  test('prints twenty of many refusals with their number, and that nothing was written', async () => {
     const records = Array.from({ length: 25 }, (_, at) => ({
       provider: 'accounts',
       id: String(at),
@@ -747,7 +747,7 @@ describe('oauth:subject:import', () => {
   });
 
   // @shows AS-41.6
-  test('tells the audit how many, and who did it', async () => {
+  test('makes an audit event with the number and the operator', async () => {
     const lone = await startPortal({ passwordHasher: CHEAP });
     try {
       const told: AuditEvent[] = [];

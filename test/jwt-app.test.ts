@@ -20,7 +20,7 @@ import { ADA, GRACE, PASSWORD, REDIRECT_URI } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
 /** The browser's storage goes with no navigation, so its pages need a browser that runs their scripts. */
-describe('an application whose login is a JWT in the browser’s storage', () => {
+describe('an application that signs in with a JWT in the browser’s storage', () => {
   let storage: string;
   let users: Users;
   let application: Application;
@@ -111,7 +111,7 @@ describe('an application whose login is a JWT in the browser’s storage', () =>
 
   const shown = () => page.textContent('main');
 
-  test('signs in on a page, is asked as that person, and its API takes the token', async () => {
+  test('signs in on a page, shows the question to that person, and its API accepts the token', async () => {
     await authorize();
     expect(new URL(page.url()).pathname).toBe('/login');
     await signIn(ADA);
@@ -125,7 +125,7 @@ describe('an application whose login is a JWT in the browser’s storage', () =>
     users.setSuspended(users.byEmail(ADA)?.id ?? 0, false);
   });
 
-  test('a route for both takes its own JWT, and Portico’s token where scope and permission reach', async () => {
+  test('a shared route accepts its own JWT, and Portico’s token with scope and permission', async () => {
     await authorize();
     await signIn(ADA);
     const { access_token: issued } = await openid.authorizationCodeGrant(config, await allow(), {
@@ -157,7 +157,7 @@ describe('an application whose login is a JWT in the browser’s storage', () =>
     expect([await status('/orders', ofNobody), await status('/api/orders', ofNobody)]).toEqual([200, 403]);
   });
 
-  test('goes on as who the token in the storage is of, when that person says so', async () => {
+  test('continues as the person of the token in the storage, after that person confirms', async () => {
     await authorize();
     await signIn(ADA);
     await context.clearCookies({ name: 'signed_in' });
@@ -167,7 +167,7 @@ describe('an application whose login is a JWT in the browser’s storage', () =>
     expect((await allow()).searchParams.has('code')).toBe(true);
   });
 
-  test('"Not you?" takes the token and the cookie away, and asks whoever signs in next', async () => {
+  test('"Not you?" removes the token and the cookie, and asks the next person who signs in', async () => {
     await authorize();
     await signIn(ADA);
     await page.click('button[value=switch]');
@@ -180,7 +180,7 @@ describe('an application whose login is a JWT in the browser’s storage', () =>
     expect((await allow()).searchParams.has('code')).toBe(true);
   });
 
-  test('another site signs nobody out: neither by a link nor by a form, and shows the pages in no frame', async () => {
+  test('another site cannot sign a person out with a link or a form, and cannot frame the pages', async () => {
     await authorize();
     await signIn(ADA);
     await page.goto(`${url}/logout?return_to=/`);
@@ -200,7 +200,7 @@ describe('an application whose login is a JWT in the browser’s storage', () =>
     expect(await shown()).toContain('Signed in as Ada Lovelace');
   });
 
-  test('the cookie is for the pages of /oauth alone, and is no token of the API; nor is a token of the API a cookie', async () => {
+  test('the cookie is only for the pages of /oauth and not valid at the API, and an API token is no cookie', async () => {
     await authorize();
     await signIn(ADA);
     const cookies = await context.cookies(`${url}/oauth/authorize`);

@@ -13,7 +13,7 @@ const KNOWING: readonly string[] = ['portico/express', 'portico/fastify', 'porti
 
 describe.each(KINDS)('mounted by $name', (mount) => {
   // @shows AS-19.6
-  test('what is kept names the request and the network, of an endpoint and of a tool', async () => {
+  test('kept events have the request and the network, for an endpoint and for a tool', async () => {
     const running = await mount.start({ oauth_server: { audit: { keep: true } }, mcp: { audit: true } });
     onTestFinished(() => running.close());
     const { id, secret } = await running.register({

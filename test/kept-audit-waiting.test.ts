@@ -11,7 +11,7 @@ import {
   type TestClient,
 } from './support/portal.ts';
 
-/** A store that does not take audit events for as long as a test says, as one whose table somebody has locked. */
+/** A store that delays audit events for as long as a test says, as with a locked table. */
 let opened: OpenedStore;
 let portal: RunningPortal;
 let client: TestClient;
@@ -79,7 +79,7 @@ async function saidInstead(): Promise<readonly { readonly id: string; readonly c
 }
 
 // @shows AS-19.6
-test('who is answered has their event in the table', async () => {
+test('a response is sent after its event is in the table', async () => {
   lock();
   let isAnswered = false;
   const asked = ask().finally(() => (isAnswered = true));
@@ -92,7 +92,7 @@ test('who is answered has their event in the table', async () => {
 });
 
 // @shows AS-19.6
-test('those that come meanwhile share a statement', async () => {
+test('events that arrive meanwhile share a statement', async () => {
   lock();
   const first = portal.server.audit(event('sharing'));
   await arrived.promise;
@@ -104,7 +104,7 @@ test('those that come meanwhile share a statement', async () => {
 });
 
 // @shows AS-19.6
-test('one that the store refuses is in the log, and keeps no other out of the table', async () => {
+test('an event that the store refuses is in the log, and the others reach the table', async () => {
   lock();
   const first = portal.server.audit(event('healthy'));
   await arrived.promise;
@@ -118,7 +118,7 @@ test('one that the store refuses is in the log, and keeps no other out of the ta
 });
 
 // @shows AS-19.6
-test('a store that hangs holds nobody up: the log has the events, and the table too once it takes them', async () => {
+test('a store that hangs delays no response: the log has the events, and later the table too', async () => {
   const before = (await saidInstead()).length;
   lock();
   expect((await ask()).status).toBe(200);

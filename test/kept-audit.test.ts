@@ -100,7 +100,7 @@ async function rows(): Promise<readonly Readonly<Record<string, unknown>>[]> {
   return (await portal.application.database.execute('SELECT * FROM oauth_audit ORDER BY id')).rows;
 }
 
-/** Everything that somebody could use, of all that was handed out or sent. */
+/** Every usable secret, token or code that was issued or sent. */
 const secrets = new Set([VERIFIER, PASSWORD]);
 const secret = (text: string) => {
   secrets.add(text);
@@ -257,7 +257,7 @@ function whereFrom({ by, address, request_id: request }: Item): string {
 
 describe('with oauth_server:audit:keep and :stream', () => {
   // @shows AS-19.6, AS-19.7
-  test('every type of event is in the table and in the stream, with who, from where and in which request; and nothing that anybody could use', async () => {
+  test('every type of event is in the table and the stream, with person, source and request, and without usable secrets', async () => {
     await live();
     await operate();
     const by = ADMINISTRATOR;
@@ -315,7 +315,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6
-  test('what is kept never changes with what happens later', async () => {
+  test('kept events never change with later ones', async () => {
     const before = await rows();
     await live();
     await portal.server.prune();
@@ -325,7 +325,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.13, AS-19.9
-  test('has sign-ins that failed, with whose account and from where; a few of each; and a pseudonym of a person who is erased', async () => {
+  test('a few failed sign-ins per account are kept with account and address, under a pseudonym after the person is erased', async () => {
     const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
     const attempt = async (identifier: string, address: string) => {
       const answer = await fetch(`${portal.url}/login`, {
@@ -372,7 +372,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6, HOST-1.7
-  test('names the request by its id, and the network as the application knows it', async () => {
+  test('events have the id of their request, and the network as the application knows it', async () => {
     const asked = await fetch(`${portal.url}/oauth/token`, {
       method: 'POST',
       headers: { 'X-Request-Id': 'asked-by-a-test', 'X-Forwarded-For': '203.0.113.9, 2001:DB8::1' },
@@ -385,7 +385,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6
-  test('the stream begins a file anew that was moved away, and what the console does there is no part of what it prints', async () => {
+  test('the stream starts a new file after the old one was moved, and the console prints no events from its commands', async () => {
     await rename(file(), `${file()}.1`);
     const by = { by: 'console' } as const;
     const made = await portal.server.initialAccessTokens.create({}, by);
@@ -401,7 +401,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
   });
 
   // @shows AS-19.6
-  test('a store that does not take it changes no answer: the log has the event instead, and the next is kept again', async () => {
+  test('a store that refuses events changes no response: the log has the event, and the next one is kept', async () => {
     const { database } = portal.application;
     await database.execute('ALTER TABLE oauth_audit RENAME TO oauth_audit_away');
     try {
@@ -440,7 +440,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('lists by pages, newest first, between two times, and says what it takes', async () => {
+  test('lists pages, newest first, between two times, and says which options it accepts', async () => {
     const began = Date.now();
     for (const tool of ['one', 'two', 'three', 'four', 'five']) {
       time = (time ?? began) + 60_000;
@@ -498,7 +498,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('--since has the moment itself, --until what is before it, in whatever time zone, and in the future', async () => {
+  test('--since includes its moment and --until excludes it, in every time zone and in the future', async () => {
     const noon = Date.parse('2026-03-29T12:00:00Z');
     for (const [seconds, tool] of [
       [-1, 'before'],
@@ -541,7 +541,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('lists from and until a moment between two milliseconds', async () => {
+  test('accepts bounds between two milliseconds', async () => {
     const at = Date.parse('2026-03-29T12:00:00Z');
     time = at;
     await tell({ type: 'consent_denied', clientId: 'between', person: person('between') });
@@ -553,7 +553,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('has what happened in one millisecond in the order in which it did', async () => {
+  test('keeps events of one millisecond in order', async () => {
     time = Date.now() - 60_000;
     const order = Array.from({ length: 12 }, (_, index) => String(index));
     await tell(
@@ -565,7 +565,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('of a client and a person has those about both: the same id of another provider is another person', async () => {
+  test('combines client and person: the same id at another provider is another person', async () => {
     const [one, other] = [person('same', 'one'), person('same', 'other')];
     await tell(
       { type: 'consent_denied', clientId: 'of two', person: one },
@@ -587,7 +587,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('finds what is about one authorization, alone and with a type', async () => {
+  test('finds the events of one authorization, alone and with a type', async () => {
     const { refresh_token: token } = await authorize();
     const [issued] = (await list('--type=tokens_issued', '--limit=1')).items;
     await authorize();
@@ -601,7 +601,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('shows nothing that moves the cursor of a terminal or turns text around, and means the same', async () => {
+  test('prints no terminal control or bidirectional characters, and keeps the meaning', async () => {
     const odd = '\u001b[2J\u009b31m\u202e\u2028\u{e0001}"\n';
     await tell({
       type: 'tool_called',
@@ -622,7 +622,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows HOST-4.7
-  test('--since and --until take the same spans: 30m is thirty minutes, and 2w is two weeks', async () => {
+  test('--since and --until accept the same durations: 30m is thirty minutes, and 2w is two weeks', async () => {
     const [minute, hour, day] = [60, 3600, 86_400];
     const ages = [20, 20 * minute, 40 * minute, 11 * hour, 13 * hour, 9 * day, 13 * day, 15 * day];
     const began = Date.now();
@@ -648,7 +648,7 @@ describe('oauth:audit', () => {
   });
 
   // @shows AS-19.8
-  test('of two things that many events have and few have both, looks through some thousands for a page, and goes on', async () => {
+  test('for two frequent filters that rarely match together, reads some thousands per page and continues', async () => {
     const { database } = portal.application;
     const now = Date.now();
     const idOf = (count: number) =>
@@ -694,7 +694,7 @@ describe('oauth:audit', () => {
 
 describe('a person who is erased', () => {
   // @shows AS-19.9
-  test('is a pseudonym in what is kept of them and in what they did, batch by batch, without an address; nobody else is', async () => {
+  test('gets a pseudonym in their own events and those about them, in batches, without an address; others are unchanged', async () => {
     const [ada, like] = [person('ada'), person('ada ')];
     const about = { clientId: client.id, person: ada } as const;
     for (let count = 0; count < 5; count += 1) await tell({ type: 'consent_denied', ...about });
@@ -719,7 +719,7 @@ describe('a person who is erased', () => {
   });
 
   // @shows AS-19.9
-  test('leaves no address behind, nor a request, by which the log would have it', async () => {
+  test('leaves no address and no request id behind, since the log could resolve it', async () => {
     await authorize();
     const [newest] = (await list('--type=tokens_issued', '--limit=1')).items;
     const known = newest?.person ?? person('nobody');
@@ -733,7 +733,7 @@ describe('a person who is erased', () => {
   const person = (id: string) => ({ provider: 'erased', id });
 });
 
-test('without the switches nothing is kept, streamed or removed; oauth:audit says so, and reads what was kept before', async () => {
+test('without the switches nothing is kept, streamed or removed; oauth:audit says so, and prints what was kept before', async () => {
   const plain = await startPortal({ databaseUrl: portal.env['DATABASE_URL'] ?? '', signingKey: false });
   try {
     const before = (await rows()).length;
@@ -755,7 +755,7 @@ test('without the switches nothing is kept, streamed or removed; oauth:audit say
 });
 
 // @shows AS-19.10
-test('oauth:prune removes what is older than retention_days, and nothing else', async () => {
+test('oauth:prune removes only what is older than retention_days', async () => {
   const DAY = 86_400;
   const config = { oauth_server: { audit: { keep: true, retention_days: 30 } } };
   const ago = { days: 40 };
@@ -779,7 +779,7 @@ test('oauth:prune removes what is older than retention_days, and nothing else', 
 });
 
 // @shows AS-19.6
-test('a call of a tool is kept with its request, its client and its person', async () => {
+test('a tool call is kept with its request, client and person', async () => {
   const config = { oauth_server: { audit: { keep: true } }, mcp: { audit: true } };
   const assistant = await startAssistant({ config, databaseServer: null });
   try {

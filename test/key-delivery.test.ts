@@ -18,7 +18,7 @@ import {
 } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
-/** Two processes on one database, each with a key directory of its own, as where keys are delivered to every machine. */
+/** Two processes on one database, each with its own key directory, as where keys are delivered to every machine. */
 let one: RunningPortal;
 let other: RunningPortal;
 let storage: string;
@@ -60,7 +60,7 @@ async function published({ url }: RunningPortal): Promise<readonly unknown[]> {
   return ((await response.json()) as { keys: { kid: unknown }[] }).keys.map(({ kid }) => kid);
 }
 
-/** The key that a process signs with; a refresh token of its own each time. */
+/** The key that a process signs with, found with a new refresh token each time. */
 async function signing(portal: RunningPortal): Promise<unknown> {
   const { refresh_token: token } = await obtainTokens(one, client, ADA);
   const { id_token: signed } = (await (await refresh(portal, client, token)).json()) as Tokens;
@@ -91,9 +91,9 @@ async function makeKey(): Promise<string> {
   return (JSON.parse(stdout) as { kid: string }).kid;
 }
 
-describe('a new key that is delivered to one machine after another', () => {
+describe('a new key delivered to one machine after another', () => {
   // @shows AS-11.2
-  test('signs nothing while its file is named as the oldest, and is published wherever it is', async () => {
+  test('does not sign while its file name sorts first, and is published wherever it exists', async () => {
     const before = await signing(one);
     const kid = await makeKey();
     for (const [index, keys] of directories().entries()) {
@@ -116,7 +116,7 @@ describe('a new key that is delivered to one machine after another', () => {
   });
 
   // @shows AS-11.2
-  test('with its own name signs at once where it is, and is unknown where it is not', async () => {
+  test('signs at once under its own name where it exists, and is unknown elsewhere', async () => {
     const before = await signing(other);
     const kid = await makeKey();
     const [name = ''] = await readdir(keysIn(fresh));

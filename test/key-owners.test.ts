@@ -30,7 +30,7 @@ import {
 } from './support/console.ts';
 import { freePort } from './support/free-port.ts';
 
-/** Commands that root gives, as from its crontab, for a server that runs as another user. They need root: nobody else can make a file for others. */
+/** Commands that root runs, as from its crontab, for a server that runs as another user. They need root, because only root can make a file for others. */
 
 const SERVING = 65_534;
 const AS_SERVING = ['setpriv', `--reuid=${SERVING}`, `--regid=${SERVING}`, '--clear-groups'] as const;
@@ -58,7 +58,7 @@ async function dependencies(): Promise<readonly string[]> {
 }
 
 /**
- * Node and the package as another user may read them: where they are, or, where the clone lies in a folder that is closed to others, copies of
+ * Node and the package, readable by another user: in place or, if the clone is in a folder that is closed to others, copies of
  * what runs. `through` runs a command as that user.
  */
 async function installedFor(
@@ -167,9 +167,9 @@ const findings = async (result: ConsoleResult, part: string) =>
 /** As commands of root made it before they gave it away. */
 const giveToRoot = (name: string) => chown(path.join(keyPath(), name), 0, 0);
 
-describe('in a storage directory of the account that serves, what root’s commands make', () => {
+describe('in a storage directory of the serving account, root’s commands make files that', () => {
   // @shows AS-11.22
-  test('belongs to that account, for it alone, and it can serve with all of it', async () => {
+  test('belong to that account, readable only by it, and usable by the server', async () => {
     expectDone(
       await root('db:migrate', 'up'),
       await root('oauth:server:setup'),
@@ -194,7 +194,7 @@ describe('in a storage directory of the account that serves, what root’s comma
   });
 
   // @shows AS-11.22
-  test('is a key only where it can be given away: else nothing is made, and one line says why', async () => {
+  test('are keys only if ownership can be given away: otherwise nothing is made, and one line says why', async () => {
     expectDone(await serving('oauth:server:setup'));
     const before = await made();
     for (const command of ['oauth:keys:rotate', 'oauth:keys:generate']) {
@@ -207,7 +207,7 @@ describe('in a storage directory of the account that serves, what root’s comma
     expect(await made()).toEqual(before);
   });
 
-  test('goes to the owner of the folder that a link leads to: nothing of root’s own becomes anybody’s', async () => {
+  test('belong to the owner of the folder that a link points to: no file of root’s changes its owner', async () => {
     const elsewhere = path.join(folder, 'of-root');
     await mkdir(elsewhere, { mode: 0o700 });
     await mkdir(path.join(storage(), 'oauth'), { mode: 0o700 });
@@ -220,13 +220,13 @@ describe('in a storage directory of the account that serves, what root’s comma
   });
 });
 
-describe('a key file that the account that serves cannot read', () => {
+describe('a key file that the serving account cannot read', () => {
   beforeEach(async () => {
     expectDone(await root('db:migrate', 'up'), await root('oauth:server:setup'));
   });
 
   // @shows AS-11.4, AS-11.22
-  test('signs, for others: what needs a key is 503 until it can be read, and no restart is needed', async () => {
+  test('for an active key, makes endpoints that need it return 503 until it is readable, without a restart', async () => {
     const [name = ''] = await keyFiles();
     await whileServing(async (url) => {
       const registered = await fetch(`${url}/oauth/register`, {
@@ -244,7 +244,7 @@ describe('a key file that the account that serves cannot read', () => {
         code_challenge_method: 'S256',
       });
       await giveToRoot(name);
-      // Whoever has read it goes on with it; a process that has not is what a new key, or a restart, meets.
+      // A process that has already read it continues with it. So test with a new key, as after a restart.
       const newest = '9000000000000-newest.json';
       await writeFile(path.join(keyPath(), newest), await readFile(path.join(keyPath(), name)), {
         mode: 0o600,
@@ -275,7 +275,7 @@ describe('a key file that the account that serves cannot read', () => {
   });
 
   // @shows AS-11.16, AS-11.22
-  test('is staged: the doctor fails it, and root’s next rotation leaves it where it is and says what to do', async () => {
+  test('for a staged key, is a failure of the doctor; root’s next rotation does not move it and says what to do', async () => {
     expectDone(await root('oauth:keys:rotate'));
     const name = (await keyFiles()).find((each) => each.startsWith('0-next-')) ?? '';
     await giveToRoot(name);
@@ -298,7 +298,7 @@ describe('a key file that the account that serves cannot read', () => {
   });
 
   // @shows AS-11.22
-  test('is in a directory of root’s: the doctor warns of it', async () => {
+  test('in a directory of root’s, is a warning of the doctor', async () => {
     for (const each of [keyPath(), ...(await keyFiles()).map((name) => path.join(keyPath(), name))])
       await chown(each, 0, 0);
     expect(await findings(await root('oauth:server:doctor', '--json'), 'signing key')).toMatchObject([

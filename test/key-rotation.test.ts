@@ -40,7 +40,7 @@ const DAY = 86_400;
 const STAGED = 905;
 const BY = { provider: 'accounts', id: 'the administrator' };
 
-/** Two processes that share a key directory; each has a clock of its own, some seconds off. */
+/** Two processes that share a key directory; their clocks differ by some seconds. */
 let clock: ReturnType<typeof createClock>;
 let one: RunningPortal;
 let other: RunningPortal;
@@ -96,7 +96,7 @@ async function keySet({ url }: RunningPortal): Promise<JSONWebKeySet> {
 const kidsOf = ({ keys }: JSONWebKeySet) => keys.map(({ kid }) => String(kid));
 const states = async () => (await keys().list()).map(({ kid, state }) => ({ kid, state }));
 
-/** Somebody who gets an ID token by each refresh. */
+/** A client that gets an ID token by each refresh. */
 async function tokenSource(portal: RunningPortal): Promise<() => Promise<string>> {
   const client: TestClient = await registerClient(portal);
   let { refresh_token: token } = await obtainTokens(portal, client, ADA);
@@ -116,7 +116,7 @@ async function verifies(idToken: string, set: JSONWebKeySet): Promise<void> {
 
 describe('oauth:keys:rotate', () => {
   // @shows AS-11.10, AS-11.11, AS-11.12
-  test('replaces a key without a moment at which anybody meets an ID token that the key set in his cache does not prove', async () => {
+  test('replaces a key so that a cached key set verifies every ID token at any time', async () => {
     const random = createRandom(7);
     const sources = [await tokenSource(one), await tokenSource(other)];
     const processes = [one, other];
@@ -151,7 +151,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.10, AS-11.17
-  test('run every hour with an age, does once what is due: one key is published, signs, and the one before is removed', async () => {
+  test('run every hour with an age, does each step once: publish one key, sign with it, remove the previous one', async () => {
     const [before] = await keys().all();
     const old = before?.kid ?? '';
     const rotate = () => keys().rotate({ ifOlderThan: 30 * DAY, by: 'console' });
@@ -202,7 +202,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.12
-  test('at the same moment in several processes makes one key', async () => {
+  test('makes one key if several processes run it at once', async () => {
     for (const algorithm of ['ES256', 'EdDSA'] as const) {
       await keys().generate(algorithm);
       const rounds = [one, other, one, other, one, other];
@@ -224,7 +224,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.10
-  test('replaces the keys of every algorithm, or of the one that is named', async () => {
+  test('replaces the keys of every algorithm, or of one', async () => {
     await keys().generate('ES256');
     expect((await keys().rotate({ algorithm: 'ES256' })).staged).toMatchObject([{ algorithm: 'ES256' }]);
     expect((await keys().rotate()).staged).toMatchObject([{ algorithm: 'RS256' }]);
@@ -236,7 +236,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.13
-  test('is, to a release that knows no staged keys, the oldest of all until it signs, and the newest from then on', async () => {
+  test('names keys for releases without staged keys: a staged one sorts as the oldest until it signs, then as the newest', async () => {
     // As that release reads them.
     const newest = async () =>
       (await readdir(keyPath))
@@ -252,18 +252,18 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.11
-  test('publishes nothing of a staged key but what the others have', async () => {
+  test('publishes no more of a staged key than of the others', async () => {
     await keys().rotate();
     for (const key of (await keySet(one)).keys)
       expect(Object.keys(key).toSorted()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
   });
 
   // @shows AS-11.12
-  test('goes on from wherever it was killed: a draft, or a key with both of its names', async () => {
+  test('continues after it was killed at any step: with a draft, or a key with both of its names', async () => {
     const draft = path.join(keyPath, `.draft-${'0'.repeat(32)}`);
     await writeFile(draft, '{"kty":', { mode: 0o600 });
     const { staged } = await keys().rotate();
-    // It may be that of somebody who is still at it.
+    // Another command may still be writing it.
     expect(await readdir(keyPath)).toContain(path.basename(draft));
     await utimes(draft, 1, 1);
     clock.advance(STAGED);
@@ -279,7 +279,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.22
-  test('gives no name that leads out of the directory, whatever the kid in a file says', async () => {
+  test('makes no file name that leads out of the directory, whatever the kid in a file is', async () => {
     await keys().rotate();
     const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
     const file = path.join(keyPath, name);
@@ -295,7 +295,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.12
-  test('where nothing can be written, says so and changes nothing', async () => {
+  test('changes nothing and says so if it cannot write', async () => {
     const before = await readdir(keyPath);
     const run = ['oauth:keys:rotate', '--json'];
     // No file may have a byte.
@@ -316,7 +316,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   // @shows AS-11.13
-  test('does not remove a key whose name keeps it from signing, as when keys are delivered in two steps', async () => {
+  test('does not remove a key whose name keeps it from signing, as with delivery in two steps', async () => {
     const fresh = await keys().generate('ES256');
     await keys().generate('ES256');
     await rename(path.join(keyPath, fresh.file ?? ''), path.join(keyPath, `0-${fresh.kid}.ES256.json`));
@@ -345,7 +345,7 @@ describe('oauth:keys:rotate', () => {
 
 describe('oauth:keys:rotate --now', () => {
   // @shows AS-11.14, AS-11.17
-  test('has a new key sign at once, and removes all others of its algorithm, also one that is staged', async () => {
+  test('signs with a new key at once, and removes all others of its algorithm, also a staged one', async () => {
     const next = await tokenSource(one);
     const old = await next();
     await keys().rotate();
@@ -371,7 +371,7 @@ describe('oauth:keys:rotate --now', () => {
   });
 
   // @shows AS-11.14
-  test('removes a key under both of its names, as it has them when a process was killed while it renamed it', async () => {
+  test('removes a key under both of its names, as after a crash during renaming', async () => {
     const { staged } = await keys().rotate();
     clock.advance(STAGED);
     const { kid = '', signsFrom = 0 } = staged[0] ?? {};
@@ -384,7 +384,7 @@ describe('oauth:keys:rotate --now', () => {
   });
 
   // @shows AS-11.14
-  test('at the same moment in several processes leaves a key that signs', async () => {
+  test('leaves a key that signs if several processes run it at once', async () => {
     await Promise.all([one, other, one, other].map(({ server }) => server.keys.rotate({ now: true })));
     const { length } = await keys().all();
     expect(length).toBeGreaterThan(0);
@@ -402,7 +402,7 @@ describe('the console', () => {
   const run = (...args: string[]) => porticoHere(args, { cwd: PORTAL, env: { STORAGE_DIR: storage } });
 
   // @shows AS-11.10, AS-11.14, AS-11.15
-  test('rotates, says what it did, and lists each key with what it does', async () => {
+  test('rotates, says what it did, and lists each key with its state', async () => {
     const [signing = ''] = (await keys().all()).map(({ kid }) => kid);
     const rotated = await run('oauth:keys:rotate', '--alg', 'RS256', '--staged-for', '2h');
     expect(rotated.stdout).toMatch(/^The key \S{43} \(RS256\) is published, and signs from \S+Z on\.\n$/);
@@ -462,7 +462,7 @@ describe('the console', () => {
   });
 
   // @shows AS-11.15
-  test('shows the kid of a key that somebody made by hand so that it moves no cursor', async () => {
+  test('prints the kid of a key made by hand without terminal control characters', async () => {
     const [name = ''] = await readdir(keyPath);
     const content = JSON.parse(await readFile(path.join(keyPath, name), 'utf8')) as object;
     const kid = '\u001B[2J\u202Ekid';
@@ -479,7 +479,7 @@ describe('the doctor', () => {
   };
 
   // @shows AS-11.16
-  test('says which key waits, which is old, and which nobody needs any more', async () => {
+  test('says which key is staged, which is old, and which is no longer needed', async () => {
     expect(await rotation()).toEqual([]);
     clock.advance(367 * DAY);
     expect(await rotation()).toMatchObject([
@@ -508,7 +508,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-11.16
-  test('says of each algorithm by itself which key is old, whatever waits for another', async () => {
+  test('says for each algorithm separately which key is old, even if another is staged', async () => {
     await keys().generate('EdDSA');
     clock.advance(367 * DAY);
     const old = async () =>
@@ -519,7 +519,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-11.16
-  test('says that a staged key cannot be read, while the others go on', async () => {
+  test('says that a staged key cannot be read, while the others continue', async () => {
     await keys().rotate();
     const name = (await readdir(keyPath)).find((each) => each.startsWith('0-next-')) ?? '';
     await writeFile(path.join(keyPath, name), '{}');

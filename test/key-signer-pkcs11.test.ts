@@ -70,7 +70,7 @@ afterAll(async () => {
 
 describe('a key of SoftHSM', () => {
   // @shows AS-11.18
-  test.each(KEYS)('signs ID tokens of %s, without a key file', async (algorithm) => {
+  test.each(KEYS)('signs ID tokens with %s, without a key file', async (algorithm) => {
     const client = await registerClient(portal, { idTokenSignedResponseAlg: algorithm });
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const tokens = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
@@ -81,7 +81,7 @@ describe('a key of SoftHSM', () => {
   });
 
   // @shows AS-11.19
-  test('that cannot be used spends nothing: the same code works once it can be', async () => {
+  test('that is unavailable spends nothing: the same code works afterwards', async () => {
     const client = await registerClient(portal);
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     process.env['PORTICO_TEST_PIN'] = '000000';

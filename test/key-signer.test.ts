@@ -104,7 +104,7 @@ async function proved({ id_token: token }: Tokens): Promise<string | undefined> 
 describe('a KeySigner', () => {
   // @shows AS-11.18
   test.each(ALGORITHMS)(
-    'signs ID tokens of %s before the files do, and any library verifies them',
+    'signs ID tokens with %s in preference to key files, and any library verifies them',
     async (algorithm) => {
       const client = clientOf(algorithm);
       const code = await obtainCode(portal, client, await portal.signedIn(ADA));
@@ -117,7 +117,7 @@ describe('a KeySigner', () => {
   );
 
   // @shows AS-11.18
-  test('is published with its public members alone, beside the files, before it signs too', async () => {
+  test('is published with only its public members, beside the files, before it signs too', async () => {
     const { keys } = await keySet();
     expect(keys.map(({ kid }) => String(kid)).toSorted()).toEqual(
       [...signers.map(({ kid }) => kid), later.kid, 'file'].toSorted(),
@@ -129,7 +129,7 @@ describe('a KeySigner', () => {
   });
 
   // @shows AS-11.20
-  test('is listed as what it is, and replaced by giving the server another', async () => {
+  test('is listed as such, and replaced by giving the server another', async () => {
     expect(await portal.server.keys.list()).toMatchObject([
       { kid: later.kid, state: 'staged', file: null, signsFrom: later.signsFrom },
       { kid: 'module EdDSA', state: 'signing', file: null },
@@ -153,7 +153,7 @@ describe('a KeySigner', () => {
 });
 
 // @shows AS-11.20
-test('a KeySigner that signs for more than a year is to be replaced by another, not by a command', async () => {
+test('a KeySigner that signs for more than a year must be replaced by another, not by a command', async () => {
   const old = signerOf('RS256', 'old', { signsFrom: clock.now() - 367 * 86_400_000 });
   const another = await startPortal({ clock: clock.now, keySigners: [old] });
   try {
@@ -168,7 +168,7 @@ test('a KeySigner that signs for more than a year is to be replaced by another, 
   }
 });
 
-describe('what is no signature of the key', () => {
+describe('an invalid signature', () => {
   const throwSecret = () => {
     throw new Error(SECRET);
   };
@@ -190,7 +190,7 @@ describe('what is no signature of the key', () => {
       },
     ],
     [
-      'an error with a name and a code of its own making',
+      'an error with its own name and code',
       'failed: an error\n',
       () => Promise.reject(Object.assign(new Error(SECRET), { name: SECRET, code: SECRET })),
     ],
@@ -239,7 +239,7 @@ describe('what is no signature of the key', () => {
   ];
 
   // @shows AS-11.19
-  test('answers 503, says why in the log alone, and spends nothing: the same request works afterwards', async () => {
+  test('returns 503 with the reason only in the log, and spends nothing: the same request works afterwards', async () => {
     const client = clientOf('ES256');
     const visitor = await portal.signedIn(ADA);
     let token = '';
@@ -277,7 +277,7 @@ describe('what is no signature of the key', () => {
   });
 
   // @shows AS-11.19
-  test('also when the signer changes the bytes that it was given to sign', async () => {
+  test('is found also if the signer changes the bytes that it was given to sign', async () => {
     const client = clientOf('EdDSA');
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     misbehaves = async (data) => {
@@ -289,7 +289,7 @@ describe('what is no signature of the key', () => {
     expect((await exchangeCode(portal, client, code)).status).toBe(200);
   });
 
-  test('has what needs no ID token go on', async () => {
+  test('does not affect requests without an ID token', async () => {
     const client = clientOf('ES256');
     const code = await obtainCode(portal, client, await portal.signedIn(ADA), { scope: 'notes:read' });
     misbehaves = () => Promise.reject(new Error('away'));
@@ -299,7 +299,7 @@ describe('what is no signature of the key', () => {
 });
 
 // @shows AS-11.20
-test('of several the one signs whose time came last', async () => {
+test('of several, the one with the latest start time signs', async () => {
   const client = clientOf('RS256');
   const signedBy = async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
@@ -340,8 +340,8 @@ describe('a server is not started', () => {
     ['without a kid', [{ ...plain, kid: '' }], 'kid must be a text'],
     ['without a key', [{ ...plain, publicJwk: null }], 'publicJwk must be a public P-256 key'],
     ['with what signs nothing', [{ ...plain, sign: null }], 'sign must be a function'],
-    ['with a time that is none', [{ ...plain, signsFrom: '2026-01-01' }], 'signsFrom must be milliseconds'],
-    ['with a patience that is none', [{ ...plain, timeout: 0 }], 'timeout must be milliseconds'],
+    ['with an invalid time', [{ ...plain, signsFrom: '2026-01-01' }], 'signsFrom must be milliseconds'],
+    ['with an invalid timeout', [{ ...plain, timeout: 0 }], 'timeout must be milliseconds'],
   ])('%s', async (_, keySigners, message) => {
     await expect(startPortal({ keySigners: keySigners as KeySigner[] })).rejects.toThrow(message);
   });

@@ -38,7 +38,7 @@ function kidOf(idToken: string): unknown {
 
 describe('a clock that is set back', () => {
   // @shows AS-11.3
-  test('does not keep a process signing with a key that another one has replaced and removed', async () => {
+  test('does not make a process sign with a key that another one has replaced and removed', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     offset = -3_600_000;
     // Another process generates a key, and one with the age for it removes the one before.
@@ -99,7 +99,7 @@ describe('a key directory that is lost while serving', () => {
 
   // @shows AS-11.4
   test.each(LOSSES)(
-    '%s: the key set is 503, and is there again with the directory',
+    '%s: the key set is 503, and available again with the directory',
     async (_, lose, restore) => {
       const before: unknown = await (await keySet()).json();
       await lose();
@@ -118,23 +118,26 @@ describe('a key directory that is lost while serving', () => {
   );
 
   // @shows AS-11.4
-  test.each(LOSSES)('%s: what needs an ID token is 503, and nothing is spent', async (_, lose, restore) => {
-    const visitor = await portal.signedIn(ADA);
-    const code = await obtainCode(portal, client, visitor);
-    const tokens = await obtainTokens(portal, client, ADA);
-    await lose();
-    await expect.poll(async () => (await keySet()).status).toBe(503);
-    expect((await visitor.get(authorizationUrl(portal, client))).status).toBe(503);
-    expect((await exchangeCode(portal, client, code)).status).toBe(503);
-    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(503);
-    await restore();
-    expect((await exchangeCode(portal, client, code)).status).toBe(200);
-    expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
-    expect((await visitor.get(authorizationUrl(portal, client))).status).toBe(200);
-  });
+  test.each(LOSSES)(
+    '%s: requests that need an ID token are 503 and spend nothing',
+    async (_, lose, restore) => {
+      const visitor = await portal.signedIn(ADA);
+      const code = await obtainCode(portal, client, visitor);
+      const tokens = await obtainTokens(portal, client, ADA);
+      await lose();
+      await expect.poll(async () => (await keySet()).status).toBe(503);
+      expect((await visitor.get(authorizationUrl(portal, client))).status).toBe(503);
+      expect((await exchangeCode(portal, client, code)).status).toBe(503);
+      expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(503);
+      await restore();
+      expect((await exchangeCode(portal, client, code)).status).toBe(200);
+      expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
+      expect((await visitor.get(authorizationUrl(portal, client))).status).toBe(200);
+    },
+  );
 
   // @shows AS-11.4
-  test('a process that starts and cannot read the directory answers 503 until it can', async () => {
+  test('a process that cannot read the directory at the start returns 503 until it can', async () => {
     const unread = path.join(portal.application.storageDirectory, 'unread');
     await writeFile(unread, '');
     const started = await startPortal({ config: { oauth_server: { key_path: unread } }, signingKey: false });
@@ -150,7 +153,7 @@ describe('a key directory that is lost while serving', () => {
   });
 
   // @shows AS-11.4
-  test('what needs no key goes on, and the metadata stays what it was', async () => {
+  test('requests without a key continue, and the metadata is unchanged', async () => {
     const metadata = async () => (await fetch(`${portal.url}/.well-known/openid-configuration`)).text();
     const before = await metadata();
     const [, lose] = LOSSES[0] ?? ['', async () => {}];
@@ -163,7 +166,7 @@ describe('a key directory that is lost while serving', () => {
 });
 
 // @shows AS-11.4
-test('a server that never had a key has an empty key set', async () => {
+test('a server without any key has an empty key set', async () => {
   const without = await startPortal({ signingKey: false });
   try {
     const response = await fetch(`${without.url}/.well-known/jwks.json`);

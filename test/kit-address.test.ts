@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 // @shows AS-1.10
-test('a host that leaves the address to the kit, which serves its requests: guesses are counted by where they come from', async () => {
+test('a host served by the kit without its own address: guesses are counted by their source', async () => {
   for (const address of ['192.0.2.7', '198.51.100.9']) {
     const body = new URLSearchParams({ grant_type: 'refresh_token', client_id: 'x', client_secret: 'y' });
     const request = new Request('http://localhost:8080/oauth/token', { method: 'POST', body });

@@ -62,7 +62,7 @@ describe('in a real Chromium', () => {
   }
 
   test.each(LOOKS.slice(0, SCALE.lookedAtLanguages))(
-    'the pages have no fault that axe knows, and are no wider than the window: %s at %i pixels, %s',
+    'no page fails axe or is wider than the window: %s at %i pixels, %s',
     async (locale, width, colorScheme) => {
       const client = await registerClient(portal, { name: 'Zeitschriftenverwaltung (Übungsversion 2.0)' });
       const context = await browser.newContext({
@@ -98,7 +98,7 @@ describe('in a real Chromium', () => {
           (list?.[1] ?? 0) - (mark?.[1] ?? 0),
         ];
         expect(locale === 'ar' ? fromRight : fromLeft).toBeGreaterThan(20);
-        // A word of a button in two lines is a word that nobody reads at a glance.
+        // A button's word that is broken over two lines is hard to read.
         const lines = await page.evaluate(
           `[...document.querySelectorAll('.choices button')].map((button) => {
             const range = document.createRange();

@@ -100,46 +100,43 @@ const ask = (changes: Readonly<Record<string, string | undefined>> = {}) =>
 
 describe('the pages', () => {
   // @shows AS-38.1, AS-38.2, AS-38.6
-  test.each(['en', ...Object.keys(LANGUAGES)])(
-    'are all in the language that ui_locales asks for: %s',
-    async (tag) => {
-      const say = await saying(tag);
-      const visitor = portal.visitor();
-      const asked = ask({ ui_locales: `xx ${tag}` });
-      const signInPage = await visitor.visit(asked);
-      const title = tag === 'de' ? 'Willkommen' : say('sign_in.title');
-      await requirePage(signInPage, tag, [title, say('sign_in.identifier'), say('sign_in.to')]);
-      const wrong = await signIn(visitor, signInPage, ADA, 'wrong');
-      expect(wrong.status).toBe(401);
-      await requirePage(wrong, tag, [say('sign_in.wrong')]);
+  test.each(['en', ...Object.keys(LANGUAGES)])('are all in the language of ui_locales: %s', async (tag) => {
+    const say = await saying(tag);
+    const visitor = portal.visitor();
+    const asked = ask({ ui_locales: `xx ${tag}` });
+    const signInPage = await visitor.visit(asked);
+    const title = tag === 'de' ? 'Willkommen' : say('sign_in.title');
+    await requirePage(signInPage, tag, [title, say('sign_in.identifier'), say('sign_in.to')]);
+    const wrong = await signIn(visitor, signInPage, ADA, 'wrong');
+    expect(wrong.status).toBe(401);
+    await requirePage(wrong, tag, [say('sign_in.wrong')]);
 
-      const signedIn = await signIn(visitor, wrong, ADA);
-      const consent = await visitor.visit(locationOf(signedIn).href);
-      const shown: readonly string[] = [say('consent.title'), say('consent.deny'), say('scope.email.label')];
-      await requirePage(consent, tag, shown);
-      // Loaded again, and answered: the request is known by its id alone.
-      await requirePage(await visitor.get(consent.url), tag, shown);
-      expect((await visitor.submit(consent, { decision: 'deny' })).status).toBe(303);
-      const again = await visitor.submit(consent, { decision: 'allow' });
-      expect(again.status).toBe(400);
-      await requirePage(again, tag, [say('error.denied_before.title'), say('error.denied_before.message')]);
+    const signedIn = await signIn(visitor, wrong, ADA);
+    const consent = await visitor.visit(locationOf(signedIn).href);
+    const shown: readonly string[] = [say('consent.title'), say('consent.deny'), say('scope.email.label')];
+    await requirePage(consent, tag, shown);
+    // Loaded again, and answered: the request is known by its id alone.
+    await requirePage(await visitor.get(consent.url), tag, shown);
+    expect((await visitor.submit(consent, { decision: 'deny' })).status).toBe(303);
+    const again = await visitor.submit(consent, { decision: 'allow' });
+    expect(again.status).toBe(400);
+    await requirePage(again, tag, [say('error.denied_before.title'), say('error.denied_before.message')]);
 
-      const other = await visitor.visit(asked);
-      await visitor.submit(other, { decision: 'allow' });
-      const applications = await visitor.visit(`/oauth/applications?ui_locales=${tag}`);
-      expect((await visitor.submit(applications)).status).toBe(303);
-      await requirePage(applications, tag, [say('applications.title'), say('applications.back')]);
+    const other = await visitor.visit(asked);
+    await visitor.submit(other, { decision: 'allow' });
+    const applications = await visitor.visit(`/oauth/applications?ui_locales=${tag}`);
+    expect((await visitor.submit(applications)).status).toBe(303);
+    await requirePage(applications, tag, [say('applications.title'), say('applications.back')]);
 
-      const error = await visitor.get(`/oauth/authorize?client_id=none&ui_locales=${tag}`);
-      await requirePage(error, tag, [say('error.unknown_client.title'), say('error.back')]);
-      const nowhere = await visitor.get(`/nowhere?ui_locales=${tag}`);
-      await requirePage(nowhere, tag, [say('error.not_found.title'), say('error.request_id')]);
-      expect(nowhere.headers.get('vary')).toBe('Accept, Accept-Language');
-    },
-  );
+    const error = await visitor.get(`/oauth/authorize?client_id=none&ui_locales=${tag}`);
+    await requirePage(error, tag, [say('error.unknown_client.title'), say('error.back')]);
+    const nowhere = await visitor.get(`/nowhere?ui_locales=${tag}`);
+    await requirePage(nowhere, tag, [say('error.not_found.title'), say('error.request_id')]);
+    expect(nowhere.headers.get('vary')).toBe('Accept, Accept-Language');
+  });
 
   // @shows AS-38.2
-  test('go by ui_locales, then by the browser, then by the first language', async () => {
+  test("use ui_locales, then the browser's language, then the first language", async () => {
     const languageOf = async (uiLocales: string | undefined, accepted?: string) => {
       const headers: Readonly<Record<string, string>> =
         accepted === undefined ? {} : { 'accept-language': accepted };
@@ -155,7 +152,7 @@ describe('the pages', () => {
   });
 
   // @shows AS-38.2
-  test('keep the language that was asked for by a form, or pushed', async () => {
+  test('keep the language requested by a form, or in a pushed request', async () => {
     const parameters = Object.fromEntries(new URL(ask({ ui_locales: 'ja' })).searchParams);
     const posted = portal.visitor();
     const begun = await posted.post('/oauth/authorize', parameters);
@@ -174,7 +171,7 @@ describe('the pages', () => {
   });
 
   // @shows AS-38.2
-  test('keep the language through a sign-in that no application waits for, also when it fails', async () => {
+  test('keep the language through a sign-in that no application waits for, also if it fails', async () => {
     const visitor = portal.visitor();
     const signInPage = await visitor.visit('/oauth/applications?ui_locales=fr');
     const wrong = await signIn(visitor, signInPage, ADA, 'wrong');
@@ -189,7 +186,7 @@ describe('the pages', () => {
     ['a path', { 'accept-language': '../../../etc/passwd' }, '../../../etc/passwd %2e%2e/de'],
     ['a name of JavaScript', { 'accept-language': '__proto__, constructor' }, '__proto__ constructor'],
     ['a long list', {}, 'x-1 '.repeat(500)],
-  ])('are in English, and whole, for %s where a language belongs', async (_, headers, uiLocales) => {
+  ])('are entirely in English with %s in place of a language', async (_, headers, uiLocales) => {
     const page = await portal.visitor().get(ask({ client_id: 'none', ui_locales: uiLocales }), headers);
     expect(page.status).toBe(400);
     const html = await page.text();
@@ -198,7 +195,7 @@ describe('the pages', () => {
   });
 
   // @shows AS-38.3
-  test('say which languages there are in the metadata', async () => {
+  test('are listed by language in the metadata', async () => {
     for (const name of ['openid-configuration', 'oauth-authorization-server']) {
       const metadata = (await (await fetch(`${portal.url}/.well-known/${name}`)).json()) as object;
       expect(metadata).toMatchObject({
@@ -207,7 +204,7 @@ describe('the pages', () => {
     }
   });
 
-  test('of an administrator, and errors as JSON, stay in English', async () => {
+  test('for administrators, and JSON errors, stay in English', async () => {
     const answer = await fetch(`${portal.url}/oauth/token`, {
       method: 'POST',
       headers: { 'accept-language': 'de' },
@@ -219,7 +216,7 @@ describe('the pages', () => {
 
 describe('without the switch', () => {
   // @shows AS-38.3
-  test('pages are in English, whoever asks, and nothing says that there are languages', async () => {
+  test('pages are in English for every reader, and nothing mentions languages', async () => {
     const plain = await startPortal({ views: await viewsWith({ 'en.json': { 'consent.deny': 'No' } }) });
     try {
       const own = await registerClient(plain);
@@ -239,7 +236,7 @@ describe('without the switch', () => {
 
 describe('a slot', () => {
   // @shows AS-38.1
-  test('speaks the language of its page, as docs/pages.md has it', async () => {
+  test('uses the language of its page, as docs/pages.md describes', async () => {
     const views = await viewsWith({});
     const block = codeBlocks().find(({ code }) => code.includes('it.locale'));
     await mkdir(path.join(views, 'slots'));
@@ -258,7 +255,7 @@ describe('a slot', () => {
 
 describe("an application's own messages", () => {
   // @shows AS-38.4
-  test('add a language, as far as they go, and translate what the configuration says', async () => {
+  test('add a language, also a partial one, and translate texts of the configuration', async () => {
     const visitor = await portal.signedIn(ADA);
     const html = await requirePage(await visitor.visit(ask({ ui_locales: 'nl-BE' })), 'nl', [
       'Toestaan',
@@ -280,7 +277,7 @@ describe("an application's own messages", () => {
     ['de.json', '{ "consent.allow": ', 'cannot be read: '],
     ['de.json', '[]', 'must be one object that maps keys to texts'],
     ['no language.json', {}, 'its name is no language tag'],
-  ])('are refused at start, with file and key: %s %j', async (name, content, problem) => {
+  ])('are refused at the start, with file and key: %s %j', async (name, content, problem) => {
     const views = await viewsWith({ [name]: content });
     const file = path.join(views, 'words', name);
     await expect(startApplication({ ...portal.definition, views }, { env: portal.env })).rejects.toThrow(
@@ -288,7 +285,7 @@ describe("an application's own messages", () => {
     );
   });
 
-  test('with a mistake are told by the doctor, which names the section about them', async () => {
+  test('with an error are reported by the doctor, which names the section about them', async () => {
     const app = await mkdtemp(path.join(folder, 'app-'));
     await mkdir(path.join(app, 'node_modules'));
     await installPortico(app);
@@ -323,14 +320,14 @@ describe("an application's own messages", () => {
     [[], 'oauth_server:languages: must name a language'],
     [['_'], 'is no language tag (BCP 47)'],
     ['de', "must be true, false or a list of languages such as ['en', 'de']"],
-  ])('are what a configured language needs: %j', async (languages, problem) => {
+  ])('are required for a configured language: %j', async (languages, problem) => {
     await expect(startPortal({ config: { oauth_server: { languages } } })).rejects.toThrow(problem);
   });
 });
 
 describe('an application without the kit', () => {
   // @shows AS-38.5
-  test('has the languages of the pages of the server, and its own messages', async () => {
+  test("has the languages of the server's pages, and its own messages", async () => {
     const created = await createDatabase(folder);
     const database = openOwnStore(created.url);
     await migrate(database, oauthServerMigrations);

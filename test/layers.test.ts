@@ -146,7 +146,7 @@ const described = ({ file, specifier }: Import) => `${path.relative(root, file)}
 describe('imports', () => {
   // @shows AS-1.1, MCP-1.1
   test.each(Object.entries(PACKAGES))(
-    '%s imports other packages by their public names alone',
+    '%s imports other packages only by their public names',
     (name, allowed) => {
       const folder = `packages/${name}/src`;
       const files = filesIn(folder).filter((file) => !file.endsWith('.test.ts'));
@@ -193,7 +193,7 @@ describe('imports', () => {
     expect(forbidden.map(described)).toEqual([]);
   });
 
-  test('the relying party uses nothing of Portico', () => {
+  test('the relying party imports nothing from Portico', () => {
     const found = filesIn('examples/relying-party').flatMap(importsOf);
     expect(found.filter(({ specifier }) => specifier.startsWith('portico'))).toEqual([]);
   });
@@ -203,7 +203,7 @@ describe('the code of the packages', () => {
   const files = filesIn('packages/*/src').filter((file) => !file.endsWith('.test.ts'));
   const named = (file: string) => path.relative(root, file);
 
-  test('has no cycle of imports, not by types either', () => {
+  test('has no import cycle, not even of types', () => {
     const imports = new Map(
       files.map((file) => {
         const relative = importsOf(file).filter(({ specifier }) => specifier.startsWith('.'));
@@ -223,7 +223,7 @@ describe('the code of the packages', () => {
     expect(cycles).toEqual([]);
   });
 
-  test.each(Object.entries(ROOMS))('in %s runs downwards only, room by room', (folder, rooms) => {
+  test.each(Object.entries(ROOMS))('in %s goes downwards only, layer by layer', (folder, rooms) => {
     const roomOf = (file: string) => {
       const [first = '', ...rest] = path.relative(folder, file).split('/');
       return rest.length === 0 ? path.basename(first, '.ts') : `${first}/`;
@@ -240,7 +240,7 @@ describe('the code of the packages', () => {
     expect(upward.map((found) => `${named(found.file)} imports ${resolved(found)}`)).toEqual([]);
   });
 
-  test('loads nothing past the imports that can be seen', () => {
+  test('loads nothing except by visible imports', () => {
     const found = files.filter((file) => /\bcreateRequire\b/.test(readFileSync(file, 'utf8')));
     expect(found.map(named)).toEqual([]);
   });

@@ -9,7 +9,7 @@ const PAGES = pagesOf(ROOT);
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 
 describe('every link of a page', () => {
-  test.each(PAGES)('leads somewhere: %s', (page) => {
+  test.each(PAGES)('points to an existing place: %s', (page) => {
     const wrong = linksOf(page, read(page)).flatMap((link) => {
       const problem = problemOf(ROOT, link);
       return problem === null ? [] : [`${page}:${link.line} ${link.target}: ${problem}`];
@@ -17,7 +17,7 @@ describe('every link of a page', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('is looked at: there are many, of each kind', () => {
+  test('is checked: there are many, of each kind', () => {
     const targets = PAGES.flatMap((page) => linksOf(page, read(page)).map(({ target }) => target));
     const kinds = [/^https:/, /^#/, /\.md$/, /\.md#/, /\.ts$/].map((kind) =>
       targets.filter((each) => kind.test(each)),
@@ -26,7 +26,7 @@ describe('every link of a page', () => {
   });
 });
 
-describe('what is wrong with a link is found', () => {
+describe('an error in a link is found', () => {
   const page = 'docs/keys.md';
   const problemWith = (markdown: string) =>
     linksOf(page, markdown).map((link) => [link.line, problemOf(ROOT, link)]);
@@ -34,7 +34,7 @@ describe('what is wrong with a link is found', () => {
   test.each([
     ['a file that there is not', '[x](nowhere.md)', 'there is no docs/nowhere.md'],
     ['an anchor that there is not', '[x](../README.md#nowhere)', 'README.md has no #nowhere'],
-    ['an anchor of its own page', '[x](#nowhere)', 'docs/keys.md has no #nowhere'],
+    ['an anchor of the same page', '[x](#nowhere)', 'docs/keys.md has no #nowhere'],
     ['a way out of the repository', '[x](../../elsewhere.md)', 'leads out of the repository'],
     ['an absolute path', '[x](/docs/keys.md)', 'leads out of the repository'],
     ['a picture', '![x](nowhere.svg)', 'there is no docs/nowhere.svg'],
@@ -47,7 +47,7 @@ describe('what is wrong with a link is found', () => {
     expect(problemWith(`first\n\n${markdown}\n`)).toEqual([[3, problem]]);
   });
 
-  test('and what stands in code or a comment is none', () => {
+  test('and text in code or a comment is not a link', () => {
     const markdown = '`[x](nowhere.md)`\n\n```md\n[x](nowhere.md)\n```\n\n<!-- [x](nowhere.md) -->\n';
     expect(problemWith(markdown)).toEqual([]);
   });
@@ -59,14 +59,14 @@ describe('what is wrong with a link is found', () => {
   });
 });
 
-describe('every page that the code names', () => {
+describe('every page that the code mentions', () => {
   const NAMED = /(?<![\w/.-])docs\/[\w/.-]+\.md(?:#[\w.-]+)?/g;
   const sources = globSync(['src/**/*.{ts,eta}', 'examples/**/*.{ts,eta,yml,yaml}', '.ci/run'], {
     cwd: ROOT,
     exclude: (name) => name === 'node_modules',
   });
 
-  test('is there, with its section', () => {
+  test('exists, with its section', () => {
     const named = sources.flatMap((file) =>
       [...read(file).matchAll(NAMED)].map(([target]) => ({ file, target })),
     );

@@ -82,7 +82,7 @@ const run = (...args: readonly string[]) =>
 const HEX = "printf('%012x%020x', 1000, i)";
 
 // @shows AS-30.8
-test('clients: a page has a thousand at most, the last one says that it is, and a list without pages has all', async () => {
+test('clients: a page has a thousand at most, the last one says so, and a list without pages has all', async () => {
   const { clients } = portal.server;
   const list = (page: { limit?: number; after?: string }) => clients.page(page);
   expect(await sizes(list)).toEqual([1]);
@@ -103,7 +103,7 @@ test('clients: a page has a thousand at most, the last one says that it is, and 
 });
 
 // @shows AS-31.2, AS-31.6
-test('authorizations and requests of a person: all are listed, and all end, whatever is at the end of a batch', async () => {
+test('authorizations and requests of a person: all are listed and all end, wherever a batch ends', async () => {
   const { access } = portal.server;
   await obtainTokens(portal, client, ADA);
   const [held] = (await access.list()).items;
@@ -129,7 +129,7 @@ test('authorizations and requests of a person: all are listed, and all end, what
 });
 
 // @shows AS-19.8, AS-19.9
-test('events and all that is kept of a person: each page and batch is followed by the rest', async () => {
+test('events and other data of a person: after each page or batch comes the rest', async () => {
   const { access, audit } = portal.server;
   await obtainTokens(portal, client, ADA);
   const [held] = (await access.list()).items;

@@ -89,7 +89,7 @@ async function grantedTo(
   return (await response.json()) as Granted;
 }
 
-/** Why a request for these scopes is refused, as the log has it: no browser is sent to a client that may be anybody. */
+/** Why a request for these scopes is refused, from the log: the browser is not redirected to an unverified client. */
 async function refusedAt(portal: RunningPortal, client: TestClient, visitor: Visitor, scope: string) {
   const answer = await visitor.visit(authorizationUrl(portal, client, { scope }));
   const id = answer.headers.get('x-request-id') ?? '';
@@ -118,7 +118,7 @@ describe.each([
   });
 
   // @shows AS-6.25
-  test('metadata name no scope of services, and openid from the moment in which there is a signing key', async () => {
+  test('the metadata lists no service scope, and openid once there is a signing key', async () => {
     const documents = ['oauth-authorization-server', 'openid-configuration'];
     for (const each of documents) expect(await scopesAt(portal, each)).toEqual(KEYLESS);
     expect(await scopesAt(portal, 'oauth-protected-resource/api')).toEqual(['notes:read', 'notes:write']);
@@ -142,7 +142,7 @@ describe('without either', () => {
   });
 
   // @shows AS-6.25
-  test('metadata name every scope', async () => {
+  test('the metadata lists every scope', async () => {
     for (const each of ['oauth-authorization-server', 'openid-configuration']) {
       expect(await scopesAt(portal, each)).toEqual(['openid', ...KEYLESS, 'mcp:service']);
     }
@@ -151,7 +151,7 @@ describe('without either', () => {
   });
 
   // @shows AS-7.19
-  test('a client that registered itself before is refused what it cannot have', async () => {
+  test('a client that registered itself before is refused scopes that it cannot have', async () => {
     const on = await start(
       {},
       {
@@ -184,7 +184,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('is granted of all scopes those that it can have, is told so, and nothing else is shown to the person', async () => {
+  test('asks for all scopes and is granted those that it can have, is told so, and only those are shown to the person', async () => {
     const page = await (await ada.visit(authorizationUrl(portal, client, { scope: ALL }))).text();
     expect(page).toContain('Read your notes');
     expect(page).not.toContain('Discover tools');
@@ -195,7 +195,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('is refused where none of them remains, and for a scope that there is not', async () => {
+  test('is refused if none of them is left, and for an unknown scope', async () => {
     for (const [scope, told] of [
       ['mcp:service', 'not registered for this client: "mcp:service"'],
       ['notes:read unheard:of', 'not registered for this client: "unheard:of"'],
@@ -208,7 +208,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('pushes a request for all scopes, and is granted those that it can have', async () => {
+  test('can push a request for all scopes, and is granted those that it can have', async () => {
     const asked = new URL(authorizationUrl(portal, client, { scope: ALL })).searchParams;
     const pushed = await fetch(`${portal.url}/oauth/par`, { method: 'POST', body: asked });
     expect(pushed.status).toBe(201);
@@ -226,7 +226,7 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('refreshes with the scopes that it asked for at first, and with none that it could have been granted', async () => {
+  test('refreshes with the scopes that it first asked for, and not with those that it was not granted', async () => {
     const { refresh_token: first } = await grantedTo(portal, client, ada, `openid notes:read mcp:service`);
     const refreshWith = (refresh_token: string, scope: string) =>
       token(portal, client, { grant_type: 'refresh_token', refresh_token, scope });
@@ -241,14 +241,14 @@ describe('a client that registered itself', () => {
   });
 
   // @shows AS-7.19
-  test('leaves a client that an operator registered refused for the same', async () => {
+  test("does not change that an operator's client is refused for the same request", async () => {
     const own = await registerClient(portal, { scopes: ['openid', 'notes:read'], public: true });
     expect((await refusedAt(portal, own, ada, 'notes:read notes:write'))[0]).toBe('invalid_scope');
     expect((await refusedAt(portal, own, ada, 'openid notes:read'))[0]).toBe('invalid_scope');
   });
 
   // @shows AS-7.19, AS-6.25
-  test('is granted openid once there is a key, and goes on without, also while the keys are lost', async () => {
+  test('is granted openid once there is a key, and continues without it, also while the keys are lost', async () => {
     const before = await grantedTo(portal, client, ada, ALL);
     await portal.server.keys.generate();
     const after = await grantedTo(portal, client, ada, ALL);
@@ -287,7 +287,7 @@ describe('a client that is a document', () => {
   afterEach(() => clock.advance(61));
 
   // @shows AS-7.19
-  test('is granted of all scopes those of its document', async () => {
+  test('asks for all scopes and is granted those of its document', async () => {
     const id = host.publish('/narrow.json', {
       client_name: 'Narrow',
       redirect_uris: [REDIRECT_URI],
@@ -303,7 +303,7 @@ describe('a client that is a document', () => {
 });
 
 // @shows MCP-3.22
-test('the metadata of an MCP endpoint name the scope of services only where all clients are an operator’s', async () => {
+test('the metadata of an MCP endpoint lists the service scope only if all clients are an operator’s', async () => {
   const scopes = ['mcp:tools', 'mcp:service'];
   const named = async (switches: object) => {
     const application = await startApplication({

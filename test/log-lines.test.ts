@@ -31,9 +31,9 @@ const linesIn = (log: string): readonly Line[] =>
 const logOf = (portal: RunningPortal) =>
   readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
 
-describe('every line that is written for a request has its id', () => {
+describe('every log line of a request has its id', () => {
   // @shows AS-29.7
-  test('in the kit: of its hooks and events, of a handler, of what a mapper of claims is told, and of a method', async () => {
+  test('in the kit: from hooks and events, from a handler, from warnings about claims, and from a method', async () => {
     const portal = await startPortal({
       config: { oauth_server: { claims: () => ({ shoe_size: 41 }) } },
       routes: (application) => {
@@ -63,7 +63,7 @@ describe('every line that is written for a request has its id', () => {
     });
     onTestFinished(() => portal.close());
     const client = await registerClient(portal);
-    // Nobody has asked for that: it was done in this process.
+    // No request has caused that: it happened in this process.
     const before = linesIn(await logOf(portal)).length;
     const tokens = await obtainTokens(portal, client, ADA);
     await callApi(portal, '/oauth/userinfo', tokens.access_token);
@@ -106,7 +106,7 @@ describe('every line that is written for a request has its id', () => {
     const lines = linesIn(await running.log()).filter(({ message }) =>
       String(message).startsWith('audit: client_'),
     );
-    // Nobody is told the id of the request in an event, so the line has it from where it is written.
+    // An event does not carry the request id, so the line gets it where it is written.
     expect(lines.map(({ requestId }) => String(requestId)).toSorted()).toEqual(ids.toSorted());
   });
 });
@@ -202,7 +202,7 @@ const PATHS = [
   '/nowhere',
 ];
 const METHODS = ['GET', 'POST', 'POST', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'];
-/** Where somebody puts a secret, and what stands around it. */
+/** The places in which a secret may be put by mistake, with the text around it. */
 const AROUND: readonly ((secret: string) => string)[] = [
   (secret) => secret,
   (secret) => `https://app.example/cb?code=${secret}`,
@@ -297,7 +297,7 @@ function oddRequest(): readonly [path: string, init: RequestInit] {
 
 describe('no line of the log', () => {
   // @shows AS-19.2, AS-29.9
-  test('has a secret that somebody put in a wrong place, nor is broken by what was sent', async () => {
+  test('has a secret that was put in a wrong place, or is broken by input', async () => {
     const said: string[] = [];
     const statuses = new Map<number, number>();
     for (let sent = 0; sent < SCALE.plantedSecrets; sent += 1) {
@@ -327,7 +327,7 @@ describe('no line of the log', () => {
   });
 
   // @shows AS-29.9
-  test('of a request that waits holds the state or the nonce of its application', async () => {
+  test('about a waiting request has the state or nonce of its application', async () => {
     const state = 'a-state-that-an-application-has-bound-to-its-session';
     const client = await registerClient(portal);
     await portal.visitor().get(authorizationUrl(portal, client, { state, nonce: state, scope: 'nothing' }));

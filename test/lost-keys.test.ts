@@ -16,7 +16,7 @@ import {
 const FOLDER = path.join(ROOT, 'examples', 'portal');
 
 // @shows AS-11.21
-test('where people have allowed applications that were given ID tokens, setup makes no key in the place of one that is lost', async () => {
+test('after ID tokens were issued, setup does not replace a lost key', async () => {
   const portal = await startPortal();
   const run = (...args: string[]) => porticoHere(args, { cwd: FOLDER, env: portal.env });
   const { key_path: directory } = portal.server.config;
@@ -24,7 +24,7 @@ test('where people have allowed applications that were given ID tokens, setup ma
     const client = await registerClient(portal);
     await rename(directory, `${directory}-away`);
     await mkdir(directory, { mode: 0o700 });
-    // Nobody has an ID token yet.
+    // No ID token has been issued yet.
     expect(await run('oauth:server:setup')).toMatchObject({ code: 0 });
     await rename(directory, `${directory}-unused`);
     await rename(`${directory}-away`, directory);
@@ -52,7 +52,7 @@ test('where people have allowed applications that were given ID tokens, setup ma
 });
 
 // @shows AS-11.23
-test('a process that starts without the keys of the ID tokens that were issued answers 503 until it has them', async () => {
+test('a process that starts without the keys of issued ID tokens returns 503 until it has them', async () => {
   const portal = await startPortal();
   const clock = createClock();
   const { key_path: directory } = portal.server.config;

@@ -62,7 +62,7 @@ function use(on: On) {
 
 /**
  * Uses it while another transaction holds the row, until `goOn`. The row is held unchanged: PostgreSQL does not keep the line for a row
- * that whoever held it has changed, and the question could overtake the statement (decision 9 says what the store asks instead).
+ * that its holder has changed, and the question could overtake the statement (decision 9 says what the store asks instead).
  */
 async function useBlocked(on: On) {
   const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -95,7 +95,7 @@ const STORES: readonly (readonly [string, (url: string, options?: BorrowingOptio
 
 describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, openStore) => {
   // @shows AS-18.9
-  test('after it took effect resolves by the question, once the store is back', async () => {
+  test('after it took effect succeeds by the question, once the store is back', async () => {
     const way = await openWay(server.url, openStore);
     way.holdsFrom = 'families SET generation';
     const { using, counts } = use(way.database);
@@ -110,7 +110,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
   });
 
   // @shows AS-18.9
-  test('before it took effect is unavailable, and can be used again', async () => {
+  test('before it took effect is unavailable, and can be repeated', async () => {
     const { database } = await openWay(server.url, openStore);
     const { using, counts, goOn } = await useBlocked(database);
     await server.kill();
@@ -123,7 +123,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
   });
 
   // @shows AS-18.9
-  test('though the server still executes it resolves once it has taken effect', async () => {
+  test('while the server still executes it succeeds once it has taken effect', async () => {
     const way = await openWay(server.url, openStore);
     const { using, counts, goOn, watching } = await useBlocked(way.database);
     way.cut();
@@ -136,7 +136,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
   });
 
   // @shows AS-18.9
-  test('is asked about for thirty seconds, and a question that is refused again', async () => {
+  test('is asked about for thirty seconds, and asked again if the question is refused', async () => {
     const timer = createTimer();
     const way = await openWay(server.url, (url) => openStore(url, { timer }));
     way.holdsFrom = 'families SET generation';
@@ -161,7 +161,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
 
   // @shows AS-18.9
   test.each(ONE_STATEMENT)(
-    'may be lost by a server that says so itself, as engines of several nodes do that speak like %s',
+    'may be lost by a server that reports itself unable, as nodes of a cluster do that speak like %s',
     async () => {
       const { database: on } = await openWay(server.url, openStore);
       const lost = "DO $$ BEGIN RAISE EXCEPTION 'result is ambiguous' USING ERRCODE = '40003'; END $$";
@@ -183,7 +183,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
     },
   );
 
-  test('and that nobody asks about is unavailable', async () => {
+  test('without a question is unavailable', async () => {
     const way = await openWay(server.url, openStore);
     way.holdsFrom = 'families SET generation';
     const using = way.database.execute(USE);
@@ -196,7 +196,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
 });
 
 describe('the question is not asked', () => {
-  test('when no connection could be made', async () => {
+  test('if no connection could be made', async () => {
     const database = openDatabase(server.url, { directory: '/' });
     onTestFinished(() => database.close());
     await server.kill();
@@ -206,7 +206,7 @@ describe('the question is not asked', () => {
     expect(counts.asked).toBe(0);
   });
 
-  test('when the server answers that the statement failed', async () => {
+  test('if the server answers that the statement failed', async () => {
     const counts = { asked: 0 };
     const asking = async () => (counts.asked += 1) > 0;
     await expect(direct.execute('INSERT INTO nothing VALUES (1)', [], asking)).rejects.toThrow(/nothing/);
@@ -218,7 +218,7 @@ describe('the question is not asked', () => {
   });
 
   test.each(ONE_STATEMENT)(
-    'when %s answers a commit with the rollback of a transaction in which a statement had failed',
+    'if %s answers a commit with the rollback of a transaction in which a statement failed',
     async () => {
       const counts = { asked: 0 };
       const committing = direct.transaction(

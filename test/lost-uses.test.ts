@@ -110,7 +110,7 @@ const is503 = ({ status }: Response) => status === 503;
 
 describe('a use that arrives at the database late', () => {
   // @shows AS-18.9
-  test.each(AS_STATEMENT)('never takes effect, it was answered 503: a refresh, on %s', async () => {
+  test.each(AS_STATEMENT)('never takes effect after its 503: a refresh, on %s', async () => {
     const { way, portal, client } = await openPortal();
     const before = await obtainTokens(portal, client, ADA);
     const delay = way.delay(SCOPES);
@@ -124,24 +124,21 @@ describe('a use that arrives at the database late', () => {
   });
 
   // @shows AS-18.9
-  test.each(AS_STATEMENT)(
-    'never takes effect, it was answered 503: the exchange of a code, on %s',
-    async () => {
-      const { way, portal, client } = await openPortal();
-      const code = await obtainCode(portal, client, await portal.signedIn(ADA));
-      const delay = way.delay(SCOPES);
-      const lost = exchangeCode(portal, client, code);
-      await delay.begun;
-      way.cut();
-      expect((await lost).status).toBe(503);
-      await delay.deliver();
-      const again = await tokensOf(await exchangeCode(portal, client, code));
-      expect(await introspect(portal, again.access_token)).toMatchObject({ active: true });
-    },
-  );
+  test.each(AS_STATEMENT)('never takes effect after its 503: the exchange of a code, on %s', async () => {
+    const { way, portal, client } = await openPortal();
+    const code = await obtainCode(portal, client, await portal.signedIn(ADA));
+    const delay = way.delay(SCOPES);
+    const lost = exchangeCode(portal, client, code);
+    await delay.begun;
+    way.cut();
+    expect((await lost).status).toBe(503);
+    await delay.deliver();
+    const again = await tokensOf(await exchangeCode(portal, client, code));
+    expect(await introspect(portal, again.access_token)).toMatchObject({ active: true });
+  });
 
   // @shows AS-18.9
-  test.each(AS_STATEMENT)('never takes effect, it was answered 503: a consent, on %s', async () => {
+  test.each(AS_STATEMENT)('never takes effect after its 503: a consent, on %s', async () => {
     const { way, direct, portal, client } = await openPortal();
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client));
@@ -158,7 +155,7 @@ describe('a use that arrives at the database late', () => {
   });
 
   // @shows AS-18.9
-  test.each(AS_TRANSACTION)('with its commit alone is waited for, and answered, on %s', async () => {
+  test.each(AS_TRANSACTION)('is waited for and answered if only its commit is late, on %s', async () => {
     const { way, direct, portal, client } = await openPortal();
     const before = await obtainTokens(portal, client, ADA);
     const delay = way.delay('COMMIT');
@@ -173,7 +170,7 @@ describe('a use that arrives at the database late', () => {
 
   // @shows AS-18.9
   test.each(AS_TRANSACTION)(
-    'or never, with its commit alone, is 503 once the server has given it up, on %s',
+    'is 503 if only its commit never arrives and the server has given it up, on %s',
     async () => {
       const { way, direct, portal, client } = await openPortal();
       const before = await obtainTokens(portal, client, ADA);
@@ -190,7 +187,7 @@ describe('a use that arrives at the database late', () => {
 
   // @shows AS-18.9
   test.each(AS_STATEMENT)(
-    'at its standby, though a restarted primary shows it, is answered once it is there, as a revocation is, on %s',
+    'is answered once the standby has it, even if a restarted primary shows it earlier, like a revocation, on %s',
     async () => {
       const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } = await startPrimary();
       const portal = await startPortal({ databaseServer: server.url });
@@ -256,11 +253,11 @@ describe('a use that arrives at the database late', () => {
 
 // @shows AS-18.9
 test.each(AS_STATEMENT)(
-  'the question of a use that waits for a standby leaves the connections to others, on %s',
+  'the question of a use that waits for a standby does not block the connections of others, on %s',
   async () => {
     const { server, direct, awaitStandby, awaitNoStandby, waitsForStandby } = await startPrimary();
     const way = await openWay(server.url);
-    // The question has the only connection, and a statement may take longer than anybody waits for one.
+    // The question has the only connection, and a statement may take longer than a client waits.
     const config = { database_pool_size: 1, database_statement_timeout: 60 };
     const portal = await startPortal({ databaseServer: null, databaseUrl: way.url, config });
     onTestFinished(() => portal.close());
@@ -282,7 +279,7 @@ test.each(AS_STATEMENT)(
 );
 
 // @shows AS-18.9
-test('a use that is lost while a third transaction changes its row is answered, or can be used again', async () => {
+test('a use lost while a third transaction changes its row is answered, or can be repeated', async () => {
   const { way, direct, portal, client } = await openPortal();
   let { refresh_token: token } = await obtainTokens(portal, client, ADA);
   const totals = { answered: 0, again: 0 };
@@ -315,7 +312,7 @@ test('a use that is lost while a third transaction changes its row is answered, 
 });
 
 // @shows AS-5.8, AS-18.9
-test('a rotation of a secret whose acknowledgement is lost happens once, and the application goes on with the secret before', async () => {
+test('a rotation of a secret whose acknowledgement is lost happens once, and the previous secret still works', async () => {
   const { way, direct, portal, client } = await openPortal();
   way.holdsFrom = 'UPDATE oauth_clients';
   const lost = portal.server.clients.rotateSecret(client.id);
@@ -331,7 +328,7 @@ test('a rotation of a secret whose acknowledgement is lost happens once, and the
   ]);
 });
 
-describe('a client that is registered unless it is there, and whose commit is on the way', () => {
+describe('a client that is registered if it is new, with a late commit', () => {
   async function registerLost() {
     const { way, direct, portal } = await openPortal();
     const register = () =>
@@ -349,14 +346,14 @@ describe('a client that is registered unless it is there, and whose commit is on
   }
 
   // @shows AS-18.9
-  test('is registered, with its secret, when that arrives', async () => {
+  test('is registered with its secret when the commit arrives', async () => {
     const { delay, lost } = await registerLost();
     await delay.deliver();
     expect(await lost).toMatchObject({ created: true });
   });
 
   // @shows AS-18.9
-  test('is not when it never does, and can be then', async () => {
+  test('is not registered if it never arrives, and can be then', async () => {
     const { register, delay, lost, direct } = await registerLost();
     delay.drop();
     expect(direct.isUnavailable(await lost)).toBe(true);
@@ -364,7 +361,7 @@ describe('a client that is registered unless it is there, and whose commit is on
   });
 });
 
-describe("an answer to the question of consent whose statement's acknowledgement is lost", () => {
+describe("an answer on the consent screen whose statement's acknowledgement is lost", () => {
   const outcomes = { allow: 'allowed', deny: 'denied' } as const;
 
   // @shows AS-18.9
@@ -390,7 +387,7 @@ describe("an answer to the question of consent whose statement's acknowledgement
   });
 
   // @shows AS-18.9
-  test('and that arrives late changes nothing: it was denied again', async () => {
+  test('has no effect if it arrives late: it was denied again', async () => {
     const { way, portal, client } = await openPortal();
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client));

@@ -138,7 +138,7 @@ async function addPeople({ database }: Application) {
 
 describe('signing in', () => {
   // @shows RFC9700-2.1f
-  test('leads to the path to return to, and the session knows who it is', async () => {
+  test('redirects to the return path, and the session knows the person', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -168,7 +168,7 @@ describe('signing in', () => {
   });
 
   // @shows HOST-2.6
-  test('no provider of people is asked about an empty password: each gets one that nobody can know', async () => {
+  test('an empty password is never checked: each provider gets one that cannot be known', async () => {
     const offered: string[] = [];
     const application = await start({
       authenticate: async (_, password) => {
@@ -186,7 +186,7 @@ describe('signing in', () => {
   });
 
   test.each(['a\0@example.com', '', ' ', `${'a'.repeat(10_000)}@example.com`, "' OR 1=1 --"])(
-    'the address %j is nobody',
+    'the address %j belongs to no account',
     async (email) => {
       const application = await start();
       await addPeople(application);
@@ -196,7 +196,7 @@ describe('signing in', () => {
 
   // @shows RFC6749-10.15, RFC9700-2.1c
   test.each(['https://evil.example/', '//evil.example', '/\\evil.example'])(
-    'never leads to %s',
+    'never redirects to %s',
     async (returnTo) => {
       const application = await start();
       await addPeople(application);
@@ -205,7 +205,7 @@ describe('signing in', () => {
     },
   );
 
-  test('leads to a path of any script, percent-encoded as the header needs it', async () => {
+  test('redirects to a path in any script, percent-encoded as the header requires', async () => {
     const application = await start();
     await addPeople(application);
     const response = await browser(application).signIn('ada@example.com', 'correct', '/日本/ä?q=é b#😀');
@@ -214,7 +214,7 @@ describe('signing in', () => {
   });
 
   // @shows HOST-2.2
-  test('gives a new session id, and the one before is dead', async () => {
+  test('gives a new session id, and the previous one is invalid', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -227,7 +227,7 @@ describe('signing in', () => {
   });
 
   // @shows HOST-2.2
-  test('keeps the secret and data of the visitor who signed in, and drops those of another person', async () => {
+  test('keeps the secret and data of the same visitor, and drops those of another person', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -252,13 +252,13 @@ describe('the session', () => {
     );
   });
 
-  test('is not begun for a visitor who wrote nothing', async () => {
+  test('is not started for a visitor without data', async () => {
     const application = await start();
     expect((await browser(application).send('/who')).headers.has('set-cookie')).toBe(false);
     expect((await application.database.execute('SELECT * FROM host_sessions')).rows).toEqual([]);
   });
 
-  test('survives a restart, and serves several processes', async () => {
+  test('survives a restart, and works in several processes', async () => {
     const first = await start();
     await addPeople(first);
     const visitor = browser(first);
@@ -267,7 +267,7 @@ describe('the session', () => {
     expect(await browser(second, visitor.session()).text('/who')).toBe('"Ada"');
   });
 
-  test('is over at sign-out, everywhere', async () => {
+  test('ends everywhere at sign-out', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -279,7 +279,7 @@ describe('the session', () => {
     expect(await browser(application, cookie).text('/who')).toBe('null');
   });
 
-  test('of a suspended account is nobody, from the next request on', async () => {
+  test('of a suspended account is signed out from the next request on', async () => {
     const application = await start();
     const { accounts, ada } = await addPeople(application);
     const visitor = browser(application);
@@ -295,7 +295,7 @@ describe('the session', () => {
   });
 
   // @shows HOST-2.1
-  test('is not begun by a form without one, and lives two hours while nobody is signed in', async () => {
+  test('is not started by a form without one, and lives two hours for a signed-out visitor', async () => {
     const application = await start();
     const stored = async () =>
       (await application.database.execute<{ expires_at: number }>('SELECT expires_at FROM host_sessions'))
@@ -309,7 +309,7 @@ describe('the session', () => {
   });
 
   // @shows HOST-1.5
-  test('goes when it has ended, while new ones begin', async () => {
+  test('is removed after it has ended, while new ones start', async () => {
     const application = await start();
     await browser(application).text('/secret');
     await application.database.execute('UPDATE host_sessions SET expires_at = 1');
@@ -318,7 +318,7 @@ describe('the session', () => {
     expect(rows).toEqual([]);
   });
 
-  test('loses nothing that requests write at the same moment', async () => {
+  test('keeps all data that simultaneous requests write', async () => {
     const application = await start();
     const visitor = browser(application);
     await visitor.text('/secret');
@@ -330,14 +330,14 @@ describe('the session', () => {
   });
 
   test.each(['x', 'a'.repeat(43), `${'a'.repeat(43)}'--`, ''])(
-    'an invented cookie %j is no session',
+    'an invented cookie %j is not a session',
     async (value) => {
       const application = await start();
       expect(await browser(application, value).text('/who')).toBe('null');
     },
   );
 
-  test('session() and auth() outside of a request say what is missing', () => {
+  test('session() and auth() outside a request say what is missing', () => {
     expect(() => session()).toThrow('session() was called outside of a request');
     expect(() => auth()).toThrow('auth() was called outside of a request');
   });
@@ -382,7 +382,7 @@ describe('how long a session lives', () => {
   });
 
   // @shows HOST-1.5
-  test('without a use it ends at session_ttl to the second, whatever the browser still sends', async () => {
+  test('without use it ends at session_ttl to the second, whatever the browser still sends', async () => {
     const { application, visitor } = await begin();
     const cookie = visitor.session();
     clock.advance(LIFETIME);
@@ -393,7 +393,7 @@ describe('how long a session lives', () => {
   });
 
   // @shows HOST-1.5
-  test('it is fourteen days unless the configuration says otherwise', async () => {
+  test('it is fourteen days by default', async () => {
     const { application, visitor } = await begin({});
     const cookie = visitor.session();
     clock.advance(14 * DAY - 1);
@@ -418,7 +418,7 @@ describe('how long a session lives', () => {
   });
 
   // @shows HOST-1.5
-  test('a short one is extended after half of it', async () => {
+  test('a short one is extended after half its time', async () => {
     const { visitor } = await begin({ session_ttl: 600 });
     for (let use = 0; use < 3; use += 1) {
       clock.advance(301);
@@ -430,7 +430,7 @@ describe('how long a session lives', () => {
   test.each([
     ['two hours', LIFETIME, 2 * HOUR],
     ['session_ttl where that is less', 600, 600],
-  ])('of a visitor who is not signed in it is %s after the last use', async (_, lifetime, lives) => {
+  ])('for a visitor who is not signed in it is %s after the last use', async (_, lifetime, lives) => {
     const application = await start({ config: { session_ttl: lifetime }, clock: clock.now });
     const visitor = browser(application);
     const begun = await visitor.send('/secret');
@@ -447,7 +447,7 @@ describe('how long a session lives', () => {
   });
 
   // @shows HOST-2.1
-  test('signing in makes a visit of two hours a session of session_ttl', async () => {
+  test('signing in turns a two-hour visit into a session of session_ttl', async () => {
     const application = await start({ config: { session_ttl: LIFETIME }, clock: clock.now });
     await addPeople(application);
     const visitor = browser(application);
@@ -459,7 +459,7 @@ describe('how long a session lives', () => {
   });
 });
 
-describe('a session that was left', () => {
+describe('a session that was replaced', () => {
   /** Signs in as each of them in turn. Returns the session of each. */
   async function inTurn(application: Application, ...emails: readonly string[]) {
     const visitor = browser(application);
@@ -475,7 +475,7 @@ describe('a session that was left', () => {
   test.each([
     ['another person', 'grace@example.com', '"Grace"'],
     ['the same person', 'ada@example.com', '"Ada"'],
-  ])('is good for nothing once %s signs in', async (_, next, name) => {
+  ])('is invalid once %s signs in', async (_, next, name) => {
     const application = await start();
     await addPeople(application);
     const { visitor, sessions } = await inTurn(application, 'ada@example.com', next);
@@ -487,7 +487,7 @@ describe('a session that was left', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('leaves other sessions of the person alone, by signing in and by signing out', async () => {
+  test('does not affect other sessions of the person, at sign-in or sign-out', async () => {
     const application = await start();
     await addPeople(application);
     const elsewhere = await inTurn(application, 'ada@example.com');
@@ -496,7 +496,7 @@ describe('a session that was left', () => {
     expect(await elsewhere.visitor.text('/who')).toBe('"Ada"');
   });
 
-  test('has CSRF tokens that are good for nothing', async () => {
+  test('has invalid CSRF tokens', async () => {
     const application = await start();
     await addPeople(application);
     const { visitor } = await inTurn(application, 'ada@example.com');
@@ -508,7 +508,7 @@ describe('a session that was left', () => {
     expect((await visitor.post('/change', { _csrf: token })).status).toBe(403);
   });
 
-  test('at sign-out its cookie is taken away, with the attributes that it was set with', async () => {
+  test('has its cookie removed at sign-out, with the attributes that it was set with', async () => {
     const application = await start();
     await addPeople(application);
     const { visitor } = await inTurn(application, 'ada@example.com');
@@ -528,7 +528,7 @@ describe('a session that was left', () => {
     expect(await visitor.text('/who')).toBe('"Ada"');
   });
 
-  test('of a suspended person is over in every browser, and no row is left of it', async () => {
+  test('of a suspended person ends in every browser, and leaves no row', async () => {
     const application = await start();
     const { accounts, ada } = await addPeople(application);
     const visitors = [
@@ -554,7 +554,7 @@ describe('the session-wide CSRF check', () => {
   });
 
   // @shows HOST-2.1
-  test('lets the form field or the header through, and the handler reads the body', async () => {
+  test('accepts the token in a form field or header, and the handler reads the body', async () => {
     const application = await start();
     const visitor = browser(application);
     const token = await visitor.text('/token');
@@ -583,7 +583,7 @@ describe('the session-wide CSRF check', () => {
     ['a site that calls itself ours', { 'Sec-Fetch-Site': 'cross-site', Origin: ORIGIN }, 403],
     ['a place that no browser names', { 'Sec-Fetch-Site': '' }, 403],
     ['a page of ours without a referrer', { Origin: 'null', 'Sec-Fetch-Site': 'same-origin' }, 200],
-  ])('a right token from %s', async (_, headers, status) => {
+  ])('accepts a right token from %s', async (_, headers, status) => {
     const application = await start();
     const visitor = browser(application);
     const token = await visitor.text('/token');
@@ -602,7 +602,7 @@ describe('the session-wide CSRF check', () => {
   });
 
   // @shows HOST-2.1
-  test('is in a cookie that no script reads, and after signing in it is of the session alone', async () => {
+  test('has a cookie that scripts cannot read, and after sign-in belongs to the session only', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -618,7 +618,7 @@ describe('the session-wide CSRF check', () => {
   });
 
   // @shows HOST-1.6
-  test('reads a form of up to a MiB, to the byte', async () => {
+  test('reads a form of up to 1 MiB, to the byte', async () => {
     const application = await start();
     const visitor = browser(application);
     const first = `_csrf=${await visitor.text('/token')}&a=`;
@@ -632,7 +632,7 @@ describe('the session-wide CSRF check', () => {
     }
   });
 
-  test('leaves an exempt route alone, until the application switches it off by name', async () => {
+  test('skips an exempt route, until the application switches the exemption off by name', async () => {
     const exempt = await start({ config: { csrf_exempt_routes: { change: true } } });
     expect((await browser(exempt).post('/change', {})).status).toBe(200);
     const off = await start({ config: { csrf_exempt_routes: { change: false } } });
@@ -640,7 +640,7 @@ describe('the session-wide CSRF check', () => {
   });
 
   // @shows API-5.3
-  test('an Authorization: Bearer header bypasses it, and authenticates nothing', async () => {
+  test('is bypassed by an Authorization: Bearer header, which authenticates nothing', async () => {
     const application = await start({
       routes: [route('who.post', 'POST', '/who', async () => Response.json((await auth().user()) === null))],
     });
@@ -655,7 +655,7 @@ describe('the session-wide CSRF check', () => {
     expect((await visitor.post('/who', {}, { Authorization: 'Bearerx' })).status).toBe(403);
   });
 
-  test('what needs a session is 400 for a bearer request, which has none', async () => {
+  test('a bearer request has no session: an endpoint that needs one returns 400', async () => {
     const application = await start();
     for (const at of ['/login', '/token', '/secret', '/remember/a/b']) {
       const response = await browser(application).send(at, { headers: { Authorization: 'Bearer x' } });
@@ -670,7 +670,7 @@ describe('the session-wide CSRF check', () => {
     expect((await browser(application).post('/change', { a: 'x'.repeat(1024 * 1024) })).status).toBe(413);
   });
 
-  test('a form that breaks off is 400, not a fault', async () => {
+  test('a form that breaks off is 400, not a server error', async () => {
     const application = await start();
     const body = new ReadableStream({ pull: (controller) => controller.error(new Error('aborted')) });
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -685,7 +685,7 @@ describe('the session-wide CSRF check', () => {
   });
 });
 
-describe('what the kit answers', () => {
+describe('responses of the kit', () => {
   const PAGE_POLICY =
     "default-src 'none'; style-src 'self' 'nonce-N'; img-src 'self' data:; font-src 'self'; base-uri 'none'; frame-ancestors 'none'";
   const headersOf = ({ headers }: Response) =>
@@ -704,7 +704,7 @@ describe('what the kit answers', () => {
   };
   const html = { headers: { Accept: 'text/html' } };
 
-  test('each page says that it is framed nowhere, kept nowhere, and runs nothing', async () => {
+  test('pages cannot be framed or stored, and run no script', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -723,7 +723,7 @@ describe('what the kit answers', () => {
     expect(new Set(nonces).size).toBe(pages.length);
   });
 
-  test('an error as JSON is kept nowhere, and is no other type', async () => {
+  test('a JSON error is not stored, and has its exact type', async () => {
     const response = await browser(await start()).send('/nowhere');
     expect(headersOf(response)).toEqual({
       'cache-control': 'no-store',
@@ -733,7 +733,7 @@ describe('what the kit answers', () => {
     });
   });
 
-  test('after signing in and out the browser keeps no answer', async () => {
+  test('after sign-in and sign-out, the browser stores no response', async () => {
     const application = await start();
     await addPeople(application);
     const visitor = browser(application);
@@ -745,7 +745,7 @@ describe('what the kit answers', () => {
     expect(headersOf(out)).toEqual({ 'cache-control': 'no-store', location: '/' });
   });
 
-  test('a form that is refused is shown again without what was typed, and leads nowhere else', async () => {
+  test('a refused form is shown again without the input, and redirects nowhere', async () => {
     const application = await start();
     const form = { identifier: 'typed@example.com', password: 'typed-secret', return_to: '//evil.example' };
     const page = await (await browser(application).post('/login', form)).text();
@@ -753,7 +753,7 @@ describe('what the kit answers', () => {
     for (const word of ['typed@example.com', 'typed-secret', 'evil']) expect(page).not.toContain(word);
   });
 
-  test('a password that is wrong is in no page', async () => {
+  test('a wrong password is on no page', async () => {
     const application = await start();
     await addPeople(application);
     const response = await browser(application).signIn('ada@example.com', 'typed-secret', '/who');
@@ -763,7 +763,7 @@ describe('what the kit answers', () => {
   });
 
   // @shows HOST-1.6
-  test('a sign-in form has 64 KiB at most, to the byte', async () => {
+  test('a sign-in form has at most 64 KiB, to the byte', async () => {
     const application = await start();
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' };
     const sent = (size: number) => {
@@ -781,14 +781,14 @@ describe('what the kit answers', () => {
     ['none', 403],
     ['same-site', 403],
     ['cross-site', 403],
-  ])('a sign-in form without a token, of a browser that says %s, is answered %i', async (site, status) => {
+  ])('a sign-in form without a token, from a browser that sends %s, is %i', async (site, status) => {
     const application = await start();
     const form = { identifier: 'x', password: 'y' };
     const sent = await browser(application).post('/login', form, { 'Sec-Fetch-Site': site });
     expect(sent.status).toBe(status);
   });
 
-  test.each([401, 403])('a sign-in that is refused with %i leaves one line', async (status) => {
+  test.each([401, 403])('a sign-in that is refused with %i makes one log line', async (status) => {
     const application = await start();
     const visitor = browser(application);
     const answer =
@@ -804,7 +804,7 @@ describe('what the kit answers', () => {
   });
 });
 
-describe('the browser that a person has signed in with', () => {
+describe('a browser in which a person has signed in', () => {
   const KNOWN = '__Host-portico_known';
   const HALF_A_YEAR = 180 * DAY;
   const clock = createClock();
@@ -836,7 +836,7 @@ describe('the browser that a person has signed in with', () => {
   };
 
   // @shows AS-17.2
-  test('has a cookie for half a year that no script reads', async () => {
+  test('has a cookie for half a year that scripts cannot read', async () => {
     const { cookie } = await begin();
     expect(cookie).toMatch(
       new RegExp(
@@ -846,7 +846,7 @@ describe('the browser that a person has signed in with', () => {
   });
 
   // @shows AS-17.2
-  test('is known for half a year, for its account alone, and by no time to come', async () => {
+  test('is known for half a year, for its account only, and not from a future time', async () => {
     const { application, known } = await begin();
     const began = clock.now();
     expect(await isKnown(application, known)).toBe(true);
@@ -861,7 +861,7 @@ describe('the browser that a person has signed in with', () => {
   });
 
   // @shows AS-17.2
-  test('is known for the four accounts that were signed in to last', async () => {
+  test('is known for the last four accounts', async () => {
     const { application, accounts, visitor } = await begin();
     const emails = ['one', 'two', 'three', 'four'].map((name) => `${name}@example.com`);
     for (const email of emails) {
@@ -877,7 +877,7 @@ describe('the browser that a person has signed in with', () => {
   });
 });
 
-describe('where a request comes from', () => {
+describe('the address of a request', () => {
   const where = route('where', 'GET', '/where', () => new Response(clientAddress()));
 
   // @shows HOST-1.7
@@ -895,7 +895,7 @@ describe('where a request comes from', () => {
     [2, '1.1.1.1, 203.0.113.5, 198.51.100.1', '203.0.113.5'],
     [2, '198.51.100.1', '192.0.2.9'],
     [3, '203.0.113.5,, 198.51.100.1, 10.0.0.1', '203.0.113.5'],
-  ])('behind %i proxies, by X-Forwarded-For %j, is %s', async (proxies, forwarded, address) => {
+  ])('behind %i proxies, with X-Forwarded-For %j, is %s', async (proxies, forwarded, address) => {
     const application = await start({ config: { trusted_proxies: proxies }, routes: [where] });
     const headers = forwarded === null ? {} : { 'X-Forwarded-For': forwarded };
     const sent = await browser(application).send('/where', { headers }, { address: '192.0.2.9' });
@@ -903,7 +903,7 @@ describe('where a request comes from', () => {
   });
 });
 
-describe('the limit of a body', () => {
+describe('the limit of a body:', () => {
   const LIMIT = 1024;
   const echo = route('echo', 'POST', '/echo', async (_, request) => new Response(await request.text()));
 
@@ -946,7 +946,7 @@ describe('within one request', () => {
   ];
 
   // @shows HOST-2.2
-  test('who is signed in changes at once, and the session with it', async () => {
+  test('the signed-in person changes at once, and the session too', async () => {
     let person: PersonReference = { provider: '', id: '' };
     const application = await start({ routes: routes(() => person) });
     const { ada } = await addPeople(application);
@@ -959,7 +959,7 @@ describe('within one request', () => {
     expect(await browser(application, left).text('/who')).toBe('null');
   });
 
-  test('what the session keeps is taken away again, and nothing beside it', async () => {
+  test('data can be removed from the session, without affecting the rest', async () => {
     const application = await start({ routes: routes(() => ({ provider: '', id: '' })) });
     const visitor = browser(application);
     expect(await (await visitor.send('/forget')).json()).toEqual([null, 2]);
@@ -972,14 +972,14 @@ describe('within one request', () => {
 
 describe('routes', () => {
   // @shows API-1.5
-  test('placeholders arrive by name, percent-decoded', async () => {
+  test('placeholders are passed by name, percent-decoded', async () => {
     const application = await start();
     expect(await browser(application).text('/items/a%2Fb%20%C3%A4')).toBe('{"id":"a/b ä"}');
     expect(application.path('item', { id: 'a/b ä' })).toBe('/items/a%2Fb%20%C3%A4');
   });
 
   test.each(['/items/%', '/items/%zz', '/items/%ff', '/nowhere', '/items', '/items/a/b'])(
-    '%s is 404, as JSON that names method and path',
+    '%s is 404, as JSON with method and path',
     async (at) => {
       const response = await browser(await start()).send(at);
       expect(response.status).toBe(404);
@@ -997,13 +997,13 @@ describe('routes', () => {
     expect(await head.text()).toBe('');
   });
 
-  test('two of one name, or one place taken twice, is an error at start', async () => {
+  test('two with the same name or path are an error at the start', async () => {
     const ok = () => new Response('ok');
     await expect(start({ routes: [route('item', 'GET', '/other', ok)] })).rejects.toThrow("'item'");
     await expect(start({ routes: [route('other', 'GET', '/items/{key}', ok)] })).rejects.toThrow('/items/{}');
   });
 
-  test('an application may bring its own route named login', async () => {
+  test('an application may have its own route named login', async () => {
     const own = route('login', 'GET', '/anmelden', () => new Response('own'));
     const application = await start({ routes: [own] });
     expect(application.path('login')).toBe('/anmelden');
@@ -1019,7 +1019,7 @@ describe('the two host hooks', () => {
     throw new Error('the secret of the fault');
   });
 
-  test('without listeners an exception is JSON without details; a fault of ours is in the log', async () => {
+  test('without listeners an exception is JSON without details; a server error is in the log', async () => {
     const application = await start({ routes: [failing, faulty] });
     const refused = await browser(application).send('/fail');
     expect(refused.status).toBe(418);
@@ -1059,7 +1059,7 @@ describe('the two host hooks', () => {
     );
   });
 
-  test('a hook that fails itself is a plain 500', async () => {
+  test('a hook that throws makes a plain 500', async () => {
     const application = await start({
       routes: [failing],
       register: ({ events }) =>
@@ -1084,7 +1084,7 @@ describe('the two host hooks', () => {
 });
 
 describe('stopping', () => {
-  test('requests in flight finish, new ones are not accepted', async () => {
+  test('running requests finish, and new ones are refused', async () => {
     const gate = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
     const application = await start({

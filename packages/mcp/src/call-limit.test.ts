@@ -20,7 +20,7 @@ test('a quiet caller may make all calls of a minute at once, and one more as eac
   expect(take('a', 1)).toBe(10_000);
 });
 
-test('a refused call costs nothing, and each caller has a limit of its own', () => {
+test('a refused call costs nothing, and each caller has a separate limit', () => {
   const { take, pass } = limited(1);
   expect(take('a', 1)).toBe(0);
   for (let call = 0; call < 100; call += 1) expect(take('a', 1)).toBe(60_000);
@@ -42,7 +42,7 @@ test('the calls of a batch are all counted, also of one that is larger than the 
   expect(take('a', 1)).toBe(10_000);
 });
 
-test('a clock that is set back locks nobody out', () => {
+test('after the clock is set back, no caller is locked out', () => {
   const { take, pass } = limited(2);
   pass(3600);
   expect([take('a', 1), take('a', 1)]).toEqual([0, 0]);
@@ -50,7 +50,7 @@ test('a clock that is set back locks nobody out', () => {
   expect(take('a', 1)).toBe(0);
 });
 
-test('who called longest ago is forgotten when too many call', () => {
+test('the least recent caller is forgotten if there are too many', () => {
   const { take } = limited(1);
   for (let caller = 0; caller <= 10_000; caller += 1) take(`caller ${caller}`, 1);
   expect(take('caller 0', 1)).toBe(0);

@@ -21,26 +21,26 @@ function altered(text: string, place: number): string {
   return bytes.toString('base64url');
 }
 
-test('a token is 256 bits in base64url, and an identifier 128 bits in hexadecimal; no two are the same', () => {
+test('a token is 256 bits in base64url, and an identifier 128 bits in hexadecimal; all are different', () => {
   expect(randomToken()).toMatch(/^[\w-]{43}$/);
   expect(randomIdentifier()).toMatch(/^[0-9a-f]{32}$/);
   expect(randomToken()).not.toBe(randomToken());
   expect(randomIdentifier()).not.toBe(randomIdentifier());
 });
 
-test('an ordered identifier begins with the time in twelve digits, so that its order as text is that of the time', () => {
+test('an ordered identifier starts with the time in twelve digits, so that text order is time order', () => {
   expect(orderedIdentifier(1_795_240_016_123)).toMatch(/^01a1fca4b8fb[0-9a-f]{20}$/);
   expect(orderedIdentifier(255)).toMatch(/^0000000000ff[0-9a-f]{20}$/);
   expect(orderedIdentifier(7)).not.toBe(orderedIdentifier(7));
 });
 
 // What a database or a browser keeps has to be found again by the next version.
-test('what is kept of a token is its SHA-256 in base64url', () => {
+test('a token is stored as its SHA-256 in base64url', () => {
   expect(tokenHash('abc')).toBe(createHash('sha256').update('abc').digest('base64url'));
   expect(tokenHash('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
 });
 
-test('a keyed hash is the HMAC-SHA-256 of its parts, and no two lists of parts have one', () => {
+test('a keyed hash is the HMAC-SHA-256 of its parts, and different lists of parts differ', () => {
   const mac = createHmac('sha256', 'key').update('["a","b"]').digest('base64url');
   expect(keyedHash('key', 'a', 'b')).toBe(mac);
   const lists = [['a', 'b'], ['ab'], ['a,b'], ['a', '', 'b'], ['"a","b"']];
@@ -48,7 +48,7 @@ test('a keyed hash is the HMAC-SHA-256 of its parts, and no two lists of parts h
   expect(keyedHash('other', 'a', 'b')).not.toBe(mac);
 });
 
-test('a derived key is that of HKDF with SHA-256 and no salt, for one purpose', () => {
+test('a derived key comes from HKDF with SHA-256 and no salt, for one purpose', () => {
   // RFC 5869 section 2, for one block: extract, then expand.
   const mac = (key: Uint8Array, ...parts: (string | Uint8Array)[]) =>
     createHmac('sha256', key)
@@ -61,19 +61,16 @@ test('a derived key is that of HKDF with SHA-256 and no salt, for one purpose', 
   expect(derivedKey('secret', 'another')).not.toEqual(derivedKey('secret', 'purpose'));
 });
 
-test.each(['', 'Grüße, 世界'])(
-  'what is sealed is opened again, and is never the same text twice: %j',
-  (content) => {
-    const sealed = sealText(KEY, 'about', content);
-    expect(openText(KEY, 'about', sealed)).toBe(content);
-    expect(sealText(KEY, 'about', content)).not.toBe(sealed);
-    // 12 bytes that no other has, the content, and 16 bytes that prove it.
-    const bytes = Buffer.from(sealed, 'base64url');
-    expect(bytes.length).toBe(28 + Buffer.byteLength(content));
-  },
-);
+test.each(['', 'Grüße, 世界'])('sealed text can be opened, and is different each time: %j', (content) => {
+  const sealed = sealText(KEY, 'about', content);
+  expect(openText(KEY, 'about', sealed)).toBe(content);
+  expect(sealText(KEY, 'about', content)).not.toBe(sealed);
+  // 12 bytes that no other has, the content, and 16 bytes that prove it.
+  const bytes = Buffer.from(sealed, 'base64url');
+  expect(bytes.length).toBe(28 + Buffer.byteLength(content));
+});
 
-test('nothing else is opened: of another key, about another thing, altered, cut, or written in another way', () => {
+test('nothing else opens: with another key or context, changed, cut, or in another spelling', () => {
   const sealed = sealText(KEY, 'about', 'content');
   expect(Buffer.from(sealed, 'base64url').includes('content')).toBe(false);
   expect(openText(derivedKey('another', 'tests'), 'about', sealed)).toBeNull();

@@ -34,7 +34,7 @@ async function refusal(refused: () => unknown): Promise<readonly [string, string
 describe('parameters', () => {
   const read = () => createParameters(new URLSearchParams('one=1&none=&twice=a&twice=b&again=&again=c'));
 
-  test('without a value count as omitted, and repeated ones are an error', async () => {
+  test('without a value count as missing, and repeated ones are an error', async () => {
     const parameters = read();
     expect(['one', 'none', 'never'].map((name) => parameters.get(name))).toEqual(['1', undefined, undefined]);
     expect(parameters.require('one')).toBe('1');
@@ -52,7 +52,7 @@ describe('parameters', () => {
     }
   });
 
-  test('say what was sent: whether with a value, how often, and first', () => {
+  test('report their first value, whether it is empty, and how often they were sent', () => {
     const parameters = read();
     const names = ['one', 'none', 'never', 'twice', 'again'];
     expect(names.map((name) => parameters.has(name))).toEqual([true, false, false, true, true]);
@@ -66,14 +66,14 @@ describe('parameters', () => {
     ]);
   });
 
-  test('of a query are those of the URL', () => {
+  test('of a query come from the URL', () => {
     expect([...queryParameters(new Request(`${URL_OF_IT}?a=1&b=%20`)).values]).toEqual([
       ['a', '1'],
       ['b', ' '],
     ]);
   });
 
-  test('may be refused for one that is repeated, whatever its name, and the log has the names', async () => {
+  test('may be refused if any name is repeated, and the log has the names', async () => {
     expect(await refusal(() => unrepeated(new URLSearchParams('a=1&b=2&a=1&b=&c=3')))).toEqual([
       'invalid_request',
       'A parameter is repeated.',
@@ -84,14 +84,14 @@ describe('parameters', () => {
 });
 
 describe('a form', () => {
-  test('says that it is one, in letters of any size, with parameters or without', () => {
+  test('is recognized by its media type in any case, with or without parameters', () => {
     for (const type of [FORM, FORM.toUpperCase(), `${FORM}; charset=utf-8`])
       expect(isForm(posted('', type))).toBe(true);
     for (const type of [null, '', 'text/plain', `${FORM}x`, 'multipart/form-data'])
       expect(isForm(posted('', type))).toBe(false);
   });
 
-  test('that does not is refused, and the log has what it is', async () => {
+  test('of another media type is refused, and the log has the type', async () => {
     const message = 'The body must be application/x-www-form-urlencoded.';
     for (const [type, detail] of [
       [null, 'it has no Content-Type'],
@@ -103,7 +103,7 @@ describe('a form', () => {
     }
   });
 
-  test('is read as it was sent, a question mark at its beginning too', async () => {
+  test('is read exactly as sent, also with a leading question mark', async () => {
     expect([...(await readForm(posted('a=1&a=2&b=')))]).toEqual([
       ['a', '1'],
       ['a', '2'],
@@ -116,7 +116,7 @@ describe('a form', () => {
     ]);
   });
 
-  test('has nothing repeated where that is refused', async () => {
+  test('has no repeated names where they are refused', async () => {
     expect((await formParameters(posted('a=1&b=2'))).get('a')).toBe('1');
     expect(await refusal(() => formParameters(posted('a=1&a=1')))).toEqual([
       'invalid_request',
@@ -125,14 +125,14 @@ describe('a form', () => {
     ]);
   });
 
-  test('has 64 KiB, and not a byte more', async () => {
+  test('has at most 64 KiB, to the byte', async () => {
     const longest = `a=${'x'.repeat(FORM_LIMIT - 2)}`;
     expect((await readForm(posted(longest))).get('a')).toHaveLength(65_534);
     await expect(readForm(posted(`${longest}x`))).rejects.toThrow(BodyTooLargeError);
     await expect(readForm(posted(`${longest}x`))).rejects.toThrow('The body is larger than 64 KiB.');
   });
 
-  test('that breaks off is no fault of ours, nor is one that is not UTF-8', async () => {
+  test('that breaks off or is not UTF-8 causes no server error', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('hung up')) });
     expect(await refusal(() => readForm(posted(broken)))).toEqual([
       'invalid_request',

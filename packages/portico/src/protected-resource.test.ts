@@ -15,7 +15,7 @@ const CONFIG = {
 const resourceOf = (changes: Partial<typeof CONFIG> = {}, issuer = ISSUER) =>
   createProtectedResource({ issuer, config: { ...CONFIG, ...changes }, binding: null });
 
-describe('where the metadata of a resource is', () => {
+describe("the address of a resource's metadata", () => {
   test.each([
     [ISSUER, `${ISSUER}/.well-known/oauth-protected-resource`],
     [`${ISSUER}/`, `${ISSUER}/.well-known/oauth-protected-resource`],
@@ -26,17 +26,17 @@ describe('where the metadata of a resource is', () => {
     expect(resourceOf({ audience }).metadataUrl).toBe(url);
   });
 
-  test('is told in no challenge unless that is switched on', () => {
+  test('is in challenges only if that is switched on', () => {
     expect(resourceOf({ challenge: false }).metadataUrl).toBeNull();
   });
 
-  test('is on the origin of the server, below whatever path that is', () => {
+  test("is on the server's origin, below the resource's path", () => {
     expect(resourceOf({}, `${ISSUER}/below`).metadataUrl).not.toBeNull();
   });
 });
 
 describe('the metadata of a resource', () => {
-  test('says what the server knows of it', () => {
+  test('has what the server knows about it', () => {
     expect(resourceOf().metadata()).toEqual({
       resource: `${ISSUER}/mcp`,
       authorization_servers: [ISSUER],
@@ -46,7 +46,7 @@ describe('the metadata of a resource', () => {
     });
   });
 
-  test('says what tokens are to be bound by, where they can be', () => {
+  test('says how tokens may be bound, if they can be', () => {
     const binding = dpopOffer({ algorithms: ['ES256'], required: true });
     const offered = createProtectedResource({ issuer: ISSUER, config: CONFIG, binding });
     expect(offered.metadata()).toMatchObject({
@@ -56,7 +56,7 @@ describe('the metadata of a resource', () => {
     });
   });
 
-  test('is what the resource says itself, once it does', () => {
+  test('has what the resource says itself, once it does', () => {
     const resource = resourceOf();
     const metadata = { resource: 'https://portal.example/own' };
     resource.add({ metadata });
@@ -64,15 +64,15 @@ describe('the metadata of a resource', () => {
   });
 });
 
-describe('what a resource needs', () => {
-  test('is by itself that clients can ask for more, where challenges tell them', () => {
+describe('the requirements of a resource', () => {
+  test('include a step-up if challenges tell clients which scopes to ask for', () => {
     expect([resourceOf().needs(), resourceOf({ challenge: false }).needs()]).toEqual([
       { stepUp: true },
       { stepUp: false },
     ]);
   });
 
-  test('is what each part of it has added', () => {
+  test('include what each of its parts has added', () => {
     const resource = resourceOf({ challenge: false });
     resource.add({ serviceScope: 'mcp:service' });
     resource.add({ stepUp: true });
@@ -100,7 +100,7 @@ describe('challenges', () => {
     expect(resourceOf({ audience, challenge: false }).metadata()).toMatchObject({ resource: audience });
   });
 
-  test('can name that of a resource beside the server', () => {
+  test('can name that of a resource on the server', () => {
     expect(challengeProblems(CONFIG, `${ISSUER}/below`)).toEqual([]);
   });
 });

@@ -39,13 +39,13 @@ function api(options: Partial<DpopOptions> = {}) {
 }
 
 describe('A request in the scheme DPoP', () => {
-  test('proves the key of its token, once', async () => {
+  test("proves possession of its token's key once", async () => {
     const { ask } = api();
     expect(await ask()).toBeNull();
     expect(await ask()).toBe('proof_used');
   });
 
-  test('proves nothing without a proof, or with one of something else, and why is told', async () => {
+  test('proves nothing without a proof, or with an unrelated one, and the reason is given', async () => {
     const { told, ask } = api();
     for (const [dpop, reason, detail] of [
       [null, 'proof_missing', null],
@@ -69,7 +69,7 @@ describe('A request in the scheme DPoP', () => {
     expect(await ask()).toBeNull();
   });
 
-  test('with the key of another token has a token that is not its own, and uses nothing', async () => {
+  test("with another token's key is refused, and uses up nothing", async () => {
     const { ask } = api();
     expect(await ask({}, hashOf('another key'))).toBe('proof_of_another_key');
     expect(await ask()).toBeNull();
@@ -81,7 +81,7 @@ describe('A request in the scheme DPoP', () => {
     ['https://api.example/shop', '/notes', 'https://api.example/shop/notes'],
     ['https://api.example/shop/', '/notes?', 'https://api.example/shop/notes'],
     ['https://API.example:443/a/b/', '/?a=/b', 'https://api.example/a/b/'],
-  ])('at %s, for %s, has a proof for %s', async (publicUrl, target, htu) => {
+  ])('at %s, for %s, accepts a proof for %s', async (publicUrl, target, htu) => {
     const { ask } = api({ publicUrl });
     expect(await ask({ target, dpop: proof(`${htu}x`) })).toBe('proof_url');
     expect(await ask({ target, dpop: proof(htu) })).toBeNull();
@@ -98,24 +98,24 @@ describe('A request in the scheme DPoP', () => {
     '/./notes',
     '//notes',
     '/\\notes',
-  ])('for what parsers write anew has no proof: %s', async (target) => {
+  ])('for a URL that parsers rewrite accepts no proof: %s', async (target) => {
     const { ask } = api();
     expect(await ask({ target })).toBe(target === '//notes' ? 'proof_url' : 'proof_target');
     expect(await ask()).toBeNull();
   });
 
-  test('may have any query: a proof says nothing of it', async () => {
+  test('may have any query, which a proof does not cover', async () => {
     for (const query of ['?', '?a=b?c', '?a=/../b', '?a=\\', '?a=\u00fc'])
       expect(await api().ask({ target: `/notes${query}` })).toBeNull();
   });
 
-  test('ends with a fault of ours, and is not told that its proof is one', async () => {
+  test('fails with our own error, without blaming the proof', async () => {
     const { ask } = api();
     await expect(ask({ dpop: 7 as never })).rejects.toThrow(TypeError);
   });
 });
 
-test('The public URL of an API has neither query nor fragment, and is one', () => {
+test('The public URL of an API must be a valid URL without query and fragment', () => {
   const says = 'dpop.publicUrl: must have no query and no fragment';
   for (const publicUrl of ['https://api.example/?a', 'https://api.example/#a']) {
     expect(() => new Proofs({ publicUrl })).toThrow(new TypeError(says));
@@ -123,7 +123,7 @@ test('The public URL of an API has neither query nor fragment, and is one', () =
   expect(() => new Proofs({ publicUrl: '/notes' })).toThrow(TypeError);
 });
 
-test('A refusal names the algorithms, and whether proofs are needed', () => {
+test('A refusal lists the algorithms, and whether proofs are required', () => {
   const url = { publicUrl: 'https://api.example' };
   const offered = (required: boolean) => dpopOffer({ required, algorithms: ALGORITHMS });
   expect(refusalOf(new Proofs(url), false)).toEqual({ ...offered(false), presented: false, answer: null });
@@ -136,7 +136,7 @@ test('A refusal names the algorithms, and whether proofs are needed', () => {
 });
 
 describe('Whether a proof is new', () => {
-  test('is said by what others keep, of which it is told a hash and when it ends', async () => {
+  test('is decided by a store, which gets a hash and an expiry', async () => {
     const told: unknown[] = [];
     const claim = async (...about: unknown[]) => told.push(about) === 1;
     const { ask } = api({ claim });
@@ -160,7 +160,7 @@ describe('Whether a proof is new', () => {
     ['what is no code', Object.assign(new Error('x'), { code: 'the token abc' }), null],
     ['a number', Object.assign(new Error('x'), { code: 7 }), null],
     ['none, being none', 'ECONNREFUSED', null],
-  ])('cannot be said by what fails, which is told by %s', async (_, fault, detail) => {
+  ])('cannot be decided if the store fails, reported by %s', async (_, fault, detail) => {
     const { told } = api({ claim: () => Promise.reject(fault) });
     expect(await told()).toEqual({ reason: 'claim_failed', detail });
     const thrown = api({
@@ -171,7 +171,7 @@ describe('Whether a proof is new', () => {
     expect(await thrown.told()).toEqual({ reason: 'claim_failed', detail });
   });
 
-  test('is remembered of as many as are said: the next one is refused until one has expired', async () => {
+  test('is remembered for a configured number: the next is refused until one has expired', async () => {
     const { use } = api({ remembered: 2 });
     expect(await use('a')).toBeNull();
     vi.setSystemTime(NOW + 1000);

@@ -31,9 +31,9 @@ function createPool() {
 const outcomeOf = (taking: Promise<string>) =>
   taking.catch((error: unknown) => (isUnavailable(error) ? 'unavailable' : error));
 
-describe('a connection of a pool of somebody else', () => {
+describe("a connection from the application's pool", () => {
   // @shows AS-18.18
-  test('is waited for by a thousand, and the next is refused at once until one of them has it', async () => {
+  test('may have a thousand requests waiting; the next is refused until one of them gets it', async () => {
     const { borrowing, asked } = createPool();
     const waiting = Array.from({ length: 1000 }, () => borrowing.take());
     expect(await outcomeOf(borrowing.take())).toBe('unavailable');
@@ -46,7 +46,7 @@ describe('a connection of a pool of somebody else', () => {
   });
 
   // @shows AS-18.18
-  test('that comes too late goes back at once, counts as out for nobody, and leaves room for the next', async () => {
+  test('that comes too late goes back at once, is no longer counted, and leaves room for the next', async () => {
     const { borrowing, asked, back, due, pass } = createPool();
     const late = Array.from({ length: 1000 }, () => outcomeOf(borrowing.take()));
     pass();
@@ -60,7 +60,7 @@ describe('a connection of a pool of somebody else', () => {
     expect(due.size).toBe(0);
   });
 
-  test('is given back before the pool counts as left alone', async () => {
+  test('is returned before the pool counts as released', async () => {
     const { borrowing, asked } = createPool();
     const taken = [borrowing.take(), borrowing.take()];
     for (const each of asked) each.resolve('one');
@@ -74,7 +74,7 @@ describe('a connection of a pool of somebody else', () => {
     await left;
   });
 
-  test('that the pool does not give is its error, and nobody waits for it any more', async () => {
+  test("that the pool cannot give fails with the pool's error, and is no longer waited for", async () => {
     const { borrowing, asked, due } = createPool();
     const refused = borrowing.take();
     asked[0]?.reject(new Error('no such host'));

@@ -33,7 +33,7 @@ describe('the SQLite store', () => {
     expect((await database.execute('PRAGMA synchronous')).rows).toEqual([{ synchronous: 2 }]);
   });
 
-  test('what a transaction returns commits, what it throws rolls back', async () => {
+  test('a transaction commits if it returns, and rolls back if it throws', async () => {
     const database = open();
     await database.execute('CREATE TABLE t (n INTEGER)');
     expect(await database.transaction((on) => on.execute('INSERT INTO t VALUES (?)', [1]))).toMatchObject({
@@ -47,7 +47,7 @@ describe('the SQLite store', () => {
     expect((await database.execute('SELECT n FROM t')).rows).toEqual([{ n: 1 }]);
   });
 
-  test('many transactions at once, in two processes, lose no update', async () => {
+  test('many concurrent transactions in two processes lose no update', async () => {
     const [one, other] = [open(), open()];
     await one.execute('CREATE TABLE counter (n INTEGER)');
     await one.execute('INSERT INTO counter VALUES (0)');
@@ -93,7 +93,7 @@ describe('the SQLite store', () => {
 });
 
 describe('placeholders for PostgreSQL', () => {
-  test('are numbered, and those inside quotes left alone', () => {
+  test('are numbered, except inside quotes', () => {
     expect(numberedPlaceholders(`SELECT '?', 'it''s ?', "a?" FROM t WHERE a = ? AND b = ?`)).toBe(
       `SELECT '?', 'it''s ?', "a?" FROM t WHERE a = $1 AND b = $2`,
     );
@@ -110,7 +110,7 @@ describe('migrations', () => {
   const one = step('a_0001', 'CREATE TABLE a (n INTEGER)');
   const two = step('b_0001', 'CREATE TABLE b (n INTEGER)');
 
-  test('apply what is missing, in the order of the names, once', async () => {
+  test('apply missing steps once, in the order of their names', async () => {
     const database = open();
     expect(await migrate(database, [two, one])).toEqual(['a_0001', 'b_0001']);
     expect(await migrate(database, [two, one])).toEqual([]);
@@ -129,13 +129,13 @@ describe('migrations', () => {
     expect(await migrate(database, [one])).toEqual(['a_0001']);
   });
 
-  test('of two at once one does it and the other finds it done', async () => {
+  test('run once if two processes start them at the same time', async () => {
     const database = open();
     const applied = await Promise.all([migrate(database, [one, two]), migrate(database, [one, two])]);
     expect(applied.toSorted((x, y) => y.length - x.length)).toEqual([['a_0001', 'b_0001'], []]);
   });
 
-  test('two of one name are an error', async () => {
+  test('with the same name are an error', async () => {
     await expect(migrate(open(), [one, one])).rejects.toThrow('Two migrations are named a_0001');
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { ConfigurationError, isConfigurationError, isOverloaded, OverloadedError } from './errors.ts';
 
-test('errors of another copy of the package are known, too', async () => {
+test('errors of another copy of the package are recognized too', async () => {
   vi.resetModules();
   const copy = await import('./errors.ts');
   const overloaded = new copy.OverloadedError();
@@ -10,7 +10,7 @@ test('errors of another copy of the package are known, too', async () => {
   expect(isConfigurationError(new copy.ConfigurationError([]))).toBe(true);
 });
 
-test('an error of another kind is none of them, whatever its status', () => {
+test('an error of another kind is not recognized, whatever its status', () => {
   expect(isOverloaded(Object.assign(new Error('elsewhere'), { status: 503 }))).toBe(false);
   expect(isOverloaded(new ConfigurationError([]))).toBe(false);
   expect(isOverloaded({ code: new OverloadedError().code })).toBe(false);

@@ -34,8 +34,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(around, { recursive: true }));
 
-describe('in a folder of somebody else', () => {
-  test('that is exchanged for a link to one of root’s, a file is made in the one that was opened', async () => {
+describe("in another account's folder", () => {
+  test('a file is made in the folder that was opened, even if a link to one of root’s replaces it', async () => {
     const folder = openOwnedFolder(theirs());
     await rename(theirs(), `${theirs()}-away`);
     await symlink(ofRoot(), theirs());
@@ -45,7 +45,7 @@ describe('in a folder of somebody else', () => {
     expect(await readdir(`${theirs()}-away`)).toEqual(['key']);
   });
 
-  test('a file and each folder that is missing are made, and are theirs alone', async () => {
+  test('a file and each missing folder are made, and belong only to that account', async () => {
     const file = path.join(theirs(), 'one', 'two', 'file');
     closeSync(openToAppend(file));
     for (let each = file; each !== around; each = path.dirname(each)) expect(await uidOf(each)).toBe(OWNER);
@@ -53,7 +53,7 @@ describe('in a folder of somebody else', () => {
     expect((await lstat(path.dirname(file))).mode & 0o777).toBe(0o700);
   });
 
-  test('what was there before, and what a link leads to, stays whose it is', async () => {
+  test('existing files and link targets keep their owner', async () => {
     const file = path.join(theirs(), 'file');
     await writeFile(file, '');
     closeSync(openToAppend(file));
@@ -65,10 +65,10 @@ describe('in a folder of somebody else', () => {
   });
 });
 
-describe('a file to append to, in a folder of somebody else', () => {
+describe("a file to append to, in another account's folder", () => {
   const log = () => path.join(theirs(), 'log');
 
-  test('is not what a link leads to, whether it is there or not: root would write into a file of its own', async () => {
+  test('does not follow a link, whether the target exists or not: otherwise root would write into its own file', async () => {
     await writeFile(path.join(ofRoot(), 'there'), '');
     for (const name of ['there', 'not-there']) {
       await symlink(path.join(ofRoot(), name), log());
@@ -80,13 +80,13 @@ describe('a file to append to, in a folder of somebody else', () => {
     expect(await readdir(ofRoot())).toEqual(['there']);
   });
 
-  test('is not another name of a file that is not theirs', async () => {
+  test('cannot be a second name of a file of another account', async () => {
     await writeFile(path.join(ofRoot(), 'there'), '');
     await link(path.join(ofRoot(), 'there'), log());
     expect(() => openToAppend(log())).toThrow('another name of a file that belongs to another user');
   });
 
-  test('is gone on with where it is theirs, and where it is root’s and has one name', async () => {
+  test('is continued if it belongs to that account, or to root with one name', async () => {
     for (const uid of [OWNER, 0]) {
       await writeFile(log(), 'before ');
       await chown(log(), uid, uid);
@@ -99,7 +99,7 @@ describe('a file to append to, in a folder of somebody else', () => {
   });
 });
 
-test('in a folder of its own, what root makes is root’s', async () => {
+test('in root’s own folder, files that root makes belong to root', async () => {
   closeSync(openToAppend(path.join(ofRoot(), 'inner', 'file')));
   expect(await uidOf(path.join(ofRoot(), 'inner'))).toBe(0);
   expect(await uidOf(path.join(ofRoot(), 'inner', 'file'))).toBe(0);

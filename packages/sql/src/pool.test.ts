@@ -64,7 +64,7 @@ describe('a commit', () => {
     [lost('57P01'), isPostgresStatementError],
     [mysql(1317), isMysqlStatementError],
     [mysql(1047), isMysqlStatementError],
-  ])('that fails with %s is asked about, and unavailable if it did not take effect', async (error, isOf) => {
+  ])('that fails with %s is looked up, and is unavailable if it did not take effect', async (error, isOf) => {
     expect(await commitWith(error, isOf)).toEqual({
       asked: [true, false],
       outcomes: ['done', error],
@@ -76,7 +76,7 @@ describe('a commit', () => {
   test.each([
     [lost('23505'), isPostgresStatementError],
     [mysql(1062), isMysqlStatementError],
-  ])('that the server refuses with %s did nothing, and is not asked about', async (error, isOf) => {
+  ])('that the server refuses with %s did nothing, and is not looked up', async (error, isOf) => {
     expect(await commitWith(error, isOf)).toEqual({
       asked: [],
       outcomes: [error, error],

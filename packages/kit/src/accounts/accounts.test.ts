@@ -30,9 +30,9 @@ const signedIn = (active: unknown) => {
   return new RequestAuth(session, answering({ active }), csrf);
 };
 
-describe('what is neither true nor false', () => {
+describe('a result that is neither true nor false', () => {
   test.each([[true, true], [1, true], [false], [0], [2], ['1'], ['false'], [[]], [{ rows: [] }], [null]])(
-    'is no permission, but for the 1 of an engine: %j',
+    'is no permission, except the 1 of a database engine: %j',
     async (held, expected = false) => {
       expect(await answering({ held }).holdsPermission(PERSON, 'edit')).toBe(expected);
     },
@@ -47,7 +47,7 @@ describe('what is neither true nor false', () => {
     [Promise.resolve(false), false],
     ['false', false],
     [null, false],
-  ])('lets nobody go on in a session, but for the 1 of an engine: %s', async (active, expected) => {
+  ])('does not keep a person signed in, except the 1 of a database engine: %s', async (active, expected) => {
     const auth = signedIn(active);
     expect((await auth.user()) !== null).toBe(expected);
     expect((await auth.person()) !== null).toBe(expected);
@@ -90,7 +90,7 @@ describe('accounts of several providers', () => {
       expect(await accounts.find(person)).toBeNull();
   });
 
-  test('hold the permissions of their own provider alone', async () => {
+  test('have only the permissions of their own provider', async () => {
     const accounts = both();
     const holds = (name: string, permission: string) =>
       accounts.holdsPermission({ provider: name, id: '7' }, permission);
@@ -99,7 +99,7 @@ describe('accounts of several providers', () => {
     expect(await holds('others', 'staff:edit')).toBe(false);
   });
 
-  test('sign in with the first provider that takes the password; those after it are not asked', async () => {
+  test('sign in with the first provider that accepts the password; later ones are not asked', async () => {
     const accounts = both();
     const signIn = async (identifier: string, password: string) => {
       asked.length = 0;
@@ -112,7 +112,7 @@ describe('accounts of several providers', () => {
     expect(await signIn('eve', 'staff')).toBeNull();
   });
 
-  test('are refused where two providers carry the same name', () => {
+  test('are refused if two providers have the same name', () => {
     expect(() => createAccounts([provider('staff', {}), provider('staff', {})])).toThrow('the same name');
   });
 });

@@ -8,7 +8,7 @@ function nested(levels: number): object {
   return value;
 }
 
-test('a value that the schemas cannot be done with is none of its type, and rejects nothing', async () => {
+test('a value on which a schema fails is not of its type, and the promise does not reject', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => void unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -20,7 +20,7 @@ test('a value that the schemas cannot be done with is none of its type, and reje
   expect(unhandled).toEqual([]);
 });
 
-test('a value of the type is read, and what the type does not have is left out', () => {
+test('a value of the type is parsed, and unknown members are omitted', () => {
   expect(readAs('ContentBlock', { type: 'text', text: 'x', extra: 1 })).toEqual({ type: 'text', text: 'x' });
   expect(readAs('ContentBlock', { type: 'text' })).toBeNull();
 });

@@ -15,7 +15,7 @@ describe('merging configuration', () => {
   });
 
   // @shows HOST-1.1
-  test('arrays merge by position: what lies beyond the later array stays', () => {
+  test('arrays merge by position: items beyond the later array stay', () => {
     expect(mergeConfig({ list: ['mcp:tools'] }, { list: ['a', 'b'] })).toEqual({ list: ['a', 'b'] });
     expect(mergeConfig({ list: ['a', 'b', 'c'] }, { list: ['x'] })).toEqual({ list: ['x', 'b', 'c'] });
     expect(mergeConfig({ list: [{ a: 1, b: 1 }] }, { list: [{ b: 2 }] })).toEqual({ list: [{ a: 1, b: 2 }] });
@@ -41,7 +41,7 @@ describe('merging configuration', () => {
     expect(merged).toEqual({ csrf_exempt_routes: { one: false, two: true } });
   });
 
-  test('a key named __proto__ is a mere key', () => {
+  test('a key named __proto__ is an ordinary key', () => {
     const hostile = JSON.parse(
       '{"__proto__":{"polluted":true},"a":{"__proto__":{"polluted":true}}}',
     ) as object;
@@ -54,7 +54,7 @@ describe('merging configuration', () => {
     noNullPrototype: true,
   });
 
-  test('merging nothing changes nothing, merging a map with itself neither', () => {
+  test('merging nothing changes nothing, and neither does merging a map with itself', () => {
     fc.assert(
       fc.property(tree, (map) => {
         expect(mergeConfig(map)).toEqual(map);
@@ -64,7 +64,7 @@ describe('merging configuration', () => {
     );
   });
 
-  test('the later map wins wherever it says something', () => {
+  test('the later map takes precedence for each key that it has', () => {
     fc.assert(
       fc.property(tree, tree, (one, other) => {
         const merged = mergeConfig(one, other);
@@ -87,7 +87,7 @@ describe('validating configuration', () => {
     ),
   };
 
-  test('fills in defaults, and passes the keys of the application through', () => {
+  test("fills in defaults, and keeps the application's own keys", () => {
     const config = validateConfig({ one: { name: 'x' }, two: {}, own: [1] }, schemas);
     expect(config).toEqual({ one: { name: 'x', ttl: 5 }, two: {}, own: [1] });
   });
@@ -109,12 +109,12 @@ describe('validating configuration', () => {
 });
 
 describe('the configuration of an application', () => {
-  test("is written with the kit's keys, which are all declared", () => {
+  test('uses only declared keys of the kit', () => {
     expectTypeOf<Exclude<keyof KitConfigInput, 'name'>>().toEqualTypeOf<keyof KitConfig>();
     expectTypeOf<KitConfig>().toExtend<KitConfigInput>();
   });
 
-  test("has its own keys held against the application's own schemas", () => {
+  test("has its own keys checked with the application's schemas", () => {
     const definition = (city: unknown) => ({
       config: { public_url: 'https://app.example', imprint: { city } },
       configuration: { imprint: z.strictObject({ city: z.string({ error: 'must be a city' }) }) },
@@ -123,7 +123,7 @@ describe('the configuration of an application', () => {
     expect(() => readConfiguration(definition(5), {})).toThrow('imprint:city: must be a city');
   });
 
-  test('says where it looked for APP_ENV=dev, when http needs that', () => {
+  test('says where APP_ENV=dev was looked for, if http needs it', () => {
     const read = (env: Record<string, string>) => () =>
       readConfiguration({ config: { public_url: 'http://localhost:3000' }, directory: '/srv/app/src' }, env);
     expect(read({})).toThrow('APP_ENV: is not in the environment, nor in .env of /srv/app/src');
@@ -131,7 +131,7 @@ describe('the configuration of an application', () => {
     expect(read({ APP_ENV: 'prod' })).not.toThrow('APP_ENV: is not');
   });
 
-  test('is that of the current folder, unless a folder is named', () => {
+  test('is that of the current folder by default', () => {
     const config = { public_url: 'https://app.example' };
     const storage = (directory?: string) => readConfiguration({ config, directory }, {}).storageDirectory;
     expect(storage()).toBe(path.resolve('storage'));

@@ -17,13 +17,13 @@ describe('the environment of an application', () => {
     expect(loadEnvironment(folder, {})).toEqual({ A: '1', B: 'two words' });
   });
   // @shows HOST-1.2
-  test('.env.local replaces .env: nothing of .env is left', () => {
+  test('.env.local replaces all of .env', () => {
     write('.env', 'A=1\nB=2\n');
     write('.env.local', 'A=local\n');
     expect(loadEnvironment(folder, {})).toEqual({ A: 'local' });
   });
   // @shows HOST-1.2
-  test("the process's own values win", () => {
+  test("the process's own values take precedence", () => {
     write('.env', 'A=1\nB=2\n');
     expect(loadEnvironment(folder, { A: 'own' })).toEqual({ A: 'own', B: '2' });
   });

@@ -117,7 +117,7 @@ async function proved(
   return client.id;
 }
 
-describe('what is switched off, nobody is registered for, by an operator or by itself', () => {
+describe('a client cannot be registered for a feature that is off, by an operator or by itself', () => {
   const PICTURE = Buffer.from('GIF89a\x08\0\x08\0', 'latin1');
   const switches: readonly (readonly [
     Partial<OAuthServerConfig>,
@@ -182,7 +182,7 @@ describe('what is switched off, nobody is registered for, by an operator or by i
   const pick = (from: object, names: readonly string[]) =>
     Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));
 
-  test('and no keys are given to a client that has some from before', async () => {
+  test('and a client that had keys before gets no new ones', async () => {
     const { client } = await clientPartsWith({ private_key_jwt: true }).clients.create(KEYED);
     const jwks = { keys: [newKey('ES256').jwk] };
     const update = (config: Partial<OAuthServerConfig>) =>
@@ -225,7 +225,7 @@ describe('clients that register themselves', () => {
 });
 
 describe('the URL of a document', () => {
-  test('is blocked also when nobody has used it, if it can be a client; no other unknown id is', async () => {
+  test('is blocked also without any use, if it can be a client; any other unknown id is not', async () => {
     const { clients } = clientPartsWith();
     const url = `https://client.example/${crypto.randomUUID()}.json`;
     expect(await clients.revoke(url)).toMatchObject({ wasKnown: false });
@@ -235,7 +235,7 @@ describe('the URL of a document', () => {
     expect(await refusalOf(clients.revoke('nobody'))).toContain('No client has this id');
   });
 
-  test('is imported by nobody', async () => {
+  test('cannot be imported', async () => {
     const record = { client_id: 'https://client.example/imported.json', client_secret: 'x'.repeat(32) };
     const { clients } = await clientPartsWith().importing.clients([{ ...record, ...SERVICE }]);
     expect(clients).toMatchObject([{ outcome: 'refused' }]);
@@ -253,7 +253,7 @@ describe('an imported client', () => {
     ...SERVICE,
   });
 
-  test('is let in with the secret that it had, whose hash alone is known', async () => {
+  test('is accepted with its existing secret, known only by its hash', async () => {
     const parts = clientPartsWith({ imported_pbkdf2_iterations: 20 });
     for (const about of [record(sha256), record(pbkdf2(20))]) {
       expect(await parts.importing.clients([about])).toMatchObject({ written: true });
@@ -267,7 +267,7 @@ describe('an imported client', () => {
   test.each([
     [undefined, 1],
     [20, 21],
-  ])('is refused where %s iterations are the most, and its hash has %d', async (most, iterations) => {
+  ])('is refused if at most %s iterations are allowed, and its hash has %d', async (most, iterations) => {
     const config = most === undefined ? {} : { imported_pbkdf2_iterations: most };
     const { importing, clients } = clientPartsWith(config);
     const about = record(pbkdf2(iterations));
@@ -279,7 +279,7 @@ describe('an imported client', () => {
     expect(await clients.find(about.client_id)).toBeNull();
   });
 
-  test('has a record that is checked as a registration is', async () => {
+  test('has its record checked like a registration', async () => {
     const about = { ...record(sha256), dpop_bound_access_tokens: true };
     expect(await clientPartsWith().importing.clients([about])).toMatchObject({ written: false });
     expect(await clientPartsWith({ dpop: 'accept' }).importing.clients([about])).toMatchObject({
@@ -287,7 +287,7 @@ describe('an imported client', () => {
     });
   });
 
-  test('is at the time that the server has, and subjects are those of people who are known', async () => {
+  test("is dated by the server's clock, and subjects belong to known people", async () => {
     const about = record(sha256);
     const { importing, clients } = clientPartsWith();
     await importing.clients([about]);
@@ -300,8 +300,8 @@ describe('an imported client', () => {
   });
 });
 
-describe('a client that proves itself', () => {
-  test('does so by its secret; many failures from one network are slowed, at whichever endpoint', async () => {
+describe('client authentication', () => {
+  test('works with its secret; many failures from one network are slowed down, at every endpoint', async () => {
     const parts = clientPartsWith();
     const { client, secret } = await parts.clients.create(WEB);
     const form = { client_id: client.id, client_secret: 'wrong' };
@@ -315,7 +315,7 @@ describe('a client that proves itself', () => {
     expect(events.map(({ type }) => type)).toContain('client_authentication_slowed');
   });
 
-  test('may name this server in an assertion by itself, or by an endpoint that this is', async () => {
+  test('accepts an assertion that names this server by its issuer or one of its endpoints', async () => {
     const parts = clientPartsWith({ private_key_jwt: true });
     const { client } = await parts.clients.create(KEYED);
     const asserting = (audience: string) =>
@@ -330,14 +330,14 @@ describe('a client that proves itself', () => {
     expect(await refusalOf(proved(parts, again))).toContain(REFUSED);
   });
 
-  test('proves nothing by an assertion where no keys are taken', async () => {
+  test('refuses an assertion where keys are off', async () => {
     const { client } = await clientPartsWith({ private_key_jwt: true }).clients.create(KEYED);
     const assertion = withAssertion(signed(OWN, headerOf(OWN), claimsOf(client.id, ISSUER, now)));
     for (const config of [{}, { private_key_jwt: false }])
       await expect(proved(clientPartsWith(config), assertion)).rejects.toMatchObject({ name: 'OAuthError' });
   });
 
-  test('is told when the keys that it publishes cannot be fetched, and nothing of any other', async () => {
+  test("reports if the client's published keys cannot be fetched, and never those of others", async () => {
     const on = clientPartsWith({ private_key_jwt: true });
     const jwksUri = 'https://client.example/keys';
     const { client } = await on.clients.create({ ...WEB, jwksUri });
@@ -351,7 +351,7 @@ describe('a client that proves itself', () => {
     expect(await on.clientKeyProblems((await on.clients.create(KEYED)).client)).toEqual([]);
   });
 
-  test('has no keys fetched from a host that documents may not name, where it is a document', async () => {
+  test('fetches no keys for a document from a host that documents may not name', async () => {
     const on = clientPartsWith({ private_key_jwt: true });
     const { client } = await on.clients.create({ ...WEB, jwksUri: 'https://denied.example/keys' });
     const id = `https://denied.example/${crypto.randomUUID()}.json`;

@@ -12,7 +12,7 @@ function issue(offered: readonly ClientDemand[], client: Partial<Client>): void 
   for (const check of issuanceChecks) check({ ...NO_DEMANDS, ...client } as Client, [], null);
 }
 
-describe('a client that demands what no feature meets', () => {
+describe('a client that requires what no feature provides', () => {
   test.each(['pushesRequests', 'dpopBoundAccessTokens'] as const)('gets no token: %s', (field) => {
     const others = demands().filter((demand) => demand.field !== field);
     expect(() => issue(others, { [field]: true })).toThrowError(

@@ -8,7 +8,7 @@ const recordOf = (id: string) =>
     { id, at: 0, address: null, requestId: null },
   );
 
-test('a log that throws holds nobody up, and what comes later is kept', async () => {
+test('a log that throws delays nothing, and later events are kept', async () => {
   let isAway = true;
   const kept: string[] = [];
   const nothing = () => {};
@@ -35,7 +35,7 @@ test('a log that throws holds nobody up, and what comes later is kept', async ()
   expect(kept).toEqual(['2']);
 });
 
-test('ten thousand wait for a store that hangs, and no more: the next one is in the log at once', async () => {
+test('ten thousand events wait for a store that hangs; the next one is in the log at once', async () => {
   const hangs = Promise.withResolvers<void>();
   const said: unknown[] = [];
   const kept: string[] = [];

@@ -16,12 +16,12 @@ function createTelling() {
 }
 
 describe('replays that ended nothing', () => {
-  test('are told five in a minute, of each authorization', () => {
+  test('are reported five times a minute for each authorization', () => {
     const { told } = createTelling();
     expect([told('one', 20), told('another', 4), told('another', 4), told('one', 20)]).toEqual([5, 4, 1, 0]);
   });
 
-  test('are told again a minute after the first of them', () => {
+  test('are reported again a minute after the first one', () => {
     const { told, passes } = createTelling();
     expect(told('one', 4)).toBe(4);
     passes(59_999);
@@ -30,7 +30,7 @@ describe('replays that ended nothing', () => {
     expect(told('one', 20)).toBe(5);
   });
 
-  test('are told again when the clock was set back by a minute', () => {
+  test('are reported again after the clock was set back by a minute', () => {
     const { told, passes } = createTelling();
     expect(told('one', 20)).toBe(5);
     passes(-59_999);
@@ -39,7 +39,7 @@ describe('replays that ended nothing', () => {
     expect(told('one', 20)).toBe(5);
   });
 
-  test('are remembered of ten thousand authorizations: the one that was told of longest ago is forgotten', () => {
+  test('are remembered for ten thousand authorizations: the one reported longest ago is dropped', () => {
     const { told, isRecorded } = createTelling();
     expect([told('one', 20), told('another', 4)]).toEqual([5, 4]);
     for (let count = 2; count < 10_000; count += 1) isRecorded(`other ${count}`);

@@ -8,7 +8,7 @@ import { createServerAudit } from './server-audit.ts';
 
 const EVENT: AuditEvent = { type: 'secret_rotated', clientId: 'a client', previousExpiresAt: null };
 
-test('what could not be loaded is loaded again with the next event, and the next list', async () => {
+test('a failed load is repeated with the next event and the next list', async () => {
   const kept: AuditRecord[] = [];
   const table: AuditStore & AuditTable = {
     insert: async (records) => void kept.push(...records),

@@ -25,7 +25,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const written = () => readFileSync(target, 'utf8');
 
-test('what could not be written at all leaves no empty line before the next', () => {
+test('a line that could not be written at all leaves no empty line before the next', () => {
   mkdirSync(target);
   const stream = createLineStream(target);
   expect(() => stream.write('lost', false)).toThrow('EISDIR');
@@ -46,13 +46,13 @@ function pipe() {
   };
 }
 
-test('a pipe that nobody reads is an error, and holds nothing up', () => {
+test('a pipe without a reader is an error, and delays nothing', () => {
   const { close } = pipe();
   close();
   expect(() => createLineStream(target).write('lost', false)).toThrow('ENXIO');
 });
 
-test('a reader who stops reading is waited for once; the line that broke off is ended before the next', () => {
+test('a reader that stops reading is waited for once; the partial line is ended before the next', () => {
   const { read, close } = pipe();
   try {
     const stream = createLineStream(target);
@@ -68,7 +68,7 @@ test('a reader who stops reading is waited for once; the line that broke off is 
   }
 });
 
-test('of a line that broke off, nothing is in the file that takes its place', () => {
+test('the rest of a partial line is not written to the file that replaces it', () => {
   const { read, close } = pipe();
   const stream = createLineStream(target);
   expect(() => stream.write('x'.repeat(200_000), false)).toThrow('EAGAIN');

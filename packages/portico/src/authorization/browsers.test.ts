@@ -48,13 +48,13 @@ describe('a browser without a cookie', () => {
     ['https://portal.example', '', `${HTTPS}=`, '; Path=/; HttpOnly; SameSite=Lax; Secure'],
     ['http://localhost:8080', '', `${HTTP}=`, '; Path=/; HttpOnly; SameSite=Lax'],
     ['https://portal.example', '/id', `${HTTPS}%2Fid=`, '; Path=/; HttpOnly; SameSite=Lax; Secure'],
-  ])('is given one of %s%s', async (issuer, basePath, name, attributes) => {
+  ])('gets one from %s%s', async (issuer, basePath, name, attributes) => {
     const { browsers, request } = start({ issuer, basePath });
     const given = (await browsers.setCookie(request())) ?? '';
     expect([given.slice(0, name.length), given.slice(given.indexOf(';'))]).toEqual([name, attributes]);
   });
 
-  test('keeps none by what is no navigation', async () => {
+  test('gets none from a request that is no navigation', async () => {
     const { browsers, request } = start();
     const given = async (init: Sent) => (await browsers.setCookie(request('', init))) !== null;
     expect(await given({ headers: { 'Sec-Fetch-Dest': 'document' } })).toBe(true);
@@ -68,7 +68,7 @@ describe('a browser without a cookie', () => {
     expect(await browsers.setCookie(posted)).toBeNull();
   });
 
-  test('is told from every other, by a secret that is one for the whole request, and goes on with it', async () => {
+  test('is distinguished by a secret that is the same for the whole request and afterwards', async () => {
     const { browsers, request } = start();
     const [one, other] = [request(), request()];
     const secret = await browsers.secret(one, ADA);
@@ -81,7 +81,7 @@ describe('a browser without a cookie', () => {
 });
 
 describe('the secret of a browser', () => {
-  test('stays while its person comes, with no other cookie, and is another for each person', async () => {
+  test('stays for one person without another cookie, and is a different one for each person', async () => {
     const { browsers, request, cookieFor } = start();
     const cookie = await cookieFor(ADA);
     const [first, second] = [request(cookie), request(cookie, { method: 'POST' })];
@@ -96,7 +96,7 @@ describe('the secret of a browser', () => {
       expect(await browsers.secret(request(cookie), person)).not.toBe(await browsers.secret(first, ADA));
   });
 
-  test('is kept from before somebody signed in, in a cookie for this person from then on', async () => {
+  test('is kept through sign-in, and its cookie is for this person from then on', async () => {
     const { browsers, request, cookieFor } = start();
     const nobody = await cookieFor(null);
     expect(await cookieFor(null, nobody)).toBe(nobody);
@@ -109,7 +109,7 @@ describe('the secret of a browser', () => {
     expect(await browsers.setCookie(later)).toBeNull();
   });
 
-  test('is another one after somebody else, also when the first comes back, and the answer to a form says so', async () => {
+  test('changes after another person, also if the first one returns, and the response to a form says so', async () => {
     const { browsers, request, cookieFor } = start();
     const adas = await cookieFor(ADA);
     const before = await browsers.secret(request(adas), ADA);
@@ -121,7 +121,7 @@ describe('the secret of a browser', () => {
     expect(await browsers.secret(request(graces), ADA)).not.toBe(before);
   });
 
-  test('is another one when it is renewed, whatever the browser came with', async () => {
+  test('changes when it is renewed, whatever the browser sent', async () => {
     const { browsers, request, cookieFor } = start();
     for (const cookie of ['', await cookieFor(null), await cookieFor(ADA)]) {
       const visit = request(cookie, { method: 'POST' });
@@ -137,7 +137,7 @@ describe('the secret of a browser', () => {
     }
   });
 
-  test('outlives the key of the cookie, which is given again', async () => {
+  test('survives a new cookie key, and the cookie is set again', async () => {
     const { browsers, request, cookieFor, time } = start();
     const cookie = await cookieFor(ADA);
     const secret = await browsers.secret(request(cookie), ADA);
@@ -151,7 +151,7 @@ describe('the secret of a browser', () => {
     expect(await browsers.setCookie(request(again))).toBeNull();
   });
 
-  test('is that which another release gave', async () => {
+  test('is kept from another release', async () => {
     const { browsers, request } = start();
     const sealed =
       '694.XkGjne2bX1V4mW4bYvWyLSDrqU2VuykoehYQPIbxtDagjIGQoLK7Cb6PwSMS0C0E0HDSADKlmjT5rXto1n07vZaA9BQrDyD243_I7OwbYz3YwaFjeynrcjtAaFo1q4Bp4bdr_wX9x5bJOCU5qjaYTFuH';
@@ -161,8 +161,8 @@ describe('the secret of a browser', () => {
   });
 });
 
-describe('of several cookies', () => {
-  test('the person’s own is used before nobody’s, and nobody’s before anybody else’s, in whatever order', async () => {
+describe('with several cookies', () => {
+  test('the person’s own is used first, then one of a signed-out visitor, then another person’s, in any order', async () => {
     const { browsers, request, cookieFor } = start();
     const [adas, graces, nobodys] = [await cookieFor(ADA), await cookieFor(GRACE), await cookieFor(null)];
     const own = await browsers.secret(request(adas), ADA);
@@ -183,7 +183,7 @@ describe('of several cookies', () => {
       expect(await browsers.secret(request(order.join('; ')), ADA)).toBe(unclaimed);
   });
 
-  test('the four last of our name are tried that are no longer than ours', async () => {
+  test('the last four with our name are tried, if they are no longer than ours', async () => {
     const { browsers, request, cookieFor, opened } = start();
     const adas = await cookieFor(ADA);
     const own = await browsers.secret(request(adas), ADA);
@@ -210,7 +210,7 @@ describe('of several cookies', () => {
     expect(opened).toEqual(['x'.repeat(200)]);
   });
 
-  test('one that cannot be opened is as none: the browser is given another, and not by a form', async () => {
+  test('one that cannot be opened counts as missing: the browser gets another, and not from a form', async () => {
     const { browsers, request } = start();
     for (const value of ['', 'x', `694.${'A'.repeat(100)}`]) {
       expect(await browsers.setCookie(request(`${HTTPS}=${value}`))).not.toBeNull();

@@ -36,7 +36,7 @@ function installation(keys = new Map<number, string>()) {
 }
 
 describe('a key of the cookies', () => {
-  test('seals for thirty days and is one of 256 bits; those go that nothing sealed needs', async () => {
+  test('seals for thirty days and has 256 bits; keys that no cookie needs are removed', async () => {
     const { start, asked, keys } = installation();
     const { sealer, time } = start(START + LIFETIME);
     const first = await sealer.seal('c', 'one');
@@ -53,7 +53,7 @@ describe('a key of the cookies', () => {
     expect([...keys.keys()]).toEqual([694, 695]);
   });
 
-  test('is asked for once by each process, to seal and to open', async () => {
+  test('is read once by each process, to seal and to open', async () => {
     const { start, asked } = installation();
     const [one, other] = [start(START), start(START)];
     const sealed = await one.sealer.seal('c', 'text');
@@ -65,14 +65,14 @@ describe('a key of the cookies', () => {
     expect(asked).toEqual(['make 694, keep from 693', 'find 694']);
   });
 
-  test('of an earlier process is used, and none that this one would have made', async () => {
+  test('of an earlier process is reused instead of making a new one', async () => {
     const { start, keys } = installation(new Map([[694, 'k'.repeat(43)]]));
     const { sealer } = start(START);
     expect(await start(START).sealer.open('c', await sealer.seal('c', 'text'))).toBe('text');
     expect(keys.get(694)).toBe('k'.repeat(43));
   });
 
-  test('opens for as long as what it sealed is needed, and is not asked for later', async () => {
+  test('opens cookies for as long as they are valid, and is not read afterwards', async () => {
     const { start, asked } = installation();
     const sealed = await start(START + PERIOD - 1).sealer.seal('c', 'text');
     asked.length = 0;
@@ -84,7 +84,7 @@ describe('a key of the cookies', () => {
     expect(asked).toEqual(['find 694']);
   });
 
-  test('of the next period is asked for when a clock may be that far ahead, and not before', async () => {
+  test('of the next period is read when a clock may be that far ahead, and not before', async () => {
     const { start, asked } = installation();
     const sealed = await start(START + PERIOD).sealer.seal('c', 'text');
     asked.length = 0;
@@ -96,7 +96,7 @@ describe('a key of the cookies', () => {
     expect(asked).toEqual(['find 695']);
   });
 
-  test('that the store has lost is looked for again', async () => {
+  test('that the store has lost is read again', async () => {
     const { start, keys } = installation();
     const sealed = await start(START).sealer.seal('c', 'text');
     const key = keys.get(694) ?? '';
@@ -107,7 +107,7 @@ describe('a key of the cookies', () => {
     expect(await sealer.open('c', sealed)).toBe('text');
   });
 
-  test('of now is told from the one before', async () => {
+  test('of the current period is distinguished from the previous one', async () => {
     const { start } = installation();
     const { sealer, time } = start(START + PERIOD - 1);
     const sealed = await sealer.seal('c', 'text');
@@ -120,7 +120,7 @@ describe('a key of the cookies', () => {
 });
 
 describe('what is sealed', () => {
-  test('is opened under its name alone, and what no sealer writes asks the store for nothing', async () => {
+  test('is opened only under its name, and other text causes no read of the store', async () => {
     const { start, asked } = installation();
     const sealed = await start(START).sealer.seal('a', 'text');
     const { sealer } = start(START);
@@ -142,7 +142,7 @@ describe('what is sealed', () => {
     expect(await sealer.open('a', await sealer.seal('a', ''))).toBe('');
   });
 
-  test('by another release is opened, for as long as it is needed', async () => {
+  test('by another release is opened for as long as it is valid', async () => {
     const { start } = installation(new Map([[694, 'k'.repeat(43)]]));
     const { sealer, sealing } = start(1_800_000_000_000);
     expect(await sealer.open('a_cookie', '694.N-KqOsG4Cu-yncgiFi3fmVtH_vS8ZV3r2qp3nl_idpmhAa4')).toBe(
@@ -152,7 +152,7 @@ describe('what is sealed', () => {
     expect(await sealing.open('a purpose', text)).toBe('content');
   });
 
-  test('is too old, or from a clock too far ahead, to the millisecond', async () => {
+  test('is refused if too old, or from a clock too far ahead, to the millisecond', async () => {
     const { start } = installation();
     const { sealing, time } = start(START + PERIOD / 2);
     const sealed = await sealing.seal('p', 'text');

@@ -99,13 +99,13 @@ async function toldAt(position: number): Promise<string> {
 }
 
 test.each(STEPS.map(([told], position) => ({ position, told })))(
-  'of several things that are wrong, the first step that refuses is told: $told',
+  'of several errors, the one of the first check is reported: $told',
   async ({ position, told }) => {
     expect(await toldAt(position)).toContain(told);
   },
 );
 
-test('a fault of the server is no answer to the client', async () => {
+test('an error of the server is not reported to the client', async () => {
   const right = STEPS.flatMap(([, , parameters]) => Object.entries(parameters));
   const sent = new URLSearchParams();
   for (const [name, value] of right) if (value !== undefined) sent.append(name, value);

@@ -28,7 +28,7 @@ function installation() {
 }
 
 // @shows MCP-15.9
-test('what one process seals any other opens, for the same purpose, until it is too old', async () => {
+test('text sealed by one process is opened by any other, for the same purpose, until it is too old', async () => {
   const { start, pass } = installation();
   const [one, other] = [start().sealing, start().sealing];
   const sealed = await one.seal('a purpose', 'what was said');
@@ -41,7 +41,7 @@ test('what one process seals any other opens, for the same purpose, until it is 
   expect(await other.open('a purpose', sealed)).toBeNull();
 });
 
-test('the same text is sealed differently each time, and nobody else makes one that opens', async () => {
+test('the same text is sealed differently each time, and a forged one does not open', async () => {
   const { start } = installation();
   const { sealing } = start();
   const [one, two] = [await sealing.seal('p', 'text'), await sealing.seal('p', 'text')];
@@ -53,7 +53,7 @@ test('the same text is sealed differently each time, and nobody else makes one t
   }
 });
 
-test('what is sealed can be written in one way alone', async () => {
+test('sealed text has a single spelling', async () => {
   const { sealing } = installation().start();
   const sealed = await sealing.seal('p', 'text');
   expect(await sealing.open('p', sealed)).toBe('text');
@@ -61,7 +61,7 @@ test('what is sealed can be written in one way alone', async () => {
     expect(await sealing.open('p', other)).toBeNull();
 });
 
-test('it is no cookie, and no cookie is one', async () => {
+test('sealed text is not a cookie, and a cookie is not sealed text', async () => {
   const { sealer, sealing } = installation().start();
   expect(await sealer.open('portico_request_a', await sealing.seal('portico_request_a', 'text'))).toBeNull();
   expect(
@@ -69,7 +69,7 @@ test('it is no cookie, and no cookie is one', async () => {
   ).toBeNull();
 });
 
-test('what is from the future is not opened, but for what clocks differ', async () => {
+test('text from the future is not opened, except for the clock difference', async () => {
   const { start, pass } = installation();
   const { sealing } = start();
   const sealed = await sealing.seal('p', 'text');
@@ -79,7 +79,7 @@ test('what is from the future is not opened, but for what clocks differ', async 
   expect(await sealing.open('p', sealed)).toBeNull();
 });
 
-test('without its key it is lost, and a number that somebody made up makes no key', async () => {
+test('without its key it cannot be opened, and an invented key number makes no key', async () => {
   const { start, keys } = installation();
   const sealed = await start().sealing.seal('p', 'text');
   const [, text = ''] = sealed.split('.');

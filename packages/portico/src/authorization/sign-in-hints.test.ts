@@ -5,27 +5,27 @@ import { hintOf, sentHints, type Hint } from './sign-in-hints.ts';
 const sent = (...pairs: [name: string, value: string][]) => createParameters(new URLSearchParams(pairs));
 const taken = (hint: Hint, value: string) => hintOf(sent([hint, value]), hint);
 
-test('a login_hint is told as it was sent, up to 254 characters', () => {
+test('a login_hint is passed on as sent, up to 254 characters', () => {
   for (const hint of ['ada@example.com', ' ada ', '"><script>', 'ädä', 'x'.repeat(254)])
     expect(taken('login_hint', hint)).toBe(hint);
   for (const hint of ['', ' ', '\t', 'x'.repeat(255), 'a\u0000b', 'a\nb', 'a\u202eb', 'a\u2028b', 'a\u00adb'])
     expect(taken('login_hint', hint)).toBeUndefined();
 });
 
-test('ui_locales are told when they look like tags, up to 200 characters', () => {
+test('ui_locales are passed on if they look like tags, up to 200 characters', () => {
   for (const locales of ['de', 'de-AT en', 'x'.repeat(200)])
     expect(taken('ui_locales', locales)).toBe(locales);
   for (const locales of ['', ' de', 'de ', 'de  en', 'de_AT', 'dé', 'x'.repeat(201), 'de\nen', '-de'])
     expect(taken('ui_locales', locales)).toBeUndefined();
 });
 
-test('one that is repeated is as if it had not been sent, whatever it says', () => {
+test('a repeated one counts as missing, whatever its value', () => {
   expect(hintOf(sent(['login_hint', 'ada'], ['login_hint', 'ada']), 'login_hint')).toBeUndefined();
   expect(hintOf(sent(['login_hint', 'ada'], ['login_hint', '']), 'login_hint')).toBeUndefined();
   expect(hintOf(sent(['ui_locales', 'de']), 'login_hint')).toBeUndefined();
 });
 
-test('those are told that are asked for, each under its name, and none for another', () => {
+test('requested hints are passed on, each under its name, and no others', () => {
   const both = sent(['ui_locales', 'de'], ['login_hint', 'ada'], ['state', 's']);
   expect(sentHints(both, ['login_hint', 'ui_locales'])).toEqual([
     ['login_hint', 'ada'],

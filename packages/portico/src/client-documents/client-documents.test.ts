@@ -93,14 +93,14 @@ async function pageOf(what: () => unknown): Promise<AuthorizationPageError> {
 }
 
 describe('An id', () => {
-  test('names a document where these are taken, and is https', () => {
+  test('names a document if documents are on and it is https', () => {
     const { start } = installation();
     expect(start().names(URL_OF_IT)).toBe(true);
     expect(start().names('0123456789abcdef0123456789abcdef')).toBe(false);
     expect(start({ isOn: false }).names(URL_OF_IT)).toBe(false);
   });
 
-  test('that is not allowed leads to a page, and nothing is fetched', async () => {
+  test('that is not allowed shows a page, and nothing is fetched', async () => {
     const { start, web } = installation();
     const documents = start();
     documents.require(URL_OF_IT);
@@ -114,7 +114,7 @@ describe('An id', () => {
 });
 
 describe('A document', () => {
-  test('is fetched for whoever asks, and describes the client', async () => {
+  test('is fetched for a request, and describes the client', async () => {
     const { start, web } = installation();
     expect(await start().find(URL_OF_IT, ADA, [])).toEqual({
       id: URL_OF_IT,
@@ -145,7 +145,7 @@ describe('A document', () => {
     ]);
   });
 
-  test('with keys is that of a client that is not public; they come from nowhere that is denied', async () => {
+  test('with keys is a confidential client; keys are never fetched from a denied place', async () => {
     const { start, web } = installation();
     web.says = KEYED;
     const keys = { jwks: null, jwksUri: KEYED.jwks_uri, algorithm: null };
@@ -160,14 +160,14 @@ describe('A document', () => {
     ['a profile, and both keys', { isProfiled: true, algorithms: ['EdDSA', 'ES256'] }, 'ES256'],
     ['a profile, and the other key', { isProfiled: true, algorithms: ['RS256', 'EdDSA'] }, 'EdDSA'],
     ['a profile, and no key yet', { isProfiled: true }, 'ES256'],
-  ])('that names no algorithm has one, with %s', async (_, options, algorithm) => {
+  ])('that names no algorithm gets one, with %s', async (_, options, algorithm) => {
     const { start } = installation();
     expect(await start(options).find(URL_OF_IT, ADA, [])).toMatchObject({
       idTokenSignedResponseAlg: algorithm,
     });
   });
 
-  test('that cannot be used leads to a page, which says nothing of what was found, and is fetched again', async () => {
+  test('that is invalid shows a page without its content, and is fetched again', async () => {
     const { start, web, fetched } = installation();
     const documents = start();
     const refusedBy = async (says: object | Error) => {
@@ -191,7 +191,7 @@ describe('A document', () => {
     expect(fetched(`${URL_OF_IT}?secret=1`)).toBe(5);
   });
 
-  test('is fetched once for all who ask at the same time, also where it fails', async () => {
+  test('is fetched once for simultaneous requests, also if it fails', async () => {
     const { start, web, fetched } = installation();
     const documents = start();
     let go = () => {};
@@ -213,7 +213,7 @@ describe('A document', () => {
 });
 
 describe('A document that was fetched', () => {
-  test('is remembered as long as it is fresh', async () => {
+  test('is remembered while it is fresh', async () => {
     const { start, web, at, fetched } = installation();
     const documents = start();
     web.headers = { 'cache-control': 'max-age=600' };
@@ -226,7 +226,7 @@ describe('A document that was fetched', () => {
     expect(fetched()).toBe(2);
   });
 
-  test('is remembered beside ninety-nine others: the one that was fetched longest ago is forgotten', async () => {
+  test('is remembered with ninety-nine others: the one fetched longest ago is dropped', async () => {
     const { start, web, at, fetched } = installation();
     const documents = start();
     const urlOf = (number: number) => `https://client.example/${number}.json`;
@@ -246,7 +246,7 @@ describe('A document that was fetched', () => {
     expect([0, 1, 2, 99, 100].map((number) => fetched(urlOf(number)))).toEqual([2, 2, 1, 1, 1]);
   });
 
-  test('and shown is kept for all processes, with one event', async () => {
+  test('and shown is stored for all processes, with one event', async () => {
     const { start, rows, events, fetched } = installation();
     const [one, other] = [start(), start()];
     const client = await one.find(URL_OF_IT, ADA, []);
@@ -258,7 +258,7 @@ describe('A document that was fetched', () => {
     expect(events).toEqual([{ type: 'client_registered', clientId: URL_OF_IT, registeredBy: 'document' }]);
   });
 
-  test('is kept when it was fetched here, once', async () => {
+  test('is stored once if it was fetched here', async () => {
     const { start, rows, events } = installation();
     const [one, other] = [start(), start()];
     const client = await one.find(URL_OF_IT, ADA, []);
@@ -271,7 +271,7 @@ describe('A document that was fetched', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('is fetched again as one that is known, and that is no event', async () => {
+  test('that is known is fetched again without an event', async () => {
     const { start, web, events, at, rows } = installation();
     const documents = start();
     await documents.keep(await documents.find(URL_OF_IT, ADA, []));
@@ -283,7 +283,7 @@ describe('A document that was fetched', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('is not shown when its client was revoked meanwhile', async () => {
+  test('is not shown if its client was revoked meanwhile', async () => {
     const { start, rows, events } = installation();
     const documents = start();
     const client = await documents.find(URL_OF_IT, ADA, []);
@@ -305,8 +305,8 @@ describe('A document that was fetched', () => {
   });
 });
 
-describe('What this process remembers of a document', () => {
-  test('is nothing when the row that it was kept in is gone', async () => {
+describe('What this process remembers about a document', () => {
+  test('is dropped when its stored row is gone', async () => {
     const { start, rows, fetched } = installation();
     const documents = start();
     await documents.keep(await documents.find(URL_OF_IT, ADA, []));
@@ -317,7 +317,7 @@ describe('What this process remembers of a document', () => {
     expect(fetched()).toBe(2);
   });
 
-  test('counts as long as nobody has kept a later one', async () => {
+  test('is valid until another process stores a later version', async () => {
     const { start, web, at, fetched } = installation();
     const [one, other] = [start(), start()];
     web.headers = { 'cache-control': 'max-age=3600' };
@@ -337,7 +337,7 @@ describe('What this process remembers of a document', () => {
     expect(fetched()).toBe(4);
   });
 
-  test('is not what counts when the client was unblocked after it', async () => {
+  test('is invalid after the client was unblocked later', async () => {
     const { start, rows, fetched } = installation();
     const documents = start();
     const client = await documents.find(URL_OF_IT, ADA, []);
@@ -350,7 +350,7 @@ describe('What this process remembers of a document', () => {
     expect(fetched()).toBe(2);
   });
 
-  test('is not fetched again for a scope that it does not name', async () => {
+  test('does not make it fetch again for a scope that the document does not name', async () => {
     const { start, web, fetched } = installation();
     const documents = start();
     web.says = { scope: 'openid' };
@@ -360,7 +360,7 @@ describe('What this process remembers of a document', () => {
   });
 });
 
-describe('What another process kept of a document', () => {
+describe('A document that another process stored', () => {
   /** How often a process that knows nothing yet fetches it, after another one kept it as it was. */
   async function refetched(
     says: object,
@@ -407,7 +407,11 @@ describe('What another process kept of a document', () => {
       { scope: 'openid notes:read' },
       { scopes: ['notes:read', 'openid'] },
     ],
-    ['what is asked for is offered by nobody', { scope: 'openid' }, { scopes: ['openid', 'unheard:of'] }],
+    [
+      'the requested scope is not offered by the server',
+      { scope: 'openid' },
+      { scopes: ['openid', 'unheard:of'] },
+    ],
   ])('is used when %s', async (_, says, how) => {
     expect(await refetched(says, how)).toBe(0);
   });
@@ -422,7 +426,7 @@ describe('What another process kept of a document', () => {
     ],
     ['there is a profile now', {}, { options: { isProfiled: true } }],
     ['a scope is offered that was not', { scope: 'openid' }, { scopes: ['openid', 'notes:read'] }],
-    ['it was unblocked, and nobody has read it since', {}, { row: { grants: [] } }],
+    ['it was unblocked, and has not been read since', {}, { row: { grants: [] } }],
   ])('is fetched again when %s', async (_, says, how) => {
     expect(await refetched(says, how)).toBe(1);
   });

@@ -12,7 +12,7 @@ describe('a client id that is the URL of a document', () => {
     'https://client.example:8443/client.json',
     'https://client.example/client?version=2',
     'https://xn--bcher-kva.example/client.json',
-  ])('is one: %s', (clientId) => {
+  ])('is accepted: %s', (clientId) => {
     expect(refusal(clientId)).toBeNull();
   });
 
@@ -48,18 +48,18 @@ describe('a client id that is the URL of a document', () => {
     ['names an IPv6 address', 'https://[::1]/client.json'],
     ['names a mapped address', 'https://[::ffff:127.0.0.1]/client.json'],
     ['names a mapped address', 'https://[::ffff:7f00:1]/client.json'],
-  ])('is none when it %s: %j', (_, clientId) => {
+  ])('is refused if it %s: %j', (_, clientId) => {
     expect(refusal(clientId)).toEqual(expect.any(String));
   });
 
   test.each(['http://client.example/client.json', 'HTTPS://client.example/client.json', 'a'.repeat(32), ''])(
-    'is none of these, which are ids as any: %j',
+    'other ids are not URLs of documents: %j',
     (clientId) => {
       expect([refusal(clientId), refusal(clientId, false)]).toEqual([null, null]);
     },
   );
 
-  test('may do nothing while the switch is off', () => {
+  test('is an unknown client while the switch is off', () => {
     expect(refusal('https://client.example/client.json', false)).toContain('is off');
   });
 

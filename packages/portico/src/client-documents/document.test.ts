@@ -51,7 +51,7 @@ describe('a document as known hosts publish theirs', () => {
   });
 });
 
-test('the document of docs/connecting-clients.md is one, of a public client', () => {
+test('the document in docs/connecting-clients.md is valid, for a public client', () => {
   const [example] = codeBlocks().filter(
     ({ page, info }) => page.endsWith('/connecting-clients.md') && info[0] === 'json',
   );
@@ -63,13 +63,13 @@ test('the document of docs/connecting-clients.md is one, of a public client', ()
   });
 });
 
-describe('a document that demands bound tokens', () => {
+describe('a document that requires bound tokens', () => {
   const rules = { ...RULES, demands: demands() };
   const demanding = (value: unknown) =>
     readDocument({ ...DOCUMENT, dpop_bound_access_tokens: value }, URL_OF_IT, rules).dpopBoundAccessTokens;
 
   // @shows AS-24.6
-  test('is taken where they are issued', () => {
+  test('is accepted where they are issued', () => {
     expect([undefined, false, true].map(demanding)).toEqual([false, false, true]);
     for (const value of [null, 'true', 1, [true]]) {
       expect(() => demanding(value)).toThrow('its dpop_bound_access_tokens is neither true nor false');
@@ -77,7 +77,7 @@ describe('a document that demands bound tokens', () => {
   });
 });
 
-test('a document that demands pushed requests is taken where they are', () => {
+test('a document that requires pushed requests is accepted where they are on', () => {
   const pushes = (value: unknown) =>
     readDocument({ ...DOCUMENT, require_pushed_authorization_requests: value }, URL_OF_IT, {
       ...RULES,
@@ -87,7 +87,7 @@ test('a document that demands pushed requests is taken where they are', () => {
 });
 
 // @shows AS-23.10
-test('the keys of a document are taken where clients may have keys, and fetched only from where they may be', () => {
+test("a document's keys are accepted where clients may have keys, and fetched only from allowed places", () => {
   const keyed = {
     ...DOCUMENT,
     token_endpoint_auth_method: 'private_key_jwt',
@@ -109,7 +109,7 @@ test('the keys of a document are taken where clients may have keys, and fetched 
   expect(readDocument(brought, URL_OF_IT, refusing).keys?.jwksUri).toBeNull();
 });
 
-describe('a document of which no client is made', () => {
+describe('a document that is no valid client', () => {
   // @shows AS-21.3
   test.each<[says: string, value: unknown]>([
     ['content', null],
@@ -176,7 +176,7 @@ describe('a document of which no client is made', () => {
     expect(problem(value)).toContain(says);
   });
 
-  test('what it says is in a reason only in quotes and cut, for whoever wrote it chose every letter', () => {
+  test('reasons quote its content only cut short, because its author chose every letter', () => {
     const long = 'a\n"b'.repeat(500);
     const messages = [
       problem({ ...DOCUMENT, client_name: long }),
@@ -191,7 +191,7 @@ describe('a document of which no client is made', () => {
   });
 });
 
-describe('what a document says and means', () => {
+describe('the content of a document', () => {
   // @shows AS-21.12
   test.each([
     'application_type',
@@ -204,11 +204,11 @@ describe('what a document says and means', () => {
     'id_token_signed_response_alg',
     'jwks',
     'jwks_uri',
-  ])('%s that is empty says nothing, as if it was left out', (name) => {
+  ])('an empty %s counts as missing', (name) => {
     for (const empty of [null, '', []]) expect(read({ [name]: empty })).toEqual(read({}));
   });
 
-  test('the grants are those that it names, of two; without a word there is one (RFC 7591 section 2)', () => {
+  test('lists its grants, of two possible; without a list there is one (RFC 7591 section 2)', () => {
     expect(read({}).grants).toEqual(['authorization_code']);
     expect(read({ grant_types: ['refresh_token', 'authorization_code'] }).grants).toEqual([
       'authorization_code',
@@ -218,14 +218,14 @@ describe('what a document says and means', () => {
     expect(read({ grant_types: all }).grants).toEqual(['authorization_code']);
   });
 
-  test('the scopes are those that it names, as far as they are offered; without a word all that are', () => {
+  test('lists its scopes, of those offered; without a list it has all of them', () => {
     expect(read({}).scopes).toEqual(ALL);
     expect(read({ scope: '' }).scopes).toEqual(ALL);
     expect(read({ scope: ' offline_access' }).scopes).toEqual(ALL);
     expect(read({ scope: 'notes:read admin openid notes:read' }).scopes).toEqual(['notes:read', 'openid']);
   });
 
-  test('no scope of services is among them, whether it is named or not', () => {
+  test('never has service scopes, whether it names them or not', () => {
     const catalog = createScopeCatalog({
       'notes:read': 'Read notes',
       'mcp:service': { label: 'Discover', permission: 'notes:read' },
@@ -237,7 +237,7 @@ describe('what a document says and means', () => {
     expect(() => scopesOf('mcp:service')).toThrow('nothing is offered');
   });
 
-  test('its redirect URIs are those that can be answered; others are passed over', () => {
+  test('has the redirect URIs that can be used; others are ignored', () => {
     const uris = [
       'https://client.example/callback',
       'http://client.example/',
@@ -246,13 +246,13 @@ describe('what a document says and means', () => {
     expect(read({ redirect_uris: uris }).redirectUris).toEqual(['https://client.example/callback']);
   });
 
-  test('an application that says it is one of the web is matched to the letter, on loopback, too', () => {
+  test('matches redirect URIs exactly for a web application, also on loopback', () => {
     const client = read({ application_type: 'web', redirect_uris: ['http://localhost:3000/callback'] });
     expect(isRegistered(client, 'http://localhost:3000/callback')).toBe(true);
     expect(isRegistered(client, 'http://localhost:3001/callback')).toBe(false);
   });
 
-  test('it may choose what its ID tokens are signed with', () => {
+  test('may choose the algorithm of its ID tokens', () => {
     expect(read({ id_token_signed_response_alg: 'ES256' }).idTokenSignedResponseAlg).toBe('ES256');
   });
 });

@@ -59,9 +59,9 @@ function start() {
   };
 }
 
-describe('keys that are published', () => {
+describe('published keys', () => {
   // @shows AS-23.7
-  test('are good until their time is over, and not at that moment', async () => {
+  test('are valid until they expire, and not at that moment', async () => {
     const { published, asked, state, has } = start();
     state.headers = { 'cache-control': 'max-age=600' };
     published.set('/a', setOf('a'));
@@ -73,7 +73,7 @@ describe('keys that are published', () => {
   });
 
   // @shows AS-23.7
-  test('are fetched for a key that is not there a minute after the last time, and not before', async () => {
+  test('are fetched for an unknown key at most once a minute', async () => {
     const { published, asked, state, has } = start();
     published.set('/a', setOf('a'));
     expect([await has('/a', 'b'), await has('/a', 'b'), asked.length]).toEqual([false, false, 1]);
@@ -89,7 +89,7 @@ describe('keys that are published', () => {
   });
 
   // @shows AS-23.7
-  test('that cannot be fetched again are used while they are good, and asked for every ten seconds', async () => {
+  test('that cannot be fetched again are used while valid, and tried every ten seconds', async () => {
     const { published, asked, state, has } = start();
     published.set('/a', setOf('a'));
     expect(await has('/a', 'a')).toBe(true);
@@ -108,13 +108,13 @@ describe('keys that are published', () => {
     expect([await has('/a', 'a'), asked.length]).toEqual([true, 5]);
   });
 
-  test('are waited for as long as whoever fetches says', async () => {
+  test('are waited for as long as the fetch function says', async () => {
     const { published, has } = start();
     published.set('/a', new OutboundError('too many', 42));
     expect(await has('/a', 'a')).toBe(42);
   });
 
-  test('of several clients are fetched at the same moment, and do not depend on what is away', async () => {
+  test('of several clients are fetched in parallel, independently of unreachable ones', async () => {
     const { published, asked, has } = start();
     expect(await has('/away', 'a')).toBe(10);
     for (const each of ['/a', '/b']) published.set(each, setOf('a'));
@@ -122,7 +122,7 @@ describe('keys that are published', () => {
     expect(asked).toEqual(['/away', '/a', '/b']);
   });
 
-  test('are not held to be away because of a fault of this server', async () => {
+  test('do not count as unreachable after an error of this server', async () => {
     const { published, asked, has } = start();
     published.set('/a', new TypeError('a fault'));
     await expect(has('/a', 'a')).rejects.toThrow(TypeError);
@@ -130,7 +130,7 @@ describe('keys that are published', () => {
     expect([await has('/a', 'a'), asked.length]).toEqual([true, 2]);
   });
 
-  test('are fetched for their client, within a limit, and as what is known once they were there', async () => {
+  test('are fetched for their client with a limit, and as known after the first success', async () => {
     const { published, about, state, has } = start();
     const forWhom = { limit: 65_536, person: JSON.stringify(['a client', 'client of /a', 'its keys']) };
     await has('/a', 'a');
@@ -147,7 +147,7 @@ describe('keys that are published', () => {
   });
 
   // @shows AS-23.7
-  test('are no set of fewer than one', async () => {
+  test('must be a set of at least one key', async () => {
     for (const value of [{ keys: [] }, { keys: 'none' }]) {
       const { published, has } = start();
       published.set('/a', value);
@@ -156,7 +156,7 @@ describe('keys that are published', () => {
   });
 
   // @shows AS-23.8
-  test('of a document are fetched where nothing is against their place, and apart from those of others', async () => {
+  test('of a document are fetched from allowed addresses, and separately from those of others', async () => {
     const { published, asked, state, has } = start();
     published.set('/a', setOf('a'));
     expect([await has('/a', 'a', 'registration'), await has('/a', 'a'), asked.length]).toEqual([
@@ -171,7 +171,7 @@ describe('keys that are published', () => {
   });
 
   // @shows AS-23.7
-  test('are two thousand at most: the sets used longest ago are forgotten', async () => {
+  test('are kept for two thousand clients: the least recently used sets are dropped', async () => {
     const { published, asked, has } = start();
     const paths = Array.from({ length: 40 }, (_, index) => `/${index}`);
     for (const each of paths) published.set(each, setOf('a', 50));
@@ -186,7 +186,7 @@ describe('keys that are published', () => {
     expect(asked).toHaveLength(42);
   });
 
-  test('and places where there are none are a thousand at most', async () => {
+  test('and unreachable addresses are remembered for a thousand at most', async () => {
     const { asked, has } = start();
     const paths = Array.from({ length: 1000 }, (_, index) => `/${index}`);
     for (const each of paths) await has(each, 'a');
@@ -201,7 +201,7 @@ describe('keys that are published', () => {
 });
 
 // @shows AS-23.2
-test('keys that are kept here are asked, and nothing is fetched', async () => {
+test('keys stored here are used without a fetch', async () => {
   const { asked, source } = start();
   const client = (jwks: object, id: string) => ({
     id,
@@ -219,9 +219,9 @@ test('keys that are kept here are asked, and nothing is fetched', async () => {
   expect(asked).toEqual([]);
 });
 
-describe('what is to be said of the keys of a client', () => {
+describe("warnings about a client's keys", () => {
   // @shows AS-23.9
-  test('is said of them as they are now', async () => {
+  test('are about the current ones', async () => {
     const { published, about, source, client } = start();
     const fetched = ['they cannot be fetched: the answer is 404'];
     expect(await source.problems(client('/a'))).toEqual(fetched);
@@ -239,7 +239,7 @@ describe('what is to be said of the keys of a client', () => {
   });
 
   // @shows AS-23.9
-  test('is said of those that are kept, too', async () => {
+  test('include stored keys', async () => {
     const { source } = start();
     const problems = (jwks: string | null) =>
       source.problems({ id: 'a', keys: { jwks, jwksUri: null, algorithm: 'ES256' } });

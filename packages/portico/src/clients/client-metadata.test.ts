@@ -7,7 +7,7 @@ const KEYS = { jwks: '{"keys":[{"kty":"EC"}]}', jwksUri: null, algorithm: null }
 const DEMANDS = { pushesRequests: true, dpopBoundAccessTokens: true };
 const DEMANDED = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
 
-describe('A client is told how it proves itself', () => {
+describe('A client is told how it authenticates', () => {
   test.each([
     ['by nothing', CLIENT, { token_endpoint_auth_method: 'none' }],
     ['by a secret', { ...CLIENT, public: false }, { token_endpoint_auth_method: 'client_secret_basic' }],
@@ -29,7 +29,7 @@ describe('A client is told how it proves itself', () => {
         jwks_uri: 'https://client.example/k',
       },
     ],
-  ] as const)('%s, and what it demands', (_, client, says) => {
+  ] as const)('%s, and what it requires', (_, client, says) => {
     expect(authenticationMetadata(client, demands())).toStrictEqual(says);
     expect(authenticationMetadata({ ...client, ...DEMANDS }, demands())).toStrictEqual({
       ...says,

@@ -109,7 +109,7 @@ const refusal = (problem: string) =>
   expect.objectContaining({ name: 'RegistrationError', message: problem }) as Error;
 
 describe('registering a client', () => {
-  test('keeps it as an operator described it, with the hash of a secret that is told once', async () => {
+  test('stores it as the operator described it, with the hash of a secret that is returned once', async () => {
     const { client, secret } = await clients.create(WEB, BY);
     expect(client).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
@@ -142,13 +142,13 @@ describe('registering a client', () => {
   test.each<[string, Partial<ClientRegistration>]>([
     ['is public', { public: true }],
     ['has keys of its own', { jwks: { keys: [OLD.jwk] } }],
-  ])('gives none to a client that %s', async (_, more) => {
+  ])('makes no secret for a client that %s', async (_, more) => {
     const { client, secret } = await clients.create({ ...WEB, ...more });
     expect([secret, client.secretHash]).toEqual([null, null]);
     expect(events).toEqual([{ type: 'client_registered', clientId: client.id, registeredBy: 'operator' }]);
   });
 
-  test('keeps its site and its logo with it', async () => {
+  test('stores its site and its logo with it', async () => {
     const { client } = await clients.create({ ...WEB, siteUri: 'https://client.example', logo: LOGO });
     expect(await found(client.id)).toMatchObject({
       siteUri: 'https://client.example/',
@@ -162,13 +162,13 @@ describe('registering a client', () => {
     await expect(clients.create({ ...WEB, siteUri: 'http://client.example' })).rejects.toThrow('https URL');
   });
 
-  test('refuses what cannot be registered, and tells nobody', async () => {
+  test('refuses invalid input without an event', async () => {
     await expect(clients.create({ ...WEB, name: '' })).rejects.toThrow('needs a name');
     await expect(clients.createUnless({ ...WEB, name: '' }, () => false)).rejects.toThrow('needs a name');
     expect(events).toEqual([]);
   });
 
-  test('is not done again where one is there that lives, and that one is the answer, without a secret', async () => {
+  test('returns an existing active client instead, without a secret', async () => {
     const name = `Only one, ${crypto.randomUUID()}`;
     const isThere = (client: Client) => client.name === name;
     const first = await clients.createUnless({ ...WEB, name, logo: LOGO }, isThere, BY);
@@ -189,7 +189,7 @@ describe('registering a client', () => {
 });
 
 describe('finding a client', () => {
-  test('asks the store for nothing that is no id', async () => {
+  test('does not ask the store for invalid ids', async () => {
     const id = await registered();
     watched.reads.length = 0;
     for (const none of ['', 'a\nb', 'ä', '\u007F', 'x'.repeat(256)]) expect(await found(none)).toBeNull();
@@ -199,7 +199,7 @@ describe('finding a client', () => {
     expect(watched.reads).toHaveLength(2);
   });
 
-  test('finds one that is revoked, and none that registered itself and has lapsed', async () => {
+  test('returns a revoked client, and not one that registered itself and has expired', async () => {
     const revoked = await registered();
     await clients.revoke(revoked);
     expect(await found(revoked)).toMatchObject({ revokedAt: NOW });
@@ -212,7 +212,7 @@ describe('finding a client', () => {
     expect(await found(revoked)).not.toBeNull();
   });
 
-  test('shows one without its hashes, and says what it is refused for', async () => {
+  test('shows one without its hashes, and why it is refused', async () => {
     const id = await registered();
     const shown = await clients.show(id);
     expect(shown).toMatchObject({
@@ -231,7 +231,7 @@ describe('finding a client', () => {
     );
   });
 
-  test('lists all, and a part of them', async () => {
+  test('lists all, or a part of them', async () => {
     const id = await registered();
     const all = await clients.list();
     expect(all.map((client) => client.id)).toContain(id);
@@ -271,7 +271,7 @@ describe('rotating a secret', () => {
     );
   });
 
-  test('is refused for who has no secret, and changes nothing', async () => {
+  test('is refused for a client without a secret, and changes nothing', async () => {
     const revoked = await registered();
     await clients.revoke(revoked);
     const keyed = await registered({ ...WEB, jwks: { keys: [OLD.jwk] } });
@@ -286,7 +286,7 @@ describe('rotating a secret', () => {
     expect(events).toEqual([]);
   });
 
-  test('is done by one of two who decide at once', async () => {
+  test('succeeds for one of two simultaneous calls', async () => {
     const { client } = await clients.create(WEB);
     events.length = 0;
     const seen = { secretHash: client.secretHash };
@@ -301,7 +301,7 @@ describe('rotating a secret', () => {
     expect(events).toHaveLength(2);
   });
 
-  test('is refused when the client is revoked meanwhile', async () => {
+  test('is refused if the client is revoked meanwhile', async () => {
     const id = await registered();
     watched.meanwhile = {
       before: /^UPDATE oauth_clients/,
@@ -313,7 +313,7 @@ describe('rotating a secret', () => {
 });
 
 describe('revoking a client', () => {
-  test('ends it once, and says what it was', async () => {
+  test('ends it once, and returns it', async () => {
     const id = await registered();
     const before = await found(id);
     expect(await clients.revoke(id, BY)).toEqual({ client: before, wasKnown: true });
@@ -323,7 +323,7 @@ describe('revoking a client', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('blocks the URL of a document that nobody has used: nothing is known of it but its host', async () => {
+  test("blocks an unused document's URL: only its host is known", async () => {
     const url = `https://unseen.example/${crypto.randomUUID()}.json`;
     const { client, wasKnown } = await clients.revoke(url, BY);
     expect(wasKnown).toBe(false);
@@ -354,7 +354,7 @@ describe('revoking a client', () => {
     await expect(clients.revoke(url)).rejects.toThrow(refusal('The client was revoked before'));
   });
 
-  test('blocks also one that somebody is shown at this moment, and one that is known', async () => {
+  test('also blocks one that a person is being shown, and one that is known', async () => {
     const url = `https://shown.example/${crypto.randomUUID()}.json`;
     const shown = () => unregistered({ id: url, registeredBy: 'document' });
     watched.meanwhile = { before: /^INSERT/, act: shown };
@@ -369,7 +369,7 @@ describe('revoking a client', () => {
     expect(await found(known)).toMatchObject({ revokedAt: NOW });
   });
 
-  test('of a URL that can be no client says why', async () => {
+  test('for a URL that cannot be a client says why', async () => {
     const url = 'https://127.0.0.1/client.json';
     const problem = fetchableUrlProblem(url);
     expect(problem).not.toBeNull();
@@ -381,7 +381,7 @@ describe('revoking a client', () => {
 });
 
 describe('unblocking the URL of a document', () => {
-  test('lets it be a client again, once', async () => {
+  test('makes it usable again, once', async () => {
     const url = `https://again.example/${crypto.randomUUID()}.json`;
     await clients.revoke(url);
     events.length = 0;
@@ -392,7 +392,7 @@ describe('unblocking the URL of a document', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('is for no other client', async () => {
+  test('does nothing to any other client', async () => {
     const id = await registered();
     await clients.revoke(id);
     await expect(clients.unblock(id)).rejects.toThrow(
@@ -406,7 +406,7 @@ describe('changing a client', () => {
   const update = async (id: string, changes: ClientChanges) =>
     (await clients.update(id, changes, BY)).changes;
 
-  test('says each field that is another one, and keeps all others', async () => {
+  test('names each changed field, and keeps all others', async () => {
     const id = await registered({ ...WEB, siteUri: 'https://client.example/', logo: LOGO });
     const before = await found(id);
     const { client, changes } = await clients.update(
@@ -453,7 +453,7 @@ describe('changing a client', () => {
     ]);
   });
 
-  test('to what it is already writes nothing, and is no event', async () => {
+  test('to its current values writes nothing, and makes no event', async () => {
     const id = await registered({ ...WEB, siteUri: 'https://client.example/', logo: LOGO });
     const before = await found(id);
     watched.writes.length = 0;
@@ -467,7 +467,7 @@ describe('changing a client', () => {
     expect(watched.reads).toHaveLength(1);
   });
 
-  test('leaves its site and its logo, and takes away each of them', async () => {
+  test('keeps its site and its logo, and can remove each of them', async () => {
     const id = await registered({ ...WEB, siteUri: 'https://client.example/', logo: LOGO });
     const { logoHash } = (await found(id)) ?? {};
     await update(id, { name: 'Renamed' });
@@ -488,7 +488,7 @@ describe('changing a client', () => {
     expect(await watched.store.logos.findLogo(id, logoHash ?? '')).not.toBeNull();
   });
 
-  test('replaces its keys, and what they sign with, and nothing else of them', async () => {
+  test('replaces its keys and their algorithm, and nothing else', async () => {
     const id = await registered(KEYED);
     expect(await update(id, { tokenEndpointAuthSigningAlg: 'ES256' })).toEqual({
       token_endpoint_auth_signing_alg: { before: null, after: 'ES256' },
@@ -523,7 +523,7 @@ describe('changing a client', () => {
     ).rejects.toThrow('both jwks and jwks_uri');
   });
 
-  test('gives no keys to a client without any, and none where they are switched off', async () => {
+  test('gives no keys to a client without any, and none where they are off', async () => {
     const [id, keyed] = [await registered(), await registered(KEYED)];
     const off = clientsWith({ takesKeys: false });
     for (const changes of [
@@ -543,7 +543,7 @@ describe('changing a client', () => {
     expect((await found(keyed))?.keys).not.toBeNull();
   });
 
-  test('goes by what it is registered as: a public one, a native one, and what it demands', async () => {
+  test('respects its registration: a public one, a native one, and what it requires', async () => {
     const demands = { requirePushedAuthorizationRequests: true, dpopBoundAccessTokens: true };
     const id = await registered({
       ...WEB,
@@ -562,7 +562,7 @@ describe('changing a client', () => {
     await expect(update(id, { addGrants: ['introspection'] })).rejects.toThrow('public client cannot have');
   });
 
-  test('of a client of a profile holds it to that profile', async () => {
+  test('with a profile keeps it to that profile', async () => {
     const profiled = { ...WEB, jwks: { keys: [BIG.jwk] }, profile: 'fapi2' };
     const id = await registered({ ...profiled, tokenEndpointAuthSigningAlg: 'PS256' });
     expect(await found(id)).toMatchObject({ profile: 'fapi2', idTokenSignedResponseAlg: 'ES256' });
@@ -577,7 +577,7 @@ describe('changing a client', () => {
     });
   });
 
-  test('of something else leaves its keys as they were written', async () => {
+  test('without new keys keeps the stored keys unchanged', async () => {
     const id = await registered(KEYED);
     const jwks = JSON.stringify({ keys: [{ ...OLD.jwk, use: 'sig' }] }, null, 2);
     await watched.set('oauth_clients', ['client_id', id], { jwks });
@@ -601,7 +601,7 @@ describe('changing a client', () => {
     expect(await found(none)).toMatchObject({ idTokenSignedResponseAlg: 'RS256' });
   });
 
-  test('leaves scopes that are not offered now, and adds none of them', async () => {
+  test('keeps scopes that are no longer offered, and adds none of them', async () => {
     const id = await registered();
     await watched.set('oauth_clients', ['client_id', id], { scope: 'openid notes:old notes:read' });
     await update(id, { name: 'Renamed' });
@@ -657,7 +657,7 @@ describe('changing a client', () => {
       { siteUri: 'http://client.example' },
       'The site of the client has to be an https URL without user and password',
     ],
-  ])('by %j is refused whole', async (changes, problem) => {
+  ])('by %j is refused completely', async (changes, problem) => {
     const id = await registered();
     const before = await found(id);
     await expect(update(id, { name: 'Renamed', ...changes })).rejects.toThrow(refusal(problem));
@@ -665,14 +665,14 @@ describe('changing a client', () => {
     expect(events).toEqual([]);
   });
 
-  test('says of a client without any that it has none', async () => {
+  test('says if a client has no keys', async () => {
     const id = await registered(SERVICE);
     await expect(update(id, { removeRedirectUris: [OTHER] })).rejects.toThrow(
       refusal(`The client does not have the redirect URI "${OTHER}"; it has none`),
     );
   });
 
-  test('is for clients that an operator registered, and that live; no logo is fetched for another', async () => {
+  test('is only for active clients of an operator; no logo is fetched for others', async () => {
     let fetched = 0;
     const fetching = clientsWith({ logos: fetchedBy(async () => ((fetched += 1), new Uint8Array())) });
     const document = await unregistered({ registeredBy: 'document' });
@@ -698,7 +698,7 @@ describe('changing a client', () => {
     expect(events).toEqual([]);
   });
 
-  test('adds to what somebody else has made of it at this moment', async () => {
+  test('adds to a simultaneous change of another caller', async () => {
     const id = await registered();
     let isFirst = true;
     class Overtaken extends ClientRecords {
@@ -719,7 +719,7 @@ describe('changing a client', () => {
     expect(events).toHaveLength(2);
   });
 
-  test('gives up where others are quicker again and again, and then nothing is changed', async () => {
+  test('gives up if others are repeatedly faster, and then changes nothing', async () => {
     const id = await registered();
     let attempts = 0;
     class AlwaysOvertaken extends ClientRecords {

@@ -48,7 +48,7 @@ describe('HTTP Basic', () => {
     basic(':x'),
     basic('%zz:x'),
     basic('a:%zz'),
-  ])('that is ill-formed is refused, whatever the body has: %j', (header) => {
+  ])('that is malformed is refused, whatever the body has: %j', (header) => {
     const refusal = expect.objectContaining({ code: 'invalid_client' }) as Error;
     expect(() => read(header, { client_id: 'a', client_secret: 'b' })).toThrow(refusal);
     expect(() => read(header)).toThrow(
@@ -57,14 +57,14 @@ describe('HTTP Basic', () => {
   });
 
   // @shows AS-9.2
-  test('is not what another scheme says', () => {
+  test('ignores other schemes', () => {
     const form = { client_id: 'a', client_secret: 'b' };
     for (const header of [basic('a:b', 'Basics'), basic('a:b', 'XBasic'), `Bearer ${basic('a:b')}`, 'DPoP x'])
       expect(read(header, form)).toMatchObject({ method: 'client_secret_post' });
   });
 
   // @shows AS-9.2
-  test('is used alone, with the id that it names', () => {
+  test('is used alone, with its own client id', () => {
     const refusal = expect.objectContaining({ code: 'invalid_request' }) as Error;
     expect(() => read(basic('a:b'), { client_secret: 'b' })).toThrow(refusal);
     expect(() => read(basic('a:b'), { client_id: 'c' })).toThrow(refusal);
@@ -72,7 +72,7 @@ describe('HTTP Basic', () => {
 });
 
 // @shows AS-9.1, AS-9.2
-test('in the body, an id with a secret is a confidential client, an id alone is a public one, and neither is nobody', () => {
+test('in the body, an id with a secret is a confidential client, an id alone a public one, and neither is no client', () => {
   expect(read(null, { client_id: 'a', client_secret: 'b' })).toEqual({
     method: 'client_secret_post',
     clientId: 'a',
@@ -89,7 +89,7 @@ describe('an assertion', () => {
     read(null, { client_assertion: assertionOf(payload), client_assertion_type: TYPE, ...more }, true);
 
   // @shows AS-23.2, RFC7521-4.2
-  test('names the client by its sub, unless the request does', () => {
+  test('names the client by its sub, unless the request has a client id', () => {
     const credentials = sent({ sub: 'a' });
     expect(credentials).toMatchObject({
       method: 'private_key_jwt',
@@ -105,7 +105,7 @@ describe('an assertion', () => {
   });
 
   // @shows AS-23.2
-  test('that cannot be one says why, of the client that the request names', () => {
+  test('that is malformed says why, for the client that the request names', () => {
     for (const form of [{ client_assertion: 'a' }, { client_assertion_type: 'urn:x' }]) {
       for (const client_id of ['a', '']) {
         const credentials = sent({ sub: 'b' }, { ...form, client_id });
@@ -121,7 +121,7 @@ describe('an assertion', () => {
   });
 
   // @shows AS-23.2
-  test('comes whole, and alone', () => {
+  test('must be complete, and the only method', () => {
     const refusal = expect.objectContaining({ code: 'invalid_request' }) as Error;
     const whole = { client_assertion: assertionOf({ sub: 'a' }), client_assertion_type: TYPE };
     const { client_assertion, client_assertion_type } = whole;
@@ -132,7 +132,7 @@ describe('an assertion', () => {
   });
 
   // @shows AS-23.1
-  test('is nothing where none is taken', () => {
+  test('is ignored where assertions are off', () => {
     const form = { client_assertion: assertionOf({ sub: 'a' }), client_assertion_type: TYPE, client_id: 'b' };
     expect(read(null, form)).toEqual({ method: 'none', clientId: 'b' });
     expect(read(basic('b:c'), form)).toMatchObject({ method: 'client_secret_basic', clientId: 'b' });

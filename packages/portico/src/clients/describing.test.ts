@@ -41,7 +41,7 @@ test('a client is shown without the hashes of its secrets', () => {
   });
 });
 
-test('it is active until it is revoked, or blocked where it is a document; then it is refused for nothing else', () => {
+test('it is active until it is revoked, or blocked if it has a document; no other reason counts then', () => {
   expect(described({ registeredBy: 'document' }, 'why')).toMatchObject({ status: 'active', refusal: 'why' });
   expect(described({ revokedAt: NOW }, 'why')).toMatchObject({ status: 'revoked', refusal: null });
   const blocked = described({ revokedAt: NOW, registeredBy: 'document' }, 'why');
@@ -54,17 +54,17 @@ test.each<[Partial<Client>, number | null | 'no secret']>([
   [{ previousSecretExpiresAt: NOW + 1, revokedAt: NOW }, null],
   [{ public: true }, 'no secret'],
   [{ keys: { jwks: null, jwksUri: 'https://client.example/keys', algorithm: null } }, 'no secret'],
-])('of %j it says until when the secret before is accepted', (changes, until) => {
+])('for %j it says until when the previous secret is accepted', (changes, until) => {
   expect(described(changes).secret).toEqual(until === 'no secret' ? null : { previousAcceptedUntil: until });
 });
 
-test('it says which of its scopes are not offered', () => {
+test('it lists its scopes that are not offered', () => {
   expect(described({ scopes: ['notes:read', 'notes:old', 'openid'] }).scopesNotOffered).toEqual([
     'notes:old',
   ]);
 });
 
-test('its keys are those that are kept here, each with what names it', () => {
+test('its keys are those stored here, each with its names', () => {
   const set = { keys: [{ ...one, kid: 'first', alg: 'EdDSA' }, other] };
   const jwks = JSON.stringify(set);
   const thumbprints = (readKeySet(set) ?? []).map(jwkThumbprint);

@@ -39,7 +39,7 @@ function createCounting() {
 
 describe('verifying a secret', () => {
   // @shows AS-41.4
-  test('costs as many iterations, in two pieces, and one verification, whatever the hash, and whether it is right', async () => {
+  test('costs the same iterations, in two parts, and one verification, whatever the hash, right or wrong', async () => {
     const { counted, passwordHasher, derive } = createCounting();
     const hasher = createImportedSecrets({ passwordHasher, iterations: 100, derive });
     const hashes = [
@@ -57,7 +57,7 @@ describe('verifying a secret', () => {
   });
 
   // @shows AS-41.4
-  test('waits for its turn once, whatever the hash: the rest of what has begun goes before what waits', async () => {
+  test('waits for its turn once, whatever the hash: started work finishes before waiting work', async () => {
     const { passwordHasher } = createCounting();
     const begun: string[] = [];
     const derive = async (secret: string, salt: Buffer, iterations: number) => {
@@ -72,7 +72,7 @@ describe('verifying a secret', () => {
   });
 
   // @shows AS-41.4
-  test('derives nothing where no such hash is taken, and then none is right', async () => {
+  test('derives nothing where no such hash is accepted, and then none is right', async () => {
     const { counted, passwordHasher, derive } = createCounting();
     const hasher = createImportedSecrets({ passwordHasher, iterations: 0, derive });
     const hash = await wrapHash(derived(1), hasher);
@@ -82,7 +82,7 @@ describe('verifying a secret', () => {
   });
 
   // @shows AS-41.3
-  test('holds a hash of up to as many iterations against the secret, and no other', async () => {
+  test('checks the secret against a hash within the allowed iterations, and no other', async () => {
     const { passwordHasher } = createCounting();
     const hasher = createImportedSecrets({ passwordHasher, iterations: 100 });
     for (const [iterations, isRight] of [
@@ -102,7 +102,7 @@ describe('a hash of another server', () => {
   const sha256 = (secret: string) => createHash('sha256').update(secret).digest('hex');
 
   // @shows AS-41.3
-  test('of SHA-256 is right for the secret alone, and not for the hash that the other server kept', async () => {
+  test('of SHA-256 is right only for the secret, and not for the hash itself', async () => {
     const kept = await wrapHash({ kind: 'sha256', digest: sha256('right') }, passwordHasher);
     expect(kept).toBe(`imported$sha256$$plain$${sha256('right')}`);
     for (const iterations of [0, 100]) {
@@ -117,7 +117,7 @@ describe('a hash of another server', () => {
   });
 
   // @shows AS-41.3
-  test('of more iterations than are taken, or of none, is right for nothing: neither the secret nor what was kept', async () => {
+  test('with too many iterations or none matches nothing: neither the secret nor the hash', async () => {
     const hasher = createImportedSecrets({ passwordHasher, iterations: 100 });
     for (const iterations of [101, 0]) {
       const inner = { ...derived(Math.max(iterations, 1)), iterations };
@@ -128,7 +128,7 @@ describe('a hash of another server', () => {
   });
 
   // @shows AS-41.5
-  test('is found again in what is kept of it, and no other', async () => {
+  test('is recognized in its stored form, and no other text is', async () => {
     const foreign: readonly ForeignHash[] = [
       { kind: 'sha256', digest: sha256('right') },
       { kind: 'sha256', digest: sha256('other') },
@@ -151,7 +151,7 @@ describe('a hash of another server', () => {
   });
 
   // @shows AS-41.4
-  test('says how many iterations it takes', async () => {
+  test('reports its number of iterations', async () => {
     const { digest } = derived(1);
     const kept = await Promise.all([derived(1), derived(40)].map((each) => wrapHash(each, passwordHasher)));
     expect(kept.map(iterationsOf)).toEqual([1, 40]);

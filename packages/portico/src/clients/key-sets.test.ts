@@ -15,7 +15,7 @@ const NO_SETS = [undefined, null, 'keys', 1, [EC], {}, { keys: null }, { keys: {
 
 describe('the keys that a client registers', () => {
   // @shows AS-23.2
-  test('are kept without what does not verify, and with the members that are read', () => {
+  test('are stored without keys that do not verify, and with only the members that are read', () => {
     const jwks = { keys: [OTHER, { ...EC, more: 1 }], more: 1 };
     expect(checkClientKeys({ jwks })).toEqual({
       algorithm: null,
@@ -53,18 +53,18 @@ describe('the keys that a client registers', () => {
     ['for any, with none that verifies', { jwks: { keys: [OTHER] } }, 'signs with RS256, PS256'],
     ['in two places', { jwks: { keys: [EC] }, jwksUri: 'https://client.example/keys' }, 'both'],
     ['nowhere', {}, 'needs its public keys'],
-    ['with one that nobody should rely on', { jwks: { keys: [EC, WEAK] } }, 'A key of the jwks'],
+    ['with one that is too weak', { jwks: { keys: [EC, WEAK] } }, 'A key of the jwks'],
     ['elsewhere without TLS', { jwksUri: 'http://client.example/keys' }, 'The jwks_uri '],
   ])('are refused %s', (_, named, says) => {
     expect(() => checkClientKeys(named)).toThrow(says);
   });
 
   // @shows AS-23.2
-  test('are refused where they are no set', () => {
+  test('are refused if they are no set', () => {
     for (const jwks of NO_SETS.slice(1)) expect(() => checkClientKeys({ jwks })).toThrow('RFC 7517');
   });
 
-  test('take an algorithm that one of them signs with, also among others', () => {
+  test('accept an algorithm that at least one of them signs with', () => {
     const both = { keys: [RSA] };
     expect(checkClientKeys({ jwks: both, algorithm: 'PS256' }).algorithm).toBe('PS256');
     expect(keySetProblems(both, 'RS256')).toEqual([]);
@@ -77,7 +77,7 @@ describe('the keys that a client registers', () => {
 
 describe('the keys that a client publishes', () => {
   // @shows AS-23.7
-  test('are fifty at most, and without those that nobody should rely on', () => {
+  test('are fifty at most, without weak ones', () => {
     const fifty = Array.from({ length: 50 }, () => EC);
     expect(readKeySet({ keys: fifty })).toHaveLength(50);
     expect(readKeySet({ keys: [...fifty, OTHER] })).toBeNull();
@@ -87,7 +87,7 @@ describe('the keys that a client publishes', () => {
   });
 
   // @shows AS-23.9
-  test('have their owner told what is wrong, once each', () => {
+  test('have each error reported to their owner once', () => {
     const none = expect.stringContaining('no set of at most 50 keys') as string;
     for (const value of NO_SETS) expect(keySetProblems(value, null)).toEqual([none]);
     expect(keySetProblems({ keys: [EC, OTHER] }, null)).toEqual([]);
@@ -101,7 +101,7 @@ describe('the keys that a client publishes', () => {
   });
 
   // @shows AS-23.8
-  test('show the private part of one, or do not', () => {
+  test('are checked for the private part of a key', () => {
     expect(showsPrivateKeys({ keys: [null, 'd', EC, { ...EC, d: 'AAAA' }] })).toBe(true);
     expect(showsPrivateKeys({ keys: [{ kty: 'oct', k: 'AAAA' }] })).toBe(true);
     expect(showsPrivateKeys({ keys: [null, 'd', EC] })).toBe(false);

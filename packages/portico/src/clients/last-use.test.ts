@@ -24,7 +24,7 @@ function start() {
 }
 
 test.each(['registration', 'document'] as const)(
-  'the use of a client made by a %s is written down, and again once a day is over',
+  'the use of a client made by a %s is recorded, and again after a day',
   async (registeredBy) => {
     const { noted, recordUse } = start();
     await recordUse({ id: 'new', registeredBy, usedAt: null });
@@ -37,14 +37,14 @@ test.each(['registration', 'document'] as const)(
   },
 );
 
-test('the use of a client that an operator registered is not written down', () => {
+test("the use of an operator's client is not recorded", () => {
   const { noted, recordUse } = start();
   for (const usedAt of [null, NOW - 2 * DAY])
     expect(recordUse({ id: 'ours', registeredBy: 'operator', usedAt })).toBeNull();
   expect(noted).toEqual([]);
 });
 
-test('a use that could not be written down refuses nobody: the log names the client and why', async () => {
+test('a use that cannot be recorded does not fail the request: the log names the client and why', async () => {
   const { warnings, state, recordUse } = start();
   const exception = new Error('out of order');
   state.problem = exception;

@@ -19,7 +19,7 @@ function storeOf(count: number) {
   };
 }
 
-test('a page has fifty clients unless it is said otherwise, and says where the next one begins', async () => {
+test('a page has fifty clients by default, and says where the next one starts', async () => {
   const store = storeOf(51);
   expect(await listPage(store.clients, {})).toEqual({ items: store.all.slice(0, 50), next: '10049' });
   expect(await listPage(store.clients, { after: '10049' })).toEqual({
@@ -46,14 +46,14 @@ test.each<[ClientPage, string]>([
   [{ limit: 1.5 }, 'The limit is a whole number from 1 to 1000'],
   [{ after: '' }, 'What the list goes on after is the cursor that the page before ended with'],
   [{ after: 'a\nb' }, 'What the list goes on after is the cursor that the page before ended with'],
-])('a page of %j is refused, and the store is not asked', async (page, message) => {
+])('a page of %j is refused without asking the store', async (page, message) => {
   const store = storeOf(1);
   await expect(listPage(store.clients, page)).rejects.toMatchObject({ name: 'RegistrationError', message });
   expect(store.asked).toEqual([]);
   expect((await listPage(store.clients, { limit: 1000 })).items).toHaveLength(1);
 });
 
-test('all of them come a page at a time, from the beginning or behind one', async () => {
+test('all clients come page by page, from the start or after one of them', async () => {
   const store = storeOf(2001);
   const clients = { page: (page: ClientPage) => listPage(store.clients, page) };
   const pagesAfter = async (after?: string) => {

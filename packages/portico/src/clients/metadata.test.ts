@@ -31,6 +31,6 @@ test.each([
   [undefined, ['https://a.example/', 'http://localhost/'], 'native'],
   [undefined, ['httpsx://a.example/'], 'native'],
   [undefined, ['com.example:https://a.example/'], 'native'],
-] as const)('of the type %j with %j a client is one that is %s', (named, uris, type) => {
+] as const)('with the type %j and %j a client is %s', (named, uris, type) => {
   expect(applicationTypeFor(named, uris)).toBe(type);
 });

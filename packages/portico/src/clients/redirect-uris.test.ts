@@ -28,7 +28,7 @@ test.each([
 });
 
 // @shows RFC8252-8.10
-test.each(REGISTERED)('what is registered matches as it stands, whatever the type: %s', (uri) => {
+test.each(REGISTERED)('the registered URI matches itself, whatever the type: %s', (uri) => {
   expect(isRegistered(native, uri)).toBe(true);
   expect(isRegistered(web, uri)).toBe(true);
 });
@@ -81,7 +81,7 @@ test.each([
   ['a private-use scheme with a host', 'com.example.app://callback'],
   ['an uppercase private-use scheme', 'COM.EXAMPLE.APP:/callback'],
   ['another private-use scheme', 'com.example.apps:/callback'],
-])('all else is compared to the letter: %s', (_, uri) => {
+])('everything else is compared exactly: %s', (_, uri) => {
   expect(isRegistered(native, uri)).toBe(false);
   expect(isRegistered(web, uri)).toBe(false);
 });
@@ -136,7 +136,7 @@ test.each([
   // A parser takes these for https://user@app.example/ and https://:secret@app.example/.
   ['https:user@app.example/', 'carries credentials'],
   ['https::secret@app.example/', 'carries credentials'],
-])('a web application does not register %s', (uri, problem) => {
+])('a web application cannot register %s', (uri, problem) => {
   expect(redirectUriProblem(uri)).toContain(problem);
 });
 
@@ -148,7 +148,7 @@ test.each([
   ['https://app.example/callback?a=b&', 'https://app.example/callback?a=b&code=c'],
   ['https://app.example/callback?next=/x?', 'https://app.example/callback?next=/x?&code=c'],
   ['https://app.example/callback??', 'https://app.example/callback??&code=c'],
-])('the answer is added to the query of %s, without what is not given', (uri, answered) => {
+])('response parameters are added to the query of %s, without those that are null', (uri, answered) => {
   expect(redirectWith(uri, { code: 'c', state: undefined })).toBe(answered);
 });
 
@@ -158,6 +158,6 @@ test.each([
   ['com.example.app:/callback', 'com.example.app:'],
   // The host of a private-use scheme is whatever its application says.
   ['com.example.app://bank.example/callback', 'com.example.app:'],
-])('people are told that the answer to %s goes to %s', (uri, told) => {
+])('people are told that the response to %s goes to %s', (uri, told) => {
   expect(answerGoesTo(uri)).toBe(told);
 });

@@ -55,7 +55,7 @@ async function refusal(...asked: Parameters<typeof check>): Promise<string> {
 }
 
 describe('A registration', () => {
-  test('is completed', async () => {
+  test('gets defaults for missing fields', async () => {
     expect(await check()).toStrictEqual({
       name: 'A client',
       redirectUris: [SITE],
@@ -71,7 +71,7 @@ describe('A registration', () => {
     });
   });
 
-  test('is what it says', async () => {
+  test('keeps what it says', async () => {
     const says: Partial<ClientRegistration> = {
       name: '  A program ',
       redirectUris: [LOOPBACK, SITE, LOOPBACK],
@@ -101,7 +101,7 @@ describe('A registration', () => {
     );
   });
 
-  test('of keys has no secret', async () => {
+  test('with keys has no secret', async () => {
     const jwksUri = 'https://client.example/keys';
     const published = await check({ jwksUri, tokenEndpointAuthSigningAlg: 'ES256' });
     expect(published.keys).toEqual({ jwks: null, jwksUri, algorithm: 'ES256' });
@@ -162,7 +162,7 @@ describe('A registration', () => {
     ['contains control or invisible characters', 'a\u2028b'],
     ['contains control or invisible characters', 'a\u2029b'],
     ['is not well-formed Unicode', 'a\uD800b'],
-  ])('has no name that %s: %j', (says, name) => {
+  ])('cannot have a name that %s: %j', (says, name) => {
     expect(() => checkName(name)).toThrow(`The name ${says}`);
   });
 });
@@ -177,11 +177,11 @@ describe('The grants of a registration', () => {
       ['authorization_code', 'refresh_token', 'client_credentials'],
     ],
     [[...GRANT_NAMES], GRANT_NAMES],
-  ])('with an address, %j, are %j', async (grants, are) => {
+  ])('with a redirect URI, %j, are %j', async (grants, are) => {
     expect((await check(grants === undefined ? {} : { grants })).grants).toEqual(are);
   });
 
-  test('without an address are those that it names', async () => {
+  test('without a redirect URI are those that it names', async () => {
     expect((await check({}, { base: SERVICE })).grants).toEqual(['client_credentials']);
     const asking = { name: 'An API', grants: ['introspection'] };
     expect(await check({}, { base: asking })).toMatchObject({
@@ -215,7 +215,7 @@ describe('The grants of a registration', () => {
     expect(await refusal({}, { base })).toBe(says);
   });
 
-  test('may be about a person beside others', async () => {
+  test('may include introspection beside others', async () => {
     const grants = ['authorization_code', 'client_credentials'];
     expect((await check({ grants, scopes: ['email'] })).scopes).toEqual(['email']);
     const service = { grants: ['client_credentials', 'introspection'], scopes: ['email'] };
@@ -223,10 +223,10 @@ describe('The grants of a registration', () => {
   });
 });
 
-describe('What the ID tokens of a client are signed with', () => {
+describe('The ID token algorithm of a client', () => {
   const openid = { scopes: ['openid'] };
 
-  test('is RS256, or what it names and there is a key for', async () => {
+  test('is RS256, or one that it names and that has a key', async () => {
     const both: readonly SigningAlgorithm[] = ['RS256', 'ES256'];
     expect((await check(openid, { algorithms: [] })).idTokenSignedResponseAlg).toBe('RS256');
     const named = { ...openid, idTokenSignedResponseAlg: 'ES256' };
@@ -239,7 +239,7 @@ describe('What the ID tokens of a client are signed with', () => {
     );
   });
 
-  test('is named by who has any', async () => {
+  test('can be named by a client with ID tokens', async () => {
     const says =
       'An ID token needs the scope openid and a --redirect; give the client both, or leave --id-token-alg out';
     const named = { idTokenSignedResponseAlg: 'RS256' };
@@ -249,25 +249,25 @@ describe('What the ID tokens of a client are signed with', () => {
     expect((await check({ ...named, ...openid })).idTokenSignedResponseAlg).toBe('RS256');
   });
 
-  test('is none that is unknown, which is cut for the log', async () => {
+  test('cannot be an unknown one, which is shortened for the log', async () => {
     expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'none' })).toBe(
       'The ID token algorithm "none" is unknown; it is one of RS256, ES256, EdDSA',
     );
     expect(await refusal({ ...openid, idTokenSignedResponseAlg: 'a'.repeat(5000) })).not.toContain('aaaa');
   });
 
-  test('is the first that there is a key for', async () => {
+  test('is the first one that has a key', async () => {
     expect(await firstWithKey(['ES256', 'EdDSA'], keysOf(['EdDSA', 'ES256']))).toBe('ES256');
     expect(await firstWithKey(['ES256', 'EdDSA'], keysOf(['RS256', 'EdDSA']))).toBe('EdDSA');
     expect(await firstWithKey(['ES256', 'EdDSA'], keysOf(['RS256']))).toBeNull();
   });
 });
 
-describe('A registration of the profile', () => {
+describe('A registration with the profile', () => {
   const base = { ...BASE, scopes: ['openid'], jwksUri: 'https://client.example/keys', profile: 'fapi2' };
   const both: readonly SigningAlgorithm[] = ['RS256', 'EdDSA'];
 
-  test('demands what the profile does, and its ID tokens are of what that allows', async () => {
+  test('requires what the profile does, and gets ID tokens with one of its algorithms', async () => {
     expect(await check({}, { base, algorithms: both, switches: ON })).toMatchObject({
       profile: 'fapi2',
       pushesRequests: true,
@@ -279,13 +279,13 @@ describe('A registration of the profile', () => {
     });
   });
 
-  test('needs a key that signs with one of these', async () => {
+  test('needs a key for one of these algorithms', async () => {
     expect(await refusal({}, { base, switches: ON })).toBe(
       'The server has no signing key for ES256 or EdDSA; run npx portico oauth:keys:generate --alg ES256 first',
     );
   });
 
-  test('is told first what is switched off, or what the profile does not allow', async () => {
+  test('is first told what is off, or what the profile does not allow', async () => {
     const off = 'The profile fapi2 needs what is switched off: oauth_server:dpop';
     expect(await refusal({}, { base })).toContain(off);
     for (const algorithms of [[], RS256]) {
@@ -302,7 +302,7 @@ describe('A registration of the profile', () => {
     );
   });
 
-  test('is one of every client where the whole server is of it', async () => {
+  test('is that of every client if the server has the profile', async () => {
     const { profile: _, ...plain } = base;
     expect(await check({}, { base: plain, algorithms: both, switches: OF_PROFILE })).toMatchObject({
       profile: null,
@@ -314,7 +314,7 @@ describe('A registration of the profile', () => {
   });
 });
 
-test('A new client was used by nobody, and has one secret or none', async () => {
+test('A new client is unused, and has one secret or none', async () => {
   const checked = await check();
   const begun = { id: 'a', registeredBy: 'operator', secretHash: 'hash', createdAt: 7 } as const;
   expect(newClient(checked, begun)).toStrictEqual({

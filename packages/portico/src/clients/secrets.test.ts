@@ -57,7 +57,7 @@ const rotated = (id: string, until: number) =>
   clientWith(id, 'new', { previousSecretHash: hashOf('old'), previousSecretExpiresAt: until });
 
 // @shows AS-9.3
-test('a secret that was right is known from then on: that one, of that client, while the hash is the same', async () => {
+test('a right secret is remembered: for that client, until its hash changes', async () => {
   const { isKnown, verify } = start();
   const client = clientWith('a', 'right');
   expect(await isKnown(client, 'right')).toBe(false);
@@ -73,7 +73,7 @@ test('a secret that was right is known from then on: that one, of that client, w
 });
 
 // @shows AS-9.3
-test('the secret before is right, and known, until its overlap ends, and not at that moment', async () => {
+test('the previous secret is right and remembered until its overlap ends, and not at that moment', async () => {
   const { state, isKnown, verify } = start();
   const client = rotated('a', state.now + HOUR);
   expect([await verify(client, 'old'), await verify(client, 'new')]).toEqual([true, true]);
@@ -88,7 +88,7 @@ test('the secret before is right, and known, until its overlap ends, and not at 
 });
 
 // @shows AS-9.3
-test('what is refused costs as many hashes as a client with two secrets, while this process has seen one', async () => {
+test('a refusal costs as many hashes as for a client with two secrets, once this process has seen one', async () => {
   const { state, costOf } = start();
   const client = clientWith('a', 'right');
   const costs = async () => [
@@ -110,7 +110,7 @@ test('what is refused costs as many hashes as a client with two secrets, while t
   expect(state.hashed).toBe(1);
 });
 
-test('of the same attempt at the same moment, one is verified, and the others wait for it', async () => {
+test('of identical simultaneous attempts, one is verified and the others wait for it', async () => {
   const { state, hold, release, isKnown, verify, costOf } = start();
   const client = clientWith('a', 'right');
   hold();
@@ -125,7 +125,7 @@ test('of the same attempt at the same moment, one is verified, and the others wa
   expect([await costOf(client, 'wrong'), await costOf(client, 'wrong')]).toEqual([1, 1]);
 });
 
-test('a failure of the hasher is that of whoever asked for it: whoever waits is only not known', async () => {
+test('an error of the hasher goes to the caller that started it; callers that wait see only that it is not known', async () => {
   const { state, hold, release, isKnown, verify } = start();
   const client = clientWith('a', 'right');
   hold();
@@ -138,7 +138,7 @@ test('a failure of the hasher is that of whoever asked for it: whoever waits is 
   expect(await verify(client, 'right')).toBe(true);
 });
 
-test('ten thousand are known at most, and what was used longest ago is forgotten first', async () => {
+test('ten thousand are remembered, and the least recently used is dropped first', async () => {
   const { isKnown, verify } = start();
   const clients = Array.from({ length: 10_001 }, (_, index) => clientWith(`client-${index}`, 'right'));
   const [first = null, second = null, third = null] = clients;

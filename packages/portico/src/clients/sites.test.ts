@@ -4,7 +4,7 @@ import { checkSite } from './sites.ts';
 const refusal = (message: string) => expect.objectContaining({ name: 'RegistrationError', message }) as Error;
 
 describe('the site of a client', () => {
-  test('is kept as URLs are written', () => {
+  test('is stored as a normalized URL', () => {
     expect(checkSite('https://CLIENT.example')).toBe('https://client.example/');
     const longest = `https://client.example/${'a'.repeat(2025)}`;
     expect(longest).toHaveLength(2048);
@@ -19,7 +19,7 @@ describe('the site of a client', () => {
     'http://client.example',
     'https://user@client.example',
     'https://:password@client.example',
-  ])('is not %s', (address) => {
+  ])('cannot be %s', (address) => {
     expect(() => checkSite(address)).toThrow(
       refusal('The site of the client has to be an https URL without user and password'),
     );

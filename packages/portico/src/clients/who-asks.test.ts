@@ -19,7 +19,7 @@ describe('a client that no operator registered', () => {
     unverified({ id: DOCUMENT, name: 'Some Tool', registeredBy }, redirectUri, 'Portal', words);
 
   // @shows AS-8.14
-  test('that is a document is the host of that, wherever the answer goes', () => {
+  test("with a document is named by the document's host, wherever the answer goes", () => {
     const asks = { asks: 'client.example:8443', isHost: true, calledName: 'Some Tool' };
     expect(about('document', LOOPBACK)).toEqual({
       ...asks,
@@ -32,7 +32,7 @@ describe('a client that no operator registered', () => {
   });
 
   // @shows AS-8.14
-  test('that registered itself is where the answer goes, which is a host only of a site', () => {
+  test('that registered itself is named by where the answer goes, as a host only for a site', () => {
     expect(about('registration', 'https://elsewhere.example/c')).toMatchObject({
       asks: 'elsewhere.example',
       isHost: true,
@@ -47,7 +47,7 @@ describe('a client that no operator registered', () => {
     });
   });
 
-  test('is each but one that an operator registered, of which there is nothing to say', () => {
+  test("is every client except an operator's, which needs no such warning", () => {
     const by = (['operator', 'document', 'registration'] as const).map((registeredBy) => ({ registeredBy }));
     expect(by.map(isVerified)).toEqual([true, false, false]);
     expect(about('operator', LOOPBACK)).toBeNull();
@@ -77,12 +77,12 @@ describe('where answers go', () => {
     [true, ['com.example.app:/c', 'com.example.app:/d']],
     [false, ['com.example.app:/c', 'com.example.other:/c']],
     [false, []],
-  ])('that this is one place is %s of %j', (isOne, redirectUris) => {
+  ])('that this is one place is %s for %j', (isOne, redirectUris) => {
     expect(hasOneDestination({ redirectUris })).toBe(isOne);
   });
 
   // @shows AS-8.14
-  test('of one that registered itself all are named, once each; of a document its host', () => {
+  test('are listed once each for one that registered itself; for a document its host is named', () => {
     const redirectUris = ['https://a.example/c', 'https://b.example/c', 'https://a.example/d', LOOPBACK];
     expect(comesFrom({ id: 'x', registeredBy: 'registration', redirectUris })).toBe(
       'a.example, b.example, a program on this computer',
@@ -91,7 +91,7 @@ describe('where answers go', () => {
   });
 });
 
-describe('what a client calls itself', () => {
+describe('the name that a client gives itself', () => {
   const flags = (count: number) => '🇩🇪'.repeat(count);
 
   // @shows AS-8.15
@@ -129,7 +129,7 @@ describe('what a client calls itself', () => {
     ['Nest 24', 'Bar (Nest) 24'],
     ['Über', 'u\u0308ber all'],
     ['東京', '東京銀行'],
-  ])('is not shown where it bears the name of the server %s: %s', (server, name) => {
+  ])("is not shown if it contains the server's name %s: %s", (server, name) => {
     expect(calledName({ name }, server)).toBeNull();
   });
 
@@ -143,7 +143,7 @@ describe('a client that is named like the server', () => {
     namedLikeServer({ name, registeredBy }, 'Portal');
 
   // @shows AS-8.15
-  test('is one of an operator by its whole name, and any other by a part of it', () => {
+  test("is matched by its whole name for an operator's client, and by a part of it for any other", () => {
     const names = ['Portal', 'P0RTAL', 'Portal Notes', 'Notes'];
     expect(names.map((name) => named(name, 'operator'))).toEqual([true, true, false, false]);
     expect(names.map((name) => named(name, 'registration'))).toEqual([true, true, true, false]);

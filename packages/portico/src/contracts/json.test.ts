@@ -14,7 +14,7 @@ const TEXT = fc.string({
   unit: fc.constantFrom('\ud83d', '\ude00', '\\', 'u', 'd83d', '"', '\n', 'a', '😀'),
 });
 
-test('the text of any value is that of the value whose texts are well formed', () => {
+test('the JSON of any value is that of the value with well-formed strings', () => {
   const { value: values } = fc.letrec((tie) => ({
     value: fc.oneof(TEXT, fc.integer(), fc.array(tie('value')), fc.dictionary(TEXT, tie('value'))),
   }));
@@ -29,7 +29,7 @@ test('the text of any value is that of the value whose texts are well formed', (
   );
 });
 
-test('what is well formed stays as it is, and what JSON leaves out is left out', () => {
+test('well-formed values stay unchanged, and values that JSON omits are omitted', () => {
   const value = { '😀': ['\\ud83d', 'ü'] };
   expect(wellFormedJson(value)).toBe(value);
   expect(jsonText(value)).toBe(JSON.stringify(value));

@@ -5,7 +5,7 @@ import { createArgon2id as argon2idHasher } from './argon2id.ts';
 describe('argon2id', () => {
   const hasher = argon2idHasher();
 
-  test('a hash says how it was made, with a fresh salt each time', async () => {
+  test('a hash contains its parameters, with a new salt each time', async () => {
     const [one, other] = await Promise.all([hasher.hash('secret'), hasher.hash('secret')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=47104,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(one).not.toBe(other);
@@ -20,7 +20,7 @@ describe('argon2id', () => {
     const hash = await argon2idHasher({ memory: 64, passes: 1 }).hash('secret');
     expect(await hasher.verify('secret', hash)).toBe(true);
   });
-  test('a flood waits in a line of a hundred; whoever comes after is refused, and the line moves on', async () => {
+  test('a flood waits in a queue of a hundred; later calls are refused, and the queue moves on', async () => {
     const cheap = argon2idHasher({ memory: 64, passes: 1 });
     const results = await Promise.allSettled(Array.from({ length: 150 }, () => cheap.hash('secret')));
     const refused = results.filter((result) => result.status === 'rejected');
@@ -28,7 +28,7 @@ describe('argon2id', () => {
     for (const { reason } of refused) expect(reason).toMatchObject({ name: 'OverloadedError', status: 503 });
     expect(await cheap.verify('secret', await cheap.hash('secret'))).toBe(true);
   });
-  test('a hash made elsewhere is understood', async () => {
+  test('a hash from another library is accepted', async () => {
     // From the reference implementation: echo -n password | argon2 somesalt -id -t 2 -k 65536 -p 1
     const hash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
     expect(await hasher.verify('password', hash)).toBe(true);
@@ -40,11 +40,11 @@ describe('argon2id', () => {
     '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHQ$',
     '$argon2id$v=19$m=9999999,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
     '$argon2id$v=19$m=1,t=0,p=0$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
-  ])('no password belongs to %j', async (hash) => {
+  ])('no password matches %j', async (hash) => {
     expect(await hasher.verify('password', hash)).toBe(false);
   });
 
-  describe('what a stored hash may ask for', () => {
+  describe('the parameters of a stored hash', () => {
     const SALT = 'c29tZXNhbHQ';
     const TAG = 'CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
     const withParameters = (parameters: string, salt = SALT, tag = TAG) =>
@@ -67,7 +67,7 @@ describe('argon2id', () => {
     }
 
     test.each(['m=1048576,t=1,p=1', 'm=64,t=16,p=1', 'm=128,t=1,p=16', 'm=1048576,t=16,p=16', 'm=8,t=1,p=1'])(
-      'is up to 1 GiB, 16 passes and 16 lanes: %s',
+      'may be up to 1 GiB, 16 passes and 16 lanes: %s',
       async (parameters) => {
         expect(await askedFor(withParameters(parameters))).toEqual([parameters]);
       },
@@ -94,7 +94,7 @@ describe('argon2id', () => {
       'm=64,t=1,p=1,data=x',
       'm=64,p=1,t=1',
       '',
-    ])('is nothing else, and nothing is computed: %s', async (parameters) => {
+    ])('may not be anything else, and nothing is computed: %s', async (parameters) => {
       expect(await askedFor(withParameters(parameters))).toEqual([]);
     });
 
@@ -107,12 +107,12 @@ describe('argon2id', () => {
       ['a long tag', withParameters('m=64,t=1,p=1', SALT, 'A'.repeat(87))],
       ['something before it', ` ${withParameters('m=64,t=1,p=1')}`],
       ['something behind it', `${withParameters('m=64,t=1,p=1')}$`],
-    ])('is not asked with %s', async (_, hash) => {
+    ])('may not have %s', async (_, hash) => {
       expect(await askedFor(hash)).toEqual([]);
     });
   });
 
-  test('an engine without it says so when a password is hashed, and not before', async () => {
+  test('an engine without it throws when a password is hashed, and not before', async () => {
     const { argon2 } = crypto;
     const hash = await argon2idHasher({ memory: 64 }).hash('secret');
     try {

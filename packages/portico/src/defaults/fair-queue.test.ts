@@ -39,9 +39,9 @@ function line({ atOnce = 1, mostWaiting = 200, mostOfOne = 100 }: Partial<QueueS
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-describe('a line in which networks take turns', () => {
+describe('a queue in which networks take turns', () => {
   // @shows AS-17.3
-  test('a flood from one waits behind itself', async () => {
+  test('a flood from one network waits behind itself', async () => {
     const { enter, serve, served, refused } = line();
     for (let count = 0; count < 60; count += 1) enter('flood');
     enter('a');
@@ -54,7 +54,7 @@ describe('a line in which networks take turns', () => {
     expect(refused).toEqual([]);
   });
 
-  test('what one network may have waiting is bounded', async () => {
+  test('the waiting work of one network is limited', async () => {
     const { enter, serve, served, refused } = line({ mostOfOne: 3 });
     for (let count = 0; count < 10; count += 1) enter('flood');
     await settled();
@@ -65,7 +65,7 @@ describe('a line in which networks take turns', () => {
     expect(served).toEqual(['flood', 'flood', 'a', null, 'flood', 'flood']);
   });
 
-  test('a full line has room for a newcomer, at the cost of the largest share', async () => {
+  test('a full queue makes room for a newcomer by dropping from the largest share', async () => {
     const { enter, serve, served, refused } = line({ mostWaiting: 4 });
     for (const network of ['x', 'small', 'large', 'large', 'large']) enter(network);
     enter('new');
@@ -79,7 +79,7 @@ describe('a line in which networks take turns', () => {
     expect(served).toEqual(['x', 'small', 'large', 'new', 'large']);
   });
 
-  test('a work that fails gives its place to the next', async () => {
+  test('work that fails frees its place for the next', async () => {
     const queue = new FairQueue({ atOnce: 1, mostWaiting: 2, mostOfOne: 2 });
     const failing = queue.run('a', () => Promise.reject(new Error('it failed')));
     const next = queue.run('a', async () => 'served');
@@ -87,7 +87,7 @@ describe('a line in which networks take turns', () => {
     expect(await next).toBe('served');
   });
 
-  test('whoever comes and whatever is served: all are served or refused, never more at once, never too many waiting', async () => {
+  test('in any order, all work is done or refused, never too much at once or waiting', async () => {
     const network = fc.constantFrom('a', 'b', 'c', 'd', null);
     const step = fc.oneof({ arbitrary: network, weight: 3 }, fc.constant('serve' as const));
     await fc.assert(

@@ -26,7 +26,7 @@ describe('the log', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  test('closed, it writes into nothing that was opened since, and closing it again closes nothing', async () => {
+  test('after closing writes into no file opened since, and closing again closes nothing', async () => {
     await log.close();
     const other = await open(path.join(folder, 'other'), 'w');
     log.error('too late');
@@ -38,12 +38,12 @@ describe('the log', () => {
   });
 
   // @shows AS-18.14
-  test('is for its own account alone, and so is the folder that is made for it', async () => {
+  test('can be read only by its own account, like the folder made for it', async () => {
     const modes = await Promise.all([file, path.dirname(file)].map((each) => stat(each)));
     expect(modes.map(({ mode }) => (mode & 0o777).toString(8))).toEqual(['600', '700']);
   });
 
-  test('is one JSON object a line, with the level, the time and the message', async () => {
+  test('has one JSON object per line, with the level, the time and the message', async () => {
     log.info('one');
     log.warning('two');
     const [one, two] = await lines();
@@ -55,13 +55,13 @@ describe('the log', () => {
     expect(two).toMatchObject({ level: 'warning', message: 'two' });
   });
 
-  test('placeholders are filled from the context, and stay when nothing fills them', async () => {
+  test('fills placeholders from the context, and leaves unknown ones', async () => {
     log.info('{who} did {what}', { who: 'Ada' });
     expect((await lines())[0]).toMatchObject({ message: 'Ada did {what}', who: 'Ada' });
   });
 
   // @shows API-6.4
-  test('{exception} is the error with its stack and its causes', async () => {
+  test('replaces {exception} by the error with its stack and its causes', async () => {
     const exception = new Error('outer', { cause: new TypeError('inner') });
     log.error('It failed: {exception}', { exception });
     const message = String((await lines())[0]?.['message']);
@@ -69,7 +69,7 @@ describe('the log', () => {
     expect(message).toContain('caused by TypeError: inner');
   });
 
-  test('an error in the field err, as frameworks name it, is written with its stack and its causes', async () => {
+  test('writes an error in the field err, as frameworks name it, with its stack and its causes', async () => {
     const err = Object.assign(new TypeError('outer', { cause: new Error('inner') }), { code: 'E_OUTER' });
     log.error('It failed', { err });
     const shown = (await lines())[0]?.['err'] as Record<string, unknown>;
@@ -94,7 +94,7 @@ describe('the log', () => {
     'id_token_hint',
     'registration_access_token',
     'token',
-  ])('what stands under %s is not written', (name) => {
+  ])('does not write the value of %s', (name) => {
     const SECRET = 'abc-secret';
     const circle: Record<string, unknown> = { [name]: SECRET };
     circle['itself'] = circle;
@@ -127,7 +127,7 @@ describe('the log', () => {
     });
   });
 
-  test('what only begins or ends like the name of a secret is written', async () => {
+  test('writes a value whose name only resembles that of a secret', async () => {
     const context = {
       token_type: 'Bearer',
       codes: 2,
@@ -140,13 +140,13 @@ describe('the log', () => {
   });
 
   // @shows HOST-1.8
-  test('below its level nothing is written', async () => {
+  test('writes nothing below its level', async () => {
     log.debug('quiet');
     log.error('loud');
     expect((await lines()).map(({ message }) => message)).toEqual(['loud']);
   });
 
-  test('what JSON has no form for is shown as text', async () => {
+  test('shows values without a JSON form as text', async () => {
     const circle: Record<string, unknown> = { name: 'a circle' };
     circle['itself'] = circle;
     log.info('{count} in {circle}', { count: 3n, circle });
@@ -156,7 +156,7 @@ describe('the log', () => {
     expect(two).toMatchObject({ message: 'after it', count: '4' });
   });
 
-  test('what cannot be shown costs neither the caller nor the rest of the line', async () => {
+  test('survives values that cannot be shown, and writes the rest of the line', async () => {
     const fail = () => {
       throw new Error('not shown');
     };
@@ -175,7 +175,7 @@ describe('the log', () => {
     ]);
   });
 
-  test('a full disk loses the line, and nothing else', async () => {
+  test('loses only the line on a full disk', async () => {
     const full = openLog({ file: '/dev/full' });
     full.error('no room for this');
     await full.close();
@@ -183,7 +183,7 @@ describe('the log', () => {
     expect(await lines()).toMatchObject([{ message: 'room for this' }]);
   });
 
-  test('what broke off when the disk was full stands alone: the next line begins on a line of its own', async () => {
+  test('starts a new line after one that a full disk cut off', async () => {
     const program = `
       import { truncateSync } from 'node:fs';
       import { openLog } from ${JSON.stringify(import.meta.resolve('./log.ts'))};
@@ -204,7 +204,7 @@ describe('the log', () => {
     expect(whole.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['one', 'two']);
   });
 
-  test('level and time are the line’s own, whatever the context has under these names', async () => {
+  test('keeps its own level and time, whatever the context has under these names', async () => {
     log.info('one', { level: 'other', time: 'never', message: 'hidden' });
     expect((await lines())[0]).toMatchObject({
       level: 'info',
@@ -213,7 +213,7 @@ describe('the log', () => {
     });
   });
 
-  test('a second opening goes on where the first ended', async () => {
+  test('continues the file when it is opened again', async () => {
     log.info('first');
     await log.close();
     log = openLog({ file });

@@ -25,7 +25,7 @@ describe('views', () => {
     expect(await views().render('oauth/consent', {})).toBe('the application');
   });
 
-  test('a layout is shadowed as a view is', async () => {
+  test('a layout is overridden like a view', async () => {
     await write('plugin/page.eta', "<% layout('layout') %>body");
     await write('plugin/layout.eta', 'plugin: <%~ it.body %>');
     expect(await views().render('page', {})).toBe('plugin: body');
@@ -33,7 +33,7 @@ describe('views', () => {
     expect(await views().render('page', {})).toBe('own: body');
   });
 
-  test('stay what they were when the application started, shown before or not', async () => {
+  test('do not change after the application starts, shown before or not', async () => {
     await write('plugin/page.eta', "<% layout('layout') %>body");
     await write('plugin/layout.eta', 'layout: <%~ it.body %>');
     const running = views();
@@ -44,7 +44,7 @@ describe('views', () => {
     expect(await running.render('page', {})).toBe('layout: body');
   });
 
-  test('behind a link of the folder are found, and stay readable once they were read', async () => {
+  test('behind a linked folder are found, and stay readable after they were read', async () => {
     const elsewhere = path.join(folder, 'elsewhere');
     await mkdir(elsewhere);
     await write('elsewhere/consent.eta', 'the application, by a link');
@@ -56,7 +56,7 @@ describe('views', () => {
     expect(await running.render('oauth/consent', {})).toBe('the application, by a link');
   });
 
-  test('escape what they are given', async () => {
+  test('escape their values', async () => {
     await write('own/page.eta', '<p title="<%= it.text %>"><%= it.text %></p>');
     const html = await views().render('page', { text: `<b a="1" c='2'>&` });
     expect(html).toBe(
@@ -97,7 +97,7 @@ describe('views', () => {
     await expect(views().render(name, {})).rejects.toThrow('view name');
   });
 
-  test('one that is nowhere says where it was looked for', async () => {
+  test('that are missing say where they were looked for', async () => {
     await expect(views().render('missing', {})).rejects.toThrow(/no view 'missing' in .*own or .*plugin/);
   });
 });

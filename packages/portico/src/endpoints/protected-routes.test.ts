@@ -128,8 +128,8 @@ function start(changes: Partial<ProtectedRoutesOptions> = {}) {
 
 const challengeOf = (response: Response) => response.headers.get('www-authenticate');
 
-describe('a handler with its token', () => {
-  test('is run, and what it answers is the answer; the token is read at once, for this request', async () => {
+describe('a handler with a token', () => {
+  test('runs and returns the response; the token is read at once, for this request', async () => {
     const { ask, seen, state, lines, measured } = start();
     const context = { of: 'a framework' };
     const response = await ask('usable', () => token().requireScope('notes:read'), context);
@@ -139,14 +139,14 @@ describe('a handler with its token', () => {
     expect([lines, measured]).toEqual([[], []]);
   });
 
-  test('is run where nobody says for which request', async () => {
+  test('runs without a request object', async () => {
     const { routes, seen } = start();
     const found = await routes.lookUpToken('usable');
     expect('run' in found && found.run(() => token().clientId())).toBe('notebook');
     expect(seen).toEqual([[null, undefined, null]]);
   });
 
-  test('names the request in what is recorded meanwhile, where one is known', async () => {
+  test('has the request id in what is recorded meanwhile, if it is known', async () => {
     const { routes, requestWith } = start({ runFrom });
     const origin = () => currentOrigin(() => `${String(currentContext())} of ${token().clientId()}`);
     const request = requestWith('usable');
@@ -162,7 +162,7 @@ describe('a handler with its token', () => {
     expect('run' in unrecorded && unrecorded.run(origin)).toEqual({ address: null, requestId: null });
   });
 
-  test('throws its own errors on', async () => {
+  test('passes on its own errors', async () => {
     const { ask, lines } = start();
     const broken = ask('usable', () => {
       throw new Error('its own');
@@ -173,7 +173,7 @@ describe('a handler with its token', () => {
 });
 
 describe('a refusal', () => {
-  test('is answered, logged once with who asked and from where, and measured once', async () => {
+  test('is sent, logged once with client and address, and measured once', async () => {
     const { ask, lines, measured } = start();
     const response = await ask(
       'usable',
@@ -204,7 +204,7 @@ describe('a refusal', () => {
     expect(measured).toEqual([['token()', 'insufficient_scope']]);
   });
 
-  test('where no request is known names none', async () => {
+  test('without a known request names none', async () => {
     const { refusalOf, lines } = start();
     const error = await refusalOf(null, () => token().requireUsable());
     expect(error).toMatchObject({ code: 'missing_token', scope: null, requestId: null, binding: null });
@@ -213,13 +213,13 @@ describe('a refusal', () => {
     ]);
   });
 
-  test('is of one request: another one is logged again', async () => {
+  test('belongs to one request: another one is logged again', async () => {
     const { ask, lines } = start();
     for (let count = 0; count < 2; count += 1) await ask(null, () => token().requireUsable());
     expect(lines).toHaveLength(2);
   });
 
-  test('is not measured where nothing is', async () => {
+  test('is not measured if nothing is', async () => {
     const { ask, lines, state } = start({ measuring: null });
     expect((await ask(null, () => token().requireUsable())).status).toBe(401);
     state.problem = new Error('out of order');
@@ -229,9 +229,9 @@ describe('a refusal', () => {
 
   test.each([
     ['without a token', null, 'missing_token', null],
-    ['of a token that is none', 'invented', 'invalid_token', null],
+    ['for an invalid token', 'invented', 'invalid_token', null],
     ['of one that does not reach', 'usable', 'insufficient_scope', 'notes:write'],
-  ])('%s names the scope only where that helps', async (_, authorization, code, scope) => {
+  ])('%s names the scope only if that helps', async (_, authorization, code, scope) => {
     const { refusalOf } = start();
     const error = await refusalOf(authorization, () => token().requireScope('notes:write'));
     expect([error.code, error.scope, error.resourceMetadata]).toEqual([code, scope, null]);
@@ -239,24 +239,21 @@ describe('a refusal', () => {
 
   test.each([
     ['without a token', null, 'missing_token'],
-    ['of a token that is none', 'invented', 'invalid_token'],
+    ['for an invalid token', 'invented', 'invalid_token'],
     ['of a scope that no other token of this person would have', 'usable', 'access_denied'],
-  ])(
-    '%s says how to get a token, and for which scope, where challenges do',
-    async (_, authorization, code) => {
-      const { refusalOf } = start({ metadataUrl: METADATA });
-      const error = await refusalOf(authorization, () => token().requireScope('notes:write'));
-      expect([error.code, error.scope, error.resourceMetadata]).toEqual([code, 'notes:write', METADATA]);
-    },
-  );
+  ])('%s says how to get a token, and for which scope, if challenges do', async (_, authorization, code) => {
+    const { refusalOf } = start({ metadataUrl: METADATA });
+    const error = await refusalOf(authorization, () => token().requireScope('notes:write'));
+    expect([error.code, error.scope, error.resourceMetadata]).toEqual([code, 'notes:write', METADATA]);
+  });
 
-  test('of a scope that the token has not asks for it, also where challenges say how', async () => {
+  test('for a missing scope asks for it, also if challenges say how', async () => {
     const { refusalOf } = start({ metadataUrl: METADATA });
     const lacking = await refusalOf('bound', () => token().requireScope('notes:read'));
     expect(lacking).toMatchObject({ code: 'insufficient_scope', scope: 'notes:read' });
   });
 
-  test('speaks of bound tokens where that is switched on, and of the nonce that is asked for', async () => {
+  test('names bound tokens if they are on, and the required nonce', async () => {
     const { refusalOf } = start({ binding: DPOP });
     const of = async (authorization: string | null) =>
       (await refusalOf(authorization, () => token().requireScope('notes:read'))).binding;
@@ -266,10 +263,10 @@ describe('a refusal', () => {
   });
 });
 
-describe('a look-up that fails', () => {
+describe('a lookup that fails', () => {
   const problem = new Error('out of order');
 
-  test('runs no handler; the answer names the request, and so does the log', async () => {
+  test('runs no handler; the response and the log have the request id', async () => {
     const { ask, state, lines, measured } = start();
     state.problem = problem;
     const response = await ask('usable', () => {
@@ -286,7 +283,7 @@ describe('a look-up that fails', () => {
     expect(measured).toEqual([['token()', 500]]);
   });
 
-  test('names no request that nobody knows', async () => {
+  test('has no request id if none is known', async () => {
     const { routes, state, lines } = start();
     state.problem = problem;
     const found = await routes.lookUpToken('usable');
@@ -294,7 +291,7 @@ describe('a look-up that fails', () => {
     expect(lines).toMatchObject([['{endpoint} failed: {exception}', { requestId: null }]]);
   });
 
-  test('does not ask for the request again where its id is known', async () => {
+  test('does not ask for the request again if its id is known', async () => {
     const { routes, requestWith, lines } = start();
     const request = requestWith(null);
     const found = await routes.lookUpToken(null, () => request);

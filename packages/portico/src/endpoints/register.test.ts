@@ -82,7 +82,7 @@ const bearing = (token: string) => ({ Authorization: `Bearer ${token}` });
 const OWN = { headers: bearing('the-token') };
 
 describe('POST', () => {
-  test('registers a client, and tells it all that is known of it, never to be stored', async () => {
+  test('registers a client, and returns everything known about it, never to be stored', async () => {
     const { ask, asked } = start();
     const sent = { client_name: 'Notebook' };
     const { status, headers, told } = await ask('POST', '', send(sent));
@@ -91,7 +91,7 @@ describe('POST', () => {
     expect(asked).toEqual([['register', sent, null, '192.0.2.1'], 'pruned']);
   });
 
-  test('tells a secret once, which does not expire', async () => {
+  test('returns a secret once, which does not expire', async () => {
     const { ask } = start({ client: { ...CLIENT, public: false }, secret: 'the secret' });
     expect((await ask('POST', '', send({}))).told).toEqual({
       ...TOLD,
@@ -101,7 +101,7 @@ describe('POST', () => {
     });
   });
 
-  test('hands on the token that it came with', async () => {
+  test('passes on the token that it came with', async () => {
     const { ask, asked } = start();
     await ask('POST', '', send({}, bearing('an-initial-one')));
     expect(asked[0]).toEqual(['register', {}, 'an-initial-one', '192.0.2.1']);
@@ -133,7 +133,7 @@ describe('POST', () => {
     ['a list', { body: '[]', headers: JSON_TYPE }, 'The body must be a JSON object.', null],
     ['null', { body: 'null', headers: JSON_TYPE }, 'The body must be a JSON object.', null],
     ['a text', { body: '"x"', headers: JSON_TYPE }, 'The body must be a JSON object.', null],
-  ])('with a body of %s is refused, and asks for nothing', async (_, init, message, detail) => {
+  ])('with a body of %s is refused without a registration', async (_, init, message, detail) => {
     const { ask, asked } = start();
     const refused = ask('POST', '', init);
     await expect(refused).rejects.toBeInstanceOf(OAuthError);
@@ -141,7 +141,7 @@ describe('POST', () => {
     expect(asked).toEqual([]);
   });
 
-  test('with a body that breaks off, or is too large, is refused', async () => {
+  test('with a body that breaks off or is too large is refused', async () => {
     const { ask, asked } = start();
     const pull = (controller: ReadableStreamDefaultController) => controller.error(new Error('gone'));
     const broken = { headers: JSON_TYPE, body: new ReadableStream({ pull }), duplex: 'half' } as RequestInit;
@@ -156,7 +156,7 @@ describe('POST', () => {
     expect(asked).toEqual([]);
   });
 
-  test('with a scheme and no token behind it is refused', async () => {
+  test('with a scheme and no token is refused', async () => {
     const { ask, asked } = start();
     const refused = ask('POST', '', send({}, { Authorization: 'Bearer' }));
     await expect(refused).rejects.toBeInstanceOf(BearerError);
@@ -172,7 +172,7 @@ describe('POST', () => {
 describe('the registration of a client', () => {
   const ONE = '?client_id=notebook';
 
-  test('is told to whoever has its token, and noted for the log', async () => {
+  test('is returned for its token, and noted for the log', async () => {
     const { ask, asked } = start();
     const { status, headers, told, request } = await ask('GET', ONE, OWN);
     expect([status, told]).toEqual([200, TOLD]);
@@ -181,7 +181,7 @@ describe('the registration of a client', () => {
     expect(notedClient(request)).toBe('notebook');
   });
 
-  test('is replaced by what is put in its place', async () => {
+  test('can be replaced', async () => {
     const { ask, asked } = start();
     const sent = { client_name: 'Renamed' };
     const { status, told } = await ask('PUT', ONE, send(sent, bearing('the-token')));
@@ -189,20 +189,20 @@ describe('the registration of a client', () => {
     expect(asked[1]).toEqual(['replace', 'notebook', 'the-token', sent, '192.0.2.1']);
   });
 
-  test('is ended, and nothing is told', async () => {
+  test('is deleted, with an empty response', async () => {
     const { ask, asked } = start();
     const { status, headers, told } = await ask('DELETE', ONE, OWN);
     expect([status, headers, told]).toEqual([204, NEVER_STORED, null]);
     expect(asked[1]).toEqual(['end', 'notebook']);
   });
 
-  test('is looked for by no id where none is named', async () => {
+  test('is not looked up without an id', async () => {
     const { ask, asked } = start();
     await ask('GET', '', OWN);
     expect(asked).toEqual([['find', '', 'the-token']]);
   });
 
-  test.each(['GET', 'PUT', 'DELETE'])('is nobody’s without a token: %s', async (method) => {
+  test.each(['GET', 'PUT', 'DELETE'])('needs a token: %s', async (method) => {
     const { ask, asked } = start();
     for (const headers of [{}, { Authorization: `Basic ${btoa('notebook:secret')}` }]) {
       const refused = ask(method, ONE, { headers });

@@ -63,7 +63,7 @@ function questionAt(time: string, { nonce = NONCE, issuer = ISSUER, by = key } =
   return `${time}.${nonce}.${proof}.${encodeURIComponent(by.kid)}`;
 }
 
-test('who asked is told what arrived, and null for what did not', async () => {
+test('the caller is told what arrived, and null for what did not', async () => {
   const question = askRoundTrip(key, ISSUER, NOW);
   const bare = await answered(requestWith(question.header));
   expect(question.open(bare ?? '')).toEqual({
@@ -91,7 +91,7 @@ test('who asked is told what arrived, and null for what did not', async () => {
   expect(answer).not.toBe(await answered(full));
 });
 
-test('a header is told up to its thousandth character, so that the answer fits into one', async () => {
+test('a header is returned up to its thousandth character, so that the result fits into one', async () => {
   const question = askRoundTrip(key, ISSUER, NOW);
   const long = 'x'.repeat(1000);
   const answer = await answered(requestWith(question.header, { 'X-Forwarded-For': `${long}y` }));
@@ -121,7 +121,7 @@ test('a doctor and a process of different releases understand each other', async
   expect(asked.open(theirs)).toEqual({ host: 'h' });
 });
 
-test('an answer is read by whoever asked, as it was given, and by nobody else', async () => {
+test('a result is read unchanged by the doctor that asked, and by no other', async () => {
   const [one, other] = [askRoundTrip(key, ISSUER, NOW), askRoundTrip(key, ISSUER, NOW)];
   expect(one.header).not.toBe(other.header);
   const answer = (await answered(requestWith(one.header))) ?? '';
@@ -144,7 +144,7 @@ test('a question is answered for five minutes before and after its time', async 
   for (const off of [-300_001, 300_001]) expect(await answered(request, { now: NOW + off })).toBeNull();
 });
 
-test('nothing is answered to anybody without the key, or to a question for another issuer', async () => {
+test('no question is answered without the key, or for another issuer', async () => {
   const proof = questionAt(String(NOW)).split('.')[2] ?? '';
   const stranger = keyOf(key.kid);
   for (const question of [
@@ -166,11 +166,11 @@ test('nothing is answered to anybody without the key, or to a question for anoth
   expect(await answered(requestWith(questionAt(String(NOW))))).not.toBeNull();
 });
 
-test('what is no question gets no answer at the beginning of time either', async () => {
+test('an invalid question gets no result at the start of time either', async () => {
   expect(await answered(requestWith('x'), { now: 0, keys: [keyOf('')] })).toBeNull();
 });
 
-test('of all keys that is used that the question names, and none of a KeySigner', async () => {
+test('the key that the question names is used, and none of a KeySigner', async () => {
   const request = requestWith(questionAt(String(NOW)));
   expect(await answered(request, { keys: [keyOf('another'), elsewhere, key] })).not.toBeNull();
   expect(await answered(request, { keys: [keyOf('another'), elsewhere] })).toBeNull();
@@ -178,7 +178,7 @@ test('of all keys that is used that the question names, and none of a KeySigner'
   expect([isFile(key), isFile(elsewhere)]).toEqual([true, false]);
 });
 
-test('keys that cannot be read fail no request', async () => {
+test('unreadable keys fail no request', async () => {
   const keys = { published: () => Promise.reject(new Error('gone')) };
   const options = { issuer: ISSUER, keys, host: { clientAddress: () => null }, clock: () => NOW };
   for (const by of [key, keyOf('undefined')])

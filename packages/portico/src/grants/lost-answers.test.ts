@@ -59,8 +59,8 @@ function createKeeping() {
   };
 }
 
-describe('answers that could not be given', () => {
-  test('are for the same parameters, in whatever order, of the same client', async () => {
+describe('responses that could not be sent', () => {
+  test('are kept for the same parameters, in any order, of the same client', async () => {
     const { keep, ask } = createKeeping();
     keep('a=1&b=2');
     expect(await ask('a=1')).toBeNull();
@@ -71,7 +71,7 @@ describe('answers that could not be given', () => {
     expect(await ask('a=1&b=2')).toBeNull();
   });
 
-  test('are a thousand at most: the oldest goes', async () => {
+  test('are a thousand at most: the oldest is dropped', async () => {
     const { keep, ask } = createKeeping();
     for (let count = 0; count <= 1000; count += 1) keep(`token=${count}`);
     expect(await ask('token=0')).toBeNull();
@@ -79,7 +79,7 @@ describe('answers that could not be given', () => {
     expect(await ask('token=1000')).toBe('token=1000');
   });
 
-  test('are given to one request, while another one that comes meanwhile is told to come back', async () => {
+  test('are given to one request; a simultaneous one is told to retry', async () => {
     const { keep, ask } = createKeeping();
     const settled = Promise.withResolvers<boolean>();
     keep('token=1', { ...UNSETTLED, settle: () => settled.promise });
@@ -90,7 +90,7 @@ describe('answers that could not be given', () => {
     expect(await ask('token=1')).toBeNull();
   });
 
-  test('stay as long as the question is not answered', async () => {
+  test('are kept until the question is answered', async () => {
     const { keep, ask } = createKeeping();
     const answers = [() => Promise.reject(new Error('still away')), async () => true];
     keep('token=1', {
@@ -101,7 +101,7 @@ describe('answers that could not be given', () => {
     expect(await ask('token=1')).toBe('token=1');
   });
 
-  test('are of whichever took effect, when the same request was lost several times', async () => {
+  test('are those of the request that took effect, if the same request was lost several times', async () => {
     const { keep, ask } = createKeeping();
     const not: UnsettledGrant = { ...UNSETTLED, settle: async () => false };
     for (const [first, second] of [
@@ -118,7 +118,7 @@ describe('answers that could not be given', () => {
     expect(await ask('token=1')).toBe('another');
   });
 
-  test('are settled too when they come while another one is asked about', async () => {
+  test('are also resolved if they arrive while another one is being looked up', async () => {
     const { keep, ask } = createKeeping();
     const settled = Promise.withResolvers<boolean>();
     keep('token=1', { ...UNSETTLED, settle: () => settled.promise }, 'the first');
@@ -129,7 +129,7 @@ describe('answers that could not be given', () => {
     expect(await asked).toBe('the second');
   });
 
-  test('are kept for five minutes, in whatever order the requests come again', async () => {
+  test('are kept for five minutes, in whatever order the requests return', async () => {
     const { keep, ask, passes } = createKeeping();
     keep('token=1');
     keep('token=2');

@@ -22,7 +22,7 @@ describe('an address', () => {
     ['::', '::'],
     ['::1', '::1'],
     ['64:ff9b::203.0.113.7', '64:ff9b::cb00:7107'],
-  ])('%s is written %s', (text, canonical) => {
+  ])('%s is normalized to %s', (text, canonical) => {
     expect(canonicalAddress(text)).toBe(canonical);
   });
 
@@ -58,11 +58,11 @@ describe('an address', () => {
     '203.0.113.7 ',
     'http://203.0.113.7',
     '２０３.0.113.7',
-  ])('%j is none', (text) => {
+  ])('%j is not an address', (text) => {
     expect(canonicalAddress(text)).toBeNull();
   });
 
-  test('has one way to be written, whatever port, zone and spelling it came with', () => {
+  test('has one normal form, whatever its port, zone and spelling', () => {
     const port = fc.option(fc.integer({ min: 0, max: 65_535 }), { nil: null });
     const v4 = fc.ipV4().map((address) => ({ address, spellings: [address, `::ffff:${address}`] }));
     const v6 = fc.array(fc.integer({ min: 0, max: 65_535 }), { minLength: 8, maxLength: 8 }).map((groups) => {
@@ -88,7 +88,7 @@ describe('an address', () => {
     );
   });
 
-  test('is an IP address that stands for itself, or none, whatever is sent', () => {
+  test('is an IP address that normalizes to itself, or null, for every input', () => {
     const near = fc.string({ unit: fc.constantFrom(...NEAR_AN_ADDRESS), maxLength: 50 });
     fc.assert(
       fc.property(fc.oneof(near, fc.string({ unit: 'binary' }), fc.ipV4Extended(), fc.ipV6()), (text) => {
@@ -115,7 +115,7 @@ describe('the network of an address', () => {
     expect(networkOf(address)).toBe(network);
   });
 
-  test('of one that is not known is not known', () => {
+  test('is unknown for an unknown address', () => {
     expect(networkOf(null)).toBeNull();
   });
 });

@@ -43,17 +43,17 @@ describe('a base path', () => {
     '/a\n',
     '/@a',
     '/a,b',
-  ])('may not be %j, which has another character', (value) => {
+  ])('may not be %j, which has an unsupported character', (value) => {
     const other = 'must have no characters but letters, digits, - . _ and ~ between slashes';
     expect(basePathProblems(value)).toEqual([other]);
   });
 
-  test('that is wrong in several ways is told all of them', () => {
+  test('with several errors reports all of them', () => {
     expect(basePathProblems('a//../?#/')).toHaveLength(6);
   });
 
   // @shows AS-2.18
-  test('can be taken away by a proxy only when there is one', () => {
+  test('can be stripped by a proxy only if there is one', () => {
     expect(strippedProblems('/auth', true)).toEqual([]);
     expect(strippedProblems('', false)).toEqual([]);
     expect(strippedProblems('', true)).toHaveLength(1);
@@ -61,7 +61,7 @@ describe('a base path', () => {
 });
 
 // @shows AS-6.21
-test('cookies of two base paths have two names, also where one path could be read as the other', () => {
+test('cookies of two base paths have two names, also if the paths could be confused', () => {
   const names = ['', '/a', '/a/b', '/a_b', '/a.b', '/A'].map((basePath) => cookieNameBelow(basePath, 'x'));
   expect(new Set(names).size).toBe(names.length);
   expect(names[0]).toBe('x');

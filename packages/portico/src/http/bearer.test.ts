@@ -18,7 +18,7 @@ describe('the Authorization header', () => {
     'Bearer "a"',
     'Bearer =a',
     'Bearer\tabc',
-  ])('%j is of the scheme, and carries no token', (header) => {
+  ])('%j has the scheme, and no token', (header) => {
     expect(parseBearer(header)).toEqual({ token: null });
   });
 
@@ -26,7 +26,7 @@ describe('the Authorization header', () => {
     expect(parseBearer(header)).toBe(null);
   });
 
-  test('a request with a malformed token is a bearer request all the same', () => {
+  test('a request with a malformed token is still a bearer request', () => {
     const request = (authorization: string) =>
       new Request('https://app.example', { headers: { Authorization: authorization } });
     for (const schemes of [[], ['DPoP']]) {
@@ -40,7 +40,7 @@ describe('the Authorization header', () => {
     }
   });
 
-  test('in another scheme, such as DPoP, it carries a token in the same way', () => {
+  test('another scheme, such as DPoP, carries a token in the same way', () => {
     expect(parseScheme('DPoP', 'DPoP a-._~+/9==')).toEqual({ token: 'a-._~+/9==' });
     expect(parseScheme('DPoP', 'dpop a, DPoP b')).toEqual({ token: null });
     expect(parseScheme('DPoP', 'Bearer a')).toBe(null);
@@ -52,7 +52,7 @@ describe("the Authorization of Node's request", () => {
   const of = (...rawHeaders: readonly string[]) =>
     authorizationOf({ headers: { authorization: 'Bearer a' }, rawHeaders });
 
-  test('is null without one, and what was sent where there is one, whatever stands beside it', () => {
+  test('is null if missing, and otherwise exactly what was sent, with any other fields', () => {
     expect(authorizationOf({ headers: {} })).toBe(null);
     expect(authorizationOf({ headers: {}, rawHeaders: ['Host', 'authorization'] })).toBe(null);
     expect(authorizationOf({ headers: { authorization: 'Bearer a' } })).toBe('Bearer a');
@@ -63,13 +63,13 @@ describe("the Authorization of Node's request", () => {
     expect(of('Authorization', 'Bearer a', 'Authorization-Info', 'Bearer b')).toBe('Bearer a');
   });
 
-  test('is what the application has made of one, or null where it has taken it away', () => {
+  test('is what the application changed it to, or null if the application removed it', () => {
     const rawHeaders = ['Host', 'x', 'Authorization', 'Bearer a'];
     expect(authorizationOf({ headers: { authorization: 'Bearer b' }, rawHeaders })).toBe('Bearer b');
     expect(authorizationOf({ headers: {}, rawHeaders: [...rawHeaders, ...rawHeaders] })).toBe(null);
   });
 
-  test('is all of them where there are several, which is no token', () => {
+  test('is all of them if there are several, which is not a token', () => {
     // What stands behind a value like the name is another name.
     expect(of('Authorization', 'Bearer a', 'X', 'Authorization', 'Y', 'z', 'Authorization', 'Bearer b')).toBe(
       'Bearer a, Bearer b',

@@ -6,7 +6,7 @@ const OFFER = dpopOffer({ required: false, algorithms: ['PS256', 'ES256'] });
 const REFUSED = { realm: 'oauth', error: 'invalid_token', error_description: 'It is none.', scope: 'a b' };
 
 describe('a challenge', () => {
-  test('of Bearer alone names what there is, as quoted strings', () => {
+  test('for Bearer names all its members, as quoted strings', () => {
     expect(bearerChallenge({ realm: 'oauth', error: null })).toBe('Bearer realm="oauth"');
     expect(bearerChallenge({ realm: 'a"b\\c"', scope: 'a b' })).toBe(
       String.raw`Bearer realm="a\"b\\c\"", scope="a b"`,
@@ -16,14 +16,14 @@ describe('a challenge', () => {
     );
   });
 
-  test('of both schemes has the error with Bearer, in which the token came, or none did', () => {
+  test('for both schemes has the error with Bearer if the token came that way, or not at all', () => {
     expect(challenges(REFUSED, bindingRefusal(OFFER, undefined))).toBe(
       'Bearer realm="oauth", error="invalid_token", error_description="It is none.", scope="a b", ' +
         'DPoP realm="oauth", scope="a b", algs="PS256 ES256"',
     );
   });
 
-  test('is of DPoP alone where the token came in it, or has to', () => {
+  test('is only for DPoP if the token came that way, or has to', () => {
     const alone =
       'DPoP realm="oauth", error="invalid_token", error_description="It is none.", scope="a b", algs="PS256 ES256"';
     expect(challenges(REFUSED, bindingRefusal(OFFER, { answer: null }))).toBe(alone);
@@ -31,20 +31,20 @@ describe('a challenge', () => {
   });
 });
 
-test('what a refusal says of bound tokens: the offer, whether the token came as one, and the nonce', () => {
+test('what a refusal says about bound tokens: the offer, whether the token was bound, and the nonce', () => {
   expect(bindingRefusal(null, { answer: 'n' })).toBe(null);
   expect(bindingRefusal(OFFER, undefined)).toEqual({ ...OFFER, presented: false, answer: null });
   expect(bindingRefusal(OFFER, { answer: null })).toEqual({ ...OFFER, presented: true, answer: null });
   expect(bindingRefusal(OFFER, { answer: 'n' })).toEqual({ ...OFFER, presented: true, answer: 'n' });
 });
 
-test('the nonce is told in a header field of its own, where there is one', () => {
+test('the nonce is in its own header field, if there is one', () => {
   expect(answerFields(null)).toEqual({});
   expect(answerFields(bindingRefusal(OFFER, { answer: null }))).toEqual({});
   expect(answerFields(bindingRefusal(OFFER, { answer: 'n' }))).toEqual({ 'DPoP-Nonce': 'n' });
 });
 
-test('the metadata of a resource name DPoP where it is offered', () => {
+test('the metadata of a resource names DPoP where it is offered', () => {
   for (const required of [false, true])
     expect(dpopOffer({ required, algorithms: ['PS256', 'ES256'] }).metadata).toEqual({
       dpop_signing_alg_values_supported: ['PS256', 'ES256'],

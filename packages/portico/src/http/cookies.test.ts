@@ -3,7 +3,7 @@ import { sentCookies } from './cookies.ts';
 
 const sent = (cookie: string) => sentCookies(new Request('https://host.example', { headers: { cookie } }));
 
-test('cookies come in their order, also two of one name, without the spaces around them', () => {
+test('cookies keep their order, also two with one name, without surrounding spaces', () => {
   expect(sent('a=1; b=2;\tb=3 ; c')).toEqual([
     ['a', '1'],
     ['b', '2'],
@@ -14,7 +14,7 @@ test('cookies come in their order, also two of one name, without the spaces arou
 });
 
 test.each(['\u00A0', '\u0085', '\u000B', '\u000C', 'â\u0080\u0080'])(
-  'a name with %j before its prefix is another name: browsers let a sibling domain set it',
+  'a name with %j before its prefix is a different name: browsers let a sibling domain set it',
   (space) => {
     const [, [name] = ['']] = sent(`a=1; ${space}__Host-session=planted`);
     expect(name).toBe(`${space}__Host-session`);

@@ -33,7 +33,7 @@ function limiter() {
   return { time, draws, drawn: () => drawn, attempts, make, fail };
 }
 
-test('one draw decides for an attempt, however many of its counts have to wait', async () => {
+test('one random draw decides an attempt, however many of its counts are slowed', async () => {
   const { draws, drawn, make, fail } = limiter();
   await fail(5, CLIENT);
   await fail(50, NETWORK);
@@ -45,7 +45,7 @@ test('one draw decides for an attempt, however many of its counts have to wait',
 });
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])(
-  'nobody is kept out, whatever others do in between: a try has one chance in twenty (seed %i)',
+  'no client is locked out, whatever others do: an attempt has one chance in twenty (seed %i)',
   async (seed) => {
     const random = createRandom(seed);
     const attempts = new FailedAttempts(() => 0, random);
@@ -63,14 +63,14 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
   },
 );
 
-test('numbers of the system lie between 0 and 1', () => {
+test("the system's random numbers are between 0 and 1", () => {
   const numbers = Array.from({ length: 1000 }, systemRandom);
   expect(Math.min(...numbers)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...numbers)).toBeLessThan(1);
   expect(new Set(numbers).size).toBeGreaterThan(990);
 });
 
-test('the first attempt that is slowed is marked, once for all its counts', async () => {
+test('the first slowed attempt is marked, once for all its counts', async () => {
   const { time, make, fail } = limiter();
   await fail(5, CLIENT, NETWORK);
   expect(await make(false, [CLIENT, NETWORK])).toEqual({ outcome: 'slowed', wait: 1000, first: true });
@@ -83,7 +83,7 @@ test('the first attempt that is slowed is marked, once for all its counts', asyn
   expect(await make(false, [CLIENT])).toMatchObject({ first: true });
 });
 
-test('failures as rare as the free ones in a quarter of an hour slow nobody down', async () => {
+test('failures within the free rate per 15 minutes slow no one down', async () => {
   const { time, make } = limiter();
   for (let count = 0; count < 500; count += 1) {
     time.now += (15 * MINUTE) / 50;
@@ -91,7 +91,7 @@ test('failures as rare as the free ones in a quarter of an hour slow nobody down
   }
 });
 
-test('what could not be judged is no failure, and what was right takes no wait of others back', async () => {
+test('an attempt without a result is no failure, and a right one does not shorten the wait of others', async () => {
   const { attempts, make, fail } = limiter();
   const broken = new Error('the hasher is gone');
   for (let count = 0; count < 20; count += 1) {
@@ -102,7 +102,7 @@ test('what could not be judged is no failure, and what was right takes no wait o
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed' });
 });
 
-test('attempts at the same moment do not all go ahead', async () => {
+test('simultaneous attempts are not all let through', async () => {
   const { attempts } = limiter();
   const judged = Promise.withResolvers<null>();
   const made = Array.from({ length: 20 }, () => attempts.attempt([CLIENT], () => judged.promise));
@@ -111,7 +111,7 @@ test('attempts at the same moment do not all go ahead', async () => {
   expect(outcomes.filter((outcome) => outcome === 'wrong')).toHaveLength(5);
 });
 
-test('the clock set back makes nobody wait until it has caught up', async () => {
+test('after the clock is set back, no one waits until it has caught up', async () => {
   const { time, make, fail } = limiter();
   await fail(5, CLIENT);
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'slowed' });
@@ -119,7 +119,7 @@ test('the clock set back makes nobody wait until it has caught up', async () => 
   expect(await make(true, [CLIENT])).toMatchObject({ outcome: 'right' });
 });
 
-test('ten thousand counts are remembered, and the one that failed longest ago is forgotten first', async () => {
+test('ten thousand counts are kept, and the one that failed longest ago is dropped first', async () => {
   const { make, fail } = limiter();
   await fail(5, CLIENT);
   for (let count = 0; count < 9999; count += 1) await make(false, [{ key: String(count), free: 5 }]);

@@ -21,7 +21,7 @@ const LOSSY = RIFF('VP8 ', [0, 0, 0, 0x9d, 0x01, 0x2a], [2, 1, 3, 0]);
 const LOSSLESS = RIFF('VP8L', [0x2f], [0x01, 0x81, 0x00, 0x00]);
 const EXTENDED = RIFF('VP8X', [0, 0, 0, 0], [1, 1, 0, 2, 0, 0]);
 
-describe('what bytes are a picture of', () => {
+describe('the type of an image from its bytes', () => {
   test.each([
     ['image/png', PNG],
     ['image/gif', GIF],
@@ -29,7 +29,7 @@ describe('what bytes are a picture of', () => {
     ['image/webp', LOSSY],
     ['image/webp', LOSSLESS],
     ['image/webp', EXTENDED],
-  ])('%s, with its size, wherever it begins in its buffer', (mediaType, picture) => {
+  ])('%s, with its size, at any offset in its buffer', (mediaType, picture) => {
     const behind = new Uint8Array([...new Uint8Array(7), ...picture]).subarray(7);
     expect(imageFacts(behind)).toEqual({ mediaType, width: 258, height: 3 });
   });
@@ -47,11 +47,11 @@ describe('what bytes are a picture of', () => {
       ),
     ],
     ['text that begins like one', bytes('GIF8 is how it begins, and no more')],
-  ])('%s is none', (_, other) => {
+  ])('%s is not an image', (_, other) => {
     expect(imageFacts(other)).toBeNull();
   });
 
-  test('what is cut off anywhere is none, and is no error', () => {
+  test('a truncated image is not an image, and causes no error', () => {
     for (const picture of [PNG, JPEG, EXTENDED]) {
       for (let length = 0; length < 20; length += 1) {
         const facts = imageFacts(picture.subarray(0, length));

@@ -32,7 +32,7 @@ describe('a media type', () => {
     expect(acceptsByName(accept, 'application/json')).toBe(accepted);
   });
 
-  test('a field of any length is read in its length', () => {
+  test('a long field is read in linear time', () => {
     const long = `${'"'.repeat(100_000)}, application/json`;
     expect(acceptsByName(long, 'application/json')).toBe(true);
     expect(acceptsByName(`"${'\\"'.repeat(100_000)}`, 'application/json')).toBe(false);

@@ -2,22 +2,22 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { returnPath } from './return-path.ts';
 
-describe('the path to return to after signing in', () => {
+describe('the return path after sign-in', () => {
   test.each(['/', '/a/b?c=d#e', '/oauth/authorize?request_id=abc', '/%2f%2fevil.example', '/a//b'])(
-    '%j is kept as it is',
+    '%j is kept',
     (path) => {
       expect(returnPath(path)).toBe(path);
     },
   );
 
   test.each([null, '', '//evil.example', '/.//evil.example', 'https://evil.example/'])(
-    '%j leads to the home that is given',
+    '%j becomes the given home',
     (path) => {
       expect(returnPath(path, '/app')).toBe('/app');
     },
   );
 
-  test('letters that no header can hold are percent-encoded', () => {
+  test('characters that a header cannot hold are percent-encoded', () => {
     expect(returnPath('/中?q=ä#é')).toBe('/%E4%B8%AD?q=%C3%A4#%C3%A9');
   });
 
@@ -44,11 +44,11 @@ describe('the path to return to after signing in', () => {
     'http://',
     '?return=/',
     '#',
-  ])('%j leads to /', (path) => {
+  ])('%j becomes /', (path) => {
     expect(returnPath(path)).toBe('/');
   });
 
-  test('whatever is given, a browser stays on the host', () => {
+  test('for every input, a browser stays on the host', () => {
     const parts = fc.constantFrom(
       '/',
       '\\',

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('what happens all the time is told at once, and then once a second with its number', () => {
+test('a repeated event is logged at once, and then once a second with a count', () => {
   const told: number[] = [];
   const happens = throttleLog((times) => told.push(times));
   happens();

@@ -7,7 +7,7 @@ describe('a client of another server', () => {
     [1_700_000_000.1234, 1_700_000_000_123],
     [1_900_000_000, null],
     ['2023-11-14T22:13:20Z', null],
-  ])('was registered there at a whole millisecond that has passed, or nobody knows: %j', (at, createdAt) => {
+  ])('has a past registration date in whole milliseconds, or none: %j', (at, createdAt) => {
     const record = { client_id: 'one', client_name: 'One', client_id_issued_at: at };
     expect(readClientRecord(record, 1_800_000_000_000, []).createdAt).toBe(createdAt);
   });

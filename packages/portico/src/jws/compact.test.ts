@@ -11,7 +11,7 @@ const ofLengths = (header: number, payload: number, signature: number) =>
   `${encoded(objectOf((header * 3) / 4))}.${encoded(objectOf((payload * 3) / 4))}.${'A'.repeat(signature)}`;
 
 describe('A JWS', () => {
-  test('is its header, its payload, its signature, and what is signed', () => {
+  test('consists of a header, a payload, a signature, and the signed text', () => {
     const text = jws('{"alg":"ES256","kid":"a"}', '{"sub":"b","aud":["c"],"more":{"d":1}}');
     expect(parseJws(text)).toEqual({
       header: { alg: 'ES256', kid: 'a' },
@@ -21,7 +21,7 @@ describe('A JWS', () => {
     });
   });
 
-  test('is read up to the length of each part, which together are the longest text', () => {
+  test('is read up to the maximum length of each part, which add up to the longest text', () => {
     const longest = ofLengths(4096, 8192, 700);
     expect(longest).toHaveLength(4096 + 8192 + 700 + 2);
     expect(parseJws(longest).signature).toHaveLength(525);
@@ -57,7 +57,7 @@ describe('A JWS', () => {
     ['its payload is not UTF-8', jws('{}', Buffer.from([0xff]))],
     ['its header has crit', jws('{"crit":["exp"]}')],
     ['its header has crit', jws('{"crit":null}')],
-  ])('is none when %s', (reason, text) => {
+  ])('is refused if %s', (reason, text) => {
     let problem: unknown;
     try {
       parseJws(text);
@@ -79,7 +79,7 @@ describe('A JWS', () => {
     '{"b":"]","a":1,"a":2}',
     String.raw`{"b":"\"{","a":1,"a":2}`,
     '{ "a" : 1 , "a" : 2 }',
-  ])('that has a member twice may be read in two ways, and is refused: %s', (text) => {
+  ])('with a repeated member is ambiguous, and refused: %s', (text) => {
     expect(() => parseJws(jws(text))).toThrow('its header has a member twice');
     expect(() => parseJws(jws('{}', text))).toThrow('its payload has a member twice');
   });
@@ -92,7 +92,7 @@ describe('A JWS', () => {
     String.raw`{"a":":","b":"\":{\"a\":1"}`,
     '{"a":1,"A":2,"":3}',
     '{"a":{"b":1},"b":2}',
-  ])('may have a name again further in, and as a value: %s', (text) => {
+  ])('may have a name again at a deeper level, or as a value: %s', (text) => {
     expect(parseJws(jws('{}', text)).payload).toEqual(JSON.parse(text));
   });
 });

@@ -34,7 +34,7 @@ const check = (text: string, request: Partial<ProvedRequest> = {}) =>
 
 describe('A proof', () => {
   // @shows RFC9449-4.3a
-  test('says which key was proved, by what it is known again, and until when it counts', () => {
+  test('returns the proved key, the id that marks repetition, and the expiry', () => {
     const { crv, kty, x, y } = jwk;
     const thumbprint = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
     expect(check(proof())).toEqual({
@@ -47,7 +47,7 @@ describe('A proof', () => {
     expect(check(proof({ claims: { nonce: 'n', more: [1] } })).nonce).toBe('n');
   });
 
-  test('has the thumbprint of RFC 7638 section 3.1 for the key that stands there', () => {
+  test('has the RFC 7638 section 3.1 thumbprint of its key', () => {
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const { e, kty, n } = rsa.publicKey.export({ format: 'jwk' });
     const thumbprint = createHash('sha256')
@@ -77,7 +77,7 @@ describe('A proof', () => {
     ['https://app.example/x/../oauth/./token', 'https://app.example/oauth/token'],
     ['https://app.example/oauth/token?q=1', 'https://app.example/oauth/token'],
     ['https://app.example/oauth/token#part', 'https://app.example/oauth/token?other=2'],
-  ])('for %s is one for %s', (htu, url) => {
+  ])('for %s is valid for %s', (htu, url) => {
     expect(check(proof({ claims: { htu } }), { url }).jti).toBe('once');
   });
 
@@ -95,16 +95,16 @@ describe('A proof', () => {
     ['/oauth/token', URL],
     ['', URL],
     [`https://app.example/oauth/token?${'a'.repeat(2048)}`, URL],
-  ])('for %s is none for %s', (htu, url) => {
+  ])('for %s is invalid for %s', (htu, url) => {
     expect(() => check(proof({ claims: { htu } }), { url })).toThrow(/^its htu/);
   });
 
   // @shows RFC9449-4.3c
-  test.each([-119, -60, 0, 60])('counts when it says that it was made %i seconds from now', (seconds) => {
+  test.each([-119, -60, 0, 60])('is valid if it was made %i seconds from now', (seconds) => {
     expect(check(proof({ claims: { iat: NOW + seconds } })).jti).toBe('once');
   });
 
-  test.each([-120, -3600, 61, 3600])('does not count when it says %i', (seconds) => {
+  test.each([-120, -3600, 61, 3600])('is invalid if it was made %i seconds from now', (seconds) => {
     expect(() => check(proof({ claims: { iat: NOW + seconds } }))).toThrow(/^its iat is/);
   });
 
@@ -152,11 +152,11 @@ describe('A proof', () => {
     ['it has expired', { claims: { exp: '1e999' } }],
     ['its nbf is in the future', { claims: { nbf: -1 } }],
     ['its nbf is in the future', { claims: { nbf: NOW + 61 } }],
-  ])('is none when %s', (reason, wrong) => {
+  ])('is refused if %s', (reason, wrong) => {
     expect(() => check(proof(wrong))).toThrow(reason);
   });
 
-  test('stands in one header field alone', () => {
+  test('must be in a single header field', () => {
     expect(() => check(`${proof()}, ${proof()}`)).toThrow('there is more than one');
     expect(() => check(`${proof()},`)).toThrow('there is more than one');
     expect(() => check('')).toThrow('its header is missing');
@@ -164,7 +164,7 @@ describe('A proof', () => {
   });
 
   // @shows RFC9449-4.3d
-  test('is for the access token that it came with', () => {
+  test('must match its access token', () => {
     const presented = { accessToken: TOKEN };
     expect(check(proof({ claims: { ath } }), presented).jti).toBe('once');
     expect(() => check(proof(), presented)).toThrow('its ath is missing');
@@ -197,7 +197,7 @@ describe('A proof', () => {
     ['proof_url', proof({ claims: { htu: 'https:' } })],
     ['proof_url', proof({ claims: { htu: undefined } })],
     ['proof_key', proof({ header: { jwk: null }, claims: { ath } })],
-  ])('that does not hold says in one word why: %s', (problem, text) => {
+  ])('that is invalid has a one-word reason: %s', (problem, text) => {
     let thrown: unknown = null;
     try {
       check(text, { accessToken: TOKEN });
@@ -208,7 +208,7 @@ describe('A proof', () => {
     expect(thrown).toMatchObject({ problem });
   });
 
-  test('changed in one character is none', () => {
+  test('is invalid if one character changes', () => {
     const text = proof();
     for (let at = 0; at < text.length; at += 7) {
       const other = text[at] === 'A' ? 'B' : 'A';

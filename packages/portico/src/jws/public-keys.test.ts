@@ -36,16 +36,19 @@ describe('A public key', () => {
     ['RSA', RSA, ['RS256', 'PS256'], { kty: 'RSA', n: RSA['n'], e: RSA['e'] }],
     ['P-256', EC, ['ES256'], { kty: 'EC', crv: 'P-256', x: EC['x'], y: EC['y'] }],
     ['Ed25519', OKP, ['EdDSA', 'Ed25519'], { kty: 'OKP', crv: 'Ed25519', x: OKP['x'] }],
-  ])('of %s is for its algorithms, and kept with what is read of it alone', (_, jwk, algorithms, members) => {
-    const key = readPublicKey({ ...jwk, x5c: ['MIIB'], more: 1 });
-    expect(key).toMatchObject({ kid: null, algorithms });
-    expect(key?.jwk).toStrictEqual({ ...members, use: 'sig' });
-    expect(key?.key.export({ format: 'jwk' })).toEqual(jwk);
-    const [alg = ''] = algorithms;
-    const named = readPublicKey({ ...jwk, kid: 'a name', alg, use: 'sig', key_ops: ['verify'] });
-    expect(named).toMatchObject({ kid: 'a name', algorithms: [alg] });
-    expect(named?.jwk).toStrictEqual({ ...members, kid: 'a name', alg, use: 'sig' });
-  });
+  ])(
+    'of %s works with its algorithms, and keeps only the members that are read',
+    (_, jwk, algorithms, members) => {
+      const key = readPublicKey({ ...jwk, x5c: ['MIIB'], more: 1 });
+      expect(key).toMatchObject({ kid: null, algorithms });
+      expect(key?.jwk).toStrictEqual({ ...members, use: 'sig' });
+      expect(key?.key.export({ format: 'jwk' })).toEqual(jwk);
+      const [alg = ''] = algorithms;
+      const named = readPublicKey({ ...jwk, kid: 'a name', alg, use: 'sig', key_ops: ['verify'] });
+      expect(named).toMatchObject({ kid: 'a name', algorithms: [alg] });
+      expect(named?.jwk).toStrictEqual({ ...members, kid: 'a name', alg, use: 'sig' });
+    },
+  );
 
   test.each<[what: string, jwk: Members]>([
     ['another kind', { kty: 'oct' }],
@@ -62,7 +65,7 @@ describe('A public key', () => {
     ['for what is no list either', { ...EC, key_ops: { verify: true } }],
     ['for an algorithm that is not taken', { ...RSA, alg: 'RS512' }],
     ['for the algorithm of another kind', { ...RSA, alg: 'ES256' }],
-  ])('of or for something else is passed over: %s', (_, jwk) => {
+  ])('of or for something else is ignored: %s', (_, jwk) => {
     expect(readPublicKey(jwk)).toBeNull();
   });
 
@@ -95,18 +98,18 @@ describe('A public key', () => {
     ['has an exponent that is not for signing; use 65537', rsaOf(2048, 65_535n)],
     ['has an exponent that is not for signing; use 65537', rsaOf(2048, 65_538n)],
     ['has an exponent that is not for signing; use 65537', rsaOf(2048, 2n ** 32n + 1n)],
-  ])('that nobody should rely on is none: it %s (%#)', (says, jwk) => {
+  ])('that is weak is refused: it %s (%#)', (says, jwk) => {
     expect(wrongAbout(jwk)).toBe(says);
   });
 
-  test('counts up to its limits', () => {
+  test('is accepted up to its limits', () => {
     expect(readPublicKey({ ...EC, kid: 'a'.repeat(255) })?.kid).toHaveLength(255);
     expect(readPublicKey({ ...EC, kid: '' })?.kid).toBe('');
     for (const jwk of [rsaOf(2048), rsaOf(4096), rsaOf(2048, 2n ** 32n - 1n)])
       expect(wrongAbout(jwk)).toBeNull();
   });
 
-  test('has its members itself: none is inherited', () => {
+  test('must have its own members: inherited ones do not count', () => {
     expect(wrongAbout(Object.create(EC))).toBe(notRead('kty'));
     expect(hasPrivateMember(Object.create({ d: 'AAAA' }) as object)).toBe(false);
   });
@@ -144,7 +147,7 @@ describe('A signature', () => {
     [EC, 'ES256', 'ES256'],
     [OKP, 'EdDSA', 'EdDSA'],
     [OKP, 'Ed25519', 'EdDSA'],
-  ])('is that of the key (%#)', (jwk, alg, how) => {
+  ])('matches the key (%#)', (jwk, alg, how) => {
     expect(isSigned(jwk, alg, how)).toBe(true);
   });
 
@@ -158,7 +161,7 @@ describe('A signature', () => {
     ['with a short salt', RSA, 'PS256', 'PS256 with a short salt'],
     ['of another hash', RSA, 'RS256', 'RS256 of SHA-512'],
     ['written otherwise', EC, 'ES256', 'ES256 as DER'],
-  ])('%s is none', (_, jwk, alg, how) => {
+  ])('is refused: %s', (_, jwk, alg, how) => {
     expect(isSigned(jwk, alg, how)).toBe(false);
   });
 

@@ -76,7 +76,7 @@ describe('which addresses are of the public internet', () => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  test('this machine is told from others that are not public', () => {
+  test('this machine is distinguished from other non-public addresses', () => {
     const own = ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'];
     expect(own.filter(isLoopbackAddress)).toEqual(own);
     const others = [

@@ -61,8 +61,8 @@ async function refusal(fetchJson: FetchJson, url: string): Promise<string> {
   return (error as OutboundError).message;
 }
 
-describe('a request goes to what was checked, and nowhere else', () => {
-  test('a document is read from the address that the host has', async () => {
+describe('a request goes only to the checked address', () => {
+  test("a document is read from the host's address", async () => {
     const url = host.publish('/plain.json', { client_name: 'Assistant' });
     const { value } = await ask(fetching(), url);
     expect(value).toEqual({ client_id: url, client_name: 'Assistant' });
@@ -82,7 +82,7 @@ describe('a request goes to what was checked, and nowhere else', () => {
     ['2002:7f00:1::'],
     ['fd00:ec2::254'],
     ['fe80::1%lo'],
-  ])('a host that has the address %s is not asked', async (address) => {
+  ])('a host with the address %s is refused', async (address) => {
     const url = host.publish('/private.json', {});
     const before = host.connections();
     const fetchJson = fetching({ allowsLoopback: false, resolve: async () => [address] });
@@ -91,14 +91,14 @@ describe('a request goes to what was checked, and nowhere else', () => {
   });
 
   test.each(['10.0.0.1', '192.168.1.1', '169.254.169.254', '::ffff:169.254.169.254', '0.0.0.0', 'fe80::1'])(
-    'while developing only this machine is asked beside the public internet, and not %s',
+    'during development only this machine is allowed beside the public internet, and not %s',
     async (address) => {
       const fetchJson = fetching({ resolve: async () => [address] });
       expect(await refusal(fetchJson, host.publish('/private.json', {}))).toContain('not public');
     },
   );
 
-  test('one address that is not public is enough, wherever it stands among others', async () => {
+  test('one non-public address is enough to refuse, wherever it is in the list', async () => {
     const url = host.publish('/several.json', {});
     const before = host.connections();
     for (const addresses of [
@@ -111,7 +111,7 @@ describe('a request goes to what was checked, and nowhere else', () => {
   });
 
   // @shows AS-21.5
-  test('a resolver that changes its answer is asked once: the connection is made to what it said then', async () => {
+  test('a resolver that changes its answer is asked once: the connection uses the first answer', async () => {
     const url = host.publish('/rebinding.json', { client_name: 'Assistant' });
     let lookUps = 0;
     const resolve = async () => [(lookUps += 1) === 1 ? '127.0.0.1' : '127.0.0.2'];
@@ -119,7 +119,7 @@ describe('a request goes to what was checked, and nowhere else', () => {
     expect([lookUps, reached]).toEqual([1, []]);
   });
 
-  test('a resolver that says something private the next time is refused then', async () => {
+  test('a resolver that returns a private address the next time is refused then', async () => {
     const url = host.publish('/rebinding.json', {});
     let lookUps = 0;
     const fetchJson = fetching({
@@ -129,7 +129,7 @@ describe('a request goes to what was checked, and nowhere else', () => {
     expect(await refusal(fetchJson, url)).toContain('169.254.169.254');
   });
 
-  test('a host without an address, and one that is not known, are refused', async () => {
+  test('a host without an address and an unknown host are refused', async () => {
     const url = host.publish('/nobody.json', {});
     expect(await refusal(fetching({ resolve: async () => [] }), url)).toContain('no address');
     const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
@@ -146,7 +146,7 @@ describe('a request goes to what was checked, and nowhere else', () => {
     'https://[::ffff:127.0.0.2]:{port}/',
     'https://[::ffff:7f00:2]:{port}/',
     'https://127.0.0.2.:{port}/',
-  ])('%s stands for an address, which no resolver is asked about: it is refused', async (url) => {
+  ])('%s is a literal address, refused without asking a resolver', async (url) => {
     const message = await refusal(fetching(), url.replace('{port}', String(host.port)));
     expect(message).toContain('an address instead of a host');
     expect(reached).toEqual([]);
@@ -159,7 +159,7 @@ describe('a request goes to what was checked, and nowhere else', () => {
     ['data:application/json,{}', 'not https'],
     ['https://client.example:22/client.json', 'a port other than 443'],
     ['https://client.example:8443/client.json', 'a port other than 443'],
-  ])('%s is refused before anything is looked up: %s', async (url, says) => {
+  ])('%s is refused before any lookup: %s', async (url, says) => {
     let lookUps = 0;
     const resolve = async () => [`127.0.0.${(lookUps += 1)}`];
     expect(await refusal(fetching({ anyPort: false, resolve }), url)).toContain(says);
@@ -184,14 +184,14 @@ describe('a request goes to what was checked, and nowhere else', () => {
   });
 
   // @shows AS-21.5
-  test('the certificate has to be for the host, and of somebody who is trusted', async () => {
+  test('the certificate must be for the host, from a trusted authority', async () => {
     host.publish('/plain.json', {});
     expect(await refusal(fetching(), host.url('/plain.json', 'other.example'))).toContain('ALTNAME');
     const untrusting = fetching({ ca: undefined });
     expect(await refusal(untrusting, host.url('/plain.json'))).toContain('SELF_SIGNED');
   });
 
-  test('nothing in the environment makes a certificate good', async () => {
+  test('no environment variable makes a certificate valid', async () => {
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     try {
@@ -204,7 +204,7 @@ describe('a request goes to what was checked, and nowhere else', () => {
   });
 });
 
-describe('of an answer little is read, and only what is wanted', () => {
+describe('only a small, matching response is read:', () => {
   const json = (text: string | Buffer, headers: Readonly<Record<string, string>> = {}, status = 200) =>
     host.answer('/answer', (_, response) => {
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(text);
@@ -212,12 +212,12 @@ describe('of an answer little is read, and only what is wanted', () => {
   const padded = (bytes: number) => JSON.stringify('a'.repeat(bytes - 2));
 
   // @shows AS-21.6
-  test('5 KB, and not a byte more', async () => {
+  test('5 KB, to the byte', async () => {
     expect((await ask(fetching(), json(padded(LIMIT)))).value).toHaveLength(LIMIT - 2);
     expect(await refusal(fetching(), json(padded(LIMIT + 1)))).toContain('longer than 5120 bytes');
   });
 
-  test('of an answer that never ends, no more than that: then the connection is closed', async () => {
+  test('of an endless response, no more than that, and then the connection is closed', async () => {
     const closed = new Promise<void>((resolve) => {
       host.answer('/endless', (_, response) => {
         response.writeHead(200, { 'Content-Type': 'application/json' });
@@ -239,17 +239,17 @@ describe('of an answer little is read, and only what is wanted', () => {
     },
   );
 
-  test('bytes that are compressed without saying so are no JSON', async () => {
+  test('compressed bytes without the header are not JSON', async () => {
     expect(await refusal(fetching(), json(gzipSync('{}')))).toMatch(/not UTF-8|no JSON/);
   });
 
-  test('no headers without end', async () => {
+  test('no unlimited headers', async () => {
     const url = json('{}', { 'X-Padding': 'a'.repeat(9000) });
     expect(await refusal(fetching(), url)).toContain('HPE_HEADER_OVERFLOW');
   });
 
   test.each([201, 202, 203, 204, 206, 304, 400, 403, 404, 410, 429, 500, 503])(
-    'no answer but 200: %i',
+    'no status but 200: %i',
     async (status) => {
       expect(
         await refusal(fetching(), json(status === 204 || status === 304 ? '' : '{}', {}, status)),
@@ -274,7 +274,7 @@ describe('of an answer little is read, and only what is wanted', () => {
     'application/jsonp',
     'image/svg+xml',
     '',
-  ])('nothing that is not JSON: %j', async (type) => {
+  ])('nothing but JSON: %j', async (type) => {
     expect(await refusal(fetching(), json('{}', { 'Content-Type': type }))).toContain('not application/json');
   });
 
@@ -299,7 +299,7 @@ describe('of an answer little is read, and only what is wanted', () => {
     ['103 alone', 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n'],
     ['half of a header', 'HTTP/1.1 200 OK\r\nContent-'],
     ['nothing', ''],
-  ])('what is no answer ends the request, and holds no room: %s', async (_, text) => {
+  ])('an invalid response ends the request, and frees its place: %s', async (_, text) => {
     const fetchJson = fetching();
     const url = host.answer('/switching', (request) => void request.socket.end(text));
     const by = (person: string) => fetchJson(new URL(url), { limit: LIMIT, person, isKnown: false });
@@ -310,7 +310,7 @@ describe('of an answer little is read, and only what is wanted', () => {
     await ask(fetchJson, host.url('/plain.json'));
   });
 
-  test('what is sent says nothing of anybody: no cookie, no authorization, no address of ours', async () => {
+  test('the request reveals no person: no cookie, no authorization, no address of ours', async () => {
     const headers = new Promise((resolve) => {
       host.answer('/headers', (request, response) => {
         resolve(request.headers);
@@ -371,12 +371,12 @@ async function startNameServer(records: Readonly<Record<string, readonly string[
   };
 }
 
-describe('addresses are those of the DNS', () => {
+describe('addresses come from DNS', () => {
   /** Look-ups of the system that run: each holds one of the few threads that files and the host's own look-ups need. */
   const systemLookUps = () =>
     process.getActiveResourcesInfo().filter((name) => name.startsWith('GetAddrInfo'));
 
-  test('the host is asked at the address that the name server says', async () => {
+  test('the host is contacted at the address from the name server', async () => {
     await using dns = await startNameServer({ 'client.example': ['127.0.0.1'] });
     const url = host.publish('/plain.json', { client_name: 'Assistant' });
     const fetchJson = fetching({ resolve: undefined, nameServers: dns.nameServers });
@@ -385,7 +385,7 @@ describe('addresses are those of the DNS', () => {
   });
 
   // @shows AS-21.5
-  test('every one of them is checked', async () => {
+  test('every address is checked', async () => {
     await using dns = await startNameServer({ 'client.example': ['127.0.0.1', '10.0.0.1'] });
     const fetchJson = fetching({ resolve: undefined, nameServers: dns.nameServers });
     const before = host.connections();
@@ -393,7 +393,7 @@ describe('addresses are those of the DNS', () => {
     expect(host.connections()).toBe(before);
   });
 
-  test('a name without any is said, and neither the hosts file nor the search domains are asked', async () => {
+  test('a name without an address is reported, and neither the hosts file nor search domains are used', async () => {
     await using dns = await startNameServer({ localhost: [] });
     const fetchJson = fetching({ resolve: undefined, nameServers: dns.nameServers });
     expect(await refusal(fetchJson, host.url('/plain.json', 'localhost'))).toContain('ENODATA');
@@ -402,7 +402,7 @@ describe('addresses are those of the DNS', () => {
 
   // @shows AS-21.6
   // @shows AS-21.6
-  test('a name server that says nothing holds no thread of the process', async () => {
+  test('a name server that hangs blocks no thread of the process', async () => {
     await using dns = await startNameServer();
     const controller = new AbortController();
     const fetchJson = fetching({
@@ -418,7 +418,7 @@ describe('addresses are those of the DNS', () => {
     expect(await refused).toContain('longer than five seconds');
   });
 
-  test('a look-up ends with the request that it is for', async () => {
+  test('a lookup ends with its request', async () => {
     await using dns = await startNameServer();
     const controller = new AbortController();
     const found = resolveByDns('client.example', controller.signal, dns.nameServers).catch(String);
@@ -428,7 +428,7 @@ describe('addresses are those of the DNS', () => {
     await expect(resolveByDns('client.example', controller.signal, dns.nameServers)).rejects.toThrow('abort');
   });
 
-  test('while developing the system is asked, which knows this machine by name', async () => {
+  test('during development the system is asked, which knows this machine by name', async () => {
     const url = host.publish('/plain.json', {});
     expect(
       (await ask(fetching({ resolve: undefined }), url.replace('client.example', 'localhost'))).value,
@@ -438,7 +438,7 @@ describe('addresses are those of the DNS', () => {
   });
 });
 
-describe('a request ends after five seconds, whatever it waits for', () => {
+describe('a request ends after five seconds, whatever it waits for:', () => {
   /** A deadline that the test brings about. */
   function ending(): { readonly deadline: () => AbortSignal; readonly now: () => void } {
     const controller = new AbortController();
@@ -459,7 +459,7 @@ describe('a request ends after five seconds, whatever it waits for', () => {
     );
   });
 
-  test('a listener that takes the connection and says nothing', async () => {
+  test('a listener that accepts the connection and sends nothing', async () => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
@@ -495,7 +495,7 @@ describe('a request ends after five seconds, whatever it waits for', () => {
     },
   );
 
-  test('and by itself after five seconds, which nobody has to wait for here', async () => {
+  test('and by itself after five seconds (the test does not wait for them)', async () => {
     const timeouts: number[] = [];
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     AbortSignal.timeout = (milliseconds) => {
@@ -511,12 +511,12 @@ describe('a request ends after five seconds, whatever it waits for', () => {
   });
 });
 
-describe('so many requests go out, and no more', () => {
+describe('limits on requests', () => {
   const as = (fetchJson: FetchJson, person: string, url: string, isKnown = false) =>
     fetchJson(new URL(url), { limit: LIMIT, person, isKnown });
 
   // @shows AS-21.6
-  test('ten within a minute for one person; then it may go on', async () => {
+  test('ten per minute for one person; then more are allowed', async () => {
     const fetchJson = fetching();
     host.publish('/plain.json', {});
     const at = (number: number) => host.url('/plain.json', `h${number}.client.example`);
@@ -530,7 +530,7 @@ describe('so many requests go out, and no more', () => {
   });
 
   // @shows AS-21.6
-  test('five of them of one host, so that nobody keeps a host from others', async () => {
+  test('five of those to one host, so that one person cannot block a host for others', async () => {
     const fetchJson = fetching();
     const url = host.answer('/broken', (_, response) => void response.writeHead(500).end());
     for (let number = 1; number <= 5; number += 1) await expect(ask(fetchJson, url)).rejects.toThrow('500');
@@ -540,7 +540,7 @@ describe('so many requests go out, and no more', () => {
   });
 
   // @shows AS-21.6
-  test('sixty within a minute of one host, whoever asks; failures count like answers', async () => {
+  test('sixty per minute to one host, for all people; failures count too', async () => {
     const fetchJson = fetching();
     const url = host.answer('/broken', (_, response) => void response.writeHead(500).end());
     for (let number = 1; number <= 60; number += 1) {
@@ -553,7 +553,7 @@ describe('so many requests go out, and no more', () => {
   });
 
   // @shows AS-21.6
-  test('what is known is counted by its URL, and apart: nothing that is made up uses up its room', async () => {
+  test('known documents have their own limit by URL: invented ones cannot use it up', async () => {
     const fetchJson = fetching();
     const broken = host.answer('/broken', (_, response) => void response.writeHead(500).end());
     const url = host.publish('/plain.json', {});
@@ -570,7 +570,7 @@ describe('so many requests go out, and no more', () => {
     await expect(as(fetchJson, 'ada', url, true)).resolves.toBeDefined();
   });
 
-  test('eight at once of one host, four for one person, and two for one person of one host', async () => {
+  test('eight at once to one host, four for one person, and two for one person to one host', async () => {
     const fetchJson = fetching();
     const held: (() => void)[] = [];
     let expected = 0;
@@ -602,7 +602,7 @@ describe('so many requests go out, and no more', () => {
     await ask(fetchJson, host.url('/plain.json'));
   });
 
-  test('three hundred within a minute in all, to however many hosts; as many of what is known', async () => {
+  test('three hundred per minute in total, to all hosts; the same for known documents', async () => {
     const resolve = () => Promise.reject(new Error('Nobody'));
     const fetchJson = fetching({ resolve });
     const to = (number: number, isKnown = false) =>

@@ -15,6 +15,6 @@ test.each([
   ['is older than it may become', { 'cache-control': 'max-age=600', age: '6000' }, 300],
   ['names a date', { date: 'Sun, 22 Nov 2026 12:00:00 GMT', expires: 'Sun, 22 Nov 2026 14:00:00 GMT' }, 7200],
   ['names a date that is over', { date: 'Sun, 22 Nov 2026 12:00:00 GMT', expires: '0' }, 300],
-])('an answer that %s is kept for so many seconds: %j: %i', (_, headers, seconds) => {
+])('a response that %s is kept for so many seconds: %j: %i', (_, headers, seconds) => {
   expect(secondsFresh(headers)).toBe(seconds);
 });

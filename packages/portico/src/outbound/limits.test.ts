@@ -12,7 +12,7 @@ function startLimits() {
   return { counts, clock, fetch };
 }
 
-test('what is refused leaves nothing behind, whatever it named', async () => {
+test('a refused request leaves no trace, whatever it named', async () => {
   const { counts, fetch } = startLimits();
   for (let number = 1; number <= 10; number += 1) await fetch('ada', `h${number}.example`);
   for (let number = 1; number <= 60; number += 1) await fetch(`person ${number}`, 'client.example');
@@ -24,7 +24,7 @@ test('what is refused leaves nothing behind, whatever it named', async () => {
   expect(counts.size).toBe(before);
 });
 
-test('what went out is counted for two minutes at most: there is never more than that', async () => {
+test('requests are counted for two minutes at most: there are never more than that', async () => {
   const { counts, clock, fetch } = startLimits();
   for (let minute = 1; minute <= 5; minute += 1) {
     for (let number = 1; number <= 300; number += 1) {
@@ -41,7 +41,7 @@ test('what went out is counted for two minutes at most: there is never more than
   expect(counts.size).toBeLessThan(10);
 });
 
-test('what still runs is counted however long it takes', async () => {
+test('a running request is counted however long it takes', async () => {
   const { clock, fetch, counts } = startLimits();
   let finish = () => {};
   const limits = createOutboundLimits(() => clock.now, counts);
@@ -59,7 +59,7 @@ test('what still runs is counted however long it takes', async () => {
   expect(await fetch('ada', 'h.example')).toBe('answered');
 });
 
-test('whoever is signed in and strangers take nothing from each other, and strangers have less', async () => {
+test('signed-in people and strangers have separate limits, and strangers have less', async () => {
   const { counts, clock } = startLimits();
   const limits = createOutboundLimits(() => clock.now, counts);
   const fetch = (number: number, isStranger: boolean) =>

@@ -21,14 +21,14 @@ const ON: ProfiledSwitches = {
   pushed_authorization_requests: 'accept',
 };
 
-test('each rule has a number of its own, and says something', () => {
+test('each rule has its own number and a text', () => {
   const ids = FAPI2_RULES.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { says } of FAPI2_RULES) expect(says).toMatch(/^[a-z].*\.$/);
 });
 
 describe('the configuration of a server of the profile', () => {
-  test('has what the profile demands, where it is left out', () => {
+  test("gets the profile's values where it has none", () => {
     const config = withProfile({ profile: 'fapi2', ...OFF });
     expect(config).toEqual({
       profile: 'fapi2',
@@ -49,7 +49,7 @@ describe('the configuration of a server of the profile', () => {
     ['pushed_authorization_requests', { pushed_authorization_requests: 'accept' }],
     ['registration', { registration: 'open' }],
     ['code_ttl', { code_ttl: 61 }],
-  ])('is a problem when %s contradicts it: %j', (key, changes) => {
+  ])('is refused if %s contradicts it: %j', (key, changes) => {
     expect(profileProblems({ profile: 'fapi2', ...OFF, ...changes }).map((each) => each.key)).toEqual([
       `oauth_server:${key}`,
     ]);
@@ -59,20 +59,20 @@ describe('the configuration of a server of the profile', () => {
   });
 });
 
-describe('whom the profile governs', () => {
-  test('nobody, where neither the server nor the client is of it', () => {
+describe('the profile applies', () => {
+  test('to no client, if neither the server nor the client has it', () => {
     const { governs, refusal } = createProfiles(OFF);
     const open = { ...CLIENT, public: true, keys: null };
     expect([governs(open), refusal(open)]).toEqual([false, null]);
   });
 
-  test('a client that is of it, and nobody beside', () => {
+  test('to a client that has it, and to no other', () => {
     const { governs, refusal } = createProfiles(ON);
     expect([governs(PROFILED), refusal(PROFILED)]).toEqual([true, null]);
     expect([governs(CLIENT), refusal({ ...CLIENT, public: true })]).toEqual([false, null]);
   });
 
-  test('at a server of it everybody but an API that asks what tokens are good for', () => {
+  test('on a server that has it, to every client except an API that introspects tokens', () => {
     const { governs } = createProfiles(withProfile({ profile: 'fapi2', ...OFF }));
     expect(governs(CLIENT)).toBe(true);
     expect(governs({ ...CLIENT, grants: ['introspection'] })).toBe(false);
@@ -80,7 +80,7 @@ describe('whom the profile governs', () => {
     expect(governs({ ...PROFILED, grants: ['introspection'] })).toBe(true);
   });
 
-  test('a profile that this release does not know leaves nothing', () => {
+  test('and a client with a profile that this release does not know is refused', () => {
     expect(createProfiles(ON).refusal({ ...CLIENT, profile: 'fapi3' })).toContain('not known');
     expect(createProfiles(ON).refusal({ ...CLIENT, profile: '' })).toContain('not known');
   });
@@ -110,19 +110,19 @@ test.each<readonly [what: string, changes: Partial<ProfiledClient>]>([
     { redirectUris: ['http://[::1]:80/cb'], applicationType: 'native' },
   ],
   [
-    'is answered by a scheme of its own on a device',
+    'has its own URI scheme on a device',
     { redirectUris: ['com.example.app:/cb'], applicationType: 'native' },
   ],
   ['signs with PS256', { keys: { jwks: null, jwksUri: 'https://a.example/', algorithm: 'PS256' } }],
   ['asks for no ID token', { scopes: ['notes:read'], idTokenSignedResponseAlg: 'RS256' }],
-])('a client is taken that %s', (_, changes) => {
+])('a client is accepted that %s', (_, changes) => {
   const { refusal, requireRegistrable } = createProfiles(ON);
   expect(refusal({ ...PROFILED, ...changes })).toBeNull();
   expect(() => requireRegistrable({ ...PROFILED, ...changes })).not.toThrow();
 });
 
 test.each(['private_key_jwt', 'dpop', 'pushed_authorization_requests'] as const)(
-  'without %s a client of the profile is given nothing, nor registered',
+  'without %s, a client with the profile gets nothing and cannot be registered',
   (key) => {
     const { refusal, requireRegistrable } = createProfiles({ ...ON, [key]: undefined });
     expect(refusal(PROFILED)).toContain(`oauth_server:${key}`);

@@ -41,8 +41,8 @@ const metadataRefusal = (description: string, detail: string | null = null) => [
   detail,
 ];
 
-describe('What a client asks for', () => {
-  test('may be its address alone', () => {
+describe('A registration request', () => {
+  test('may have only a redirect URI', () => {
     expect(asked()).toStrictEqual({
       name: 'An application without a name',
       redirectUris: [LOOPBACK],
@@ -55,7 +55,7 @@ describe('What a client asks for', () => {
     });
   });
 
-  test('is what it sent, not what an object inherits', () => {
+  test('uses its own members, not inherited ones', () => {
     const inherited = {
       client_name: 'A',
       grant_types: ['refresh_token'],
@@ -69,7 +69,7 @@ describe('What a client asks for', () => {
     expect(() => registrationOf(sent, rules)).toThrow('The client needs its public keys');
   });
 
-  test('is left out as well by null', () => {
+  test('may also omit a member with null', () => {
     const names = ['client_name', 'grant_types', 'scope', 'response_types', 'application_type'];
     const more = ['dpop_bound_access_tokens', 'token_endpoint_auth_method', 'id_token_signed_response_alg'];
     const sent = Object.fromEntries([...names, ...more].map((name) => [name, null]));
@@ -81,11 +81,11 @@ describe('What a client asks for', () => {
     [' a ', ' a '],
     ['', 'An application without a name'],
     [' \t ', 'An application without a name'],
-  ])('has the name %j as %j', (client_name, name) => {
+  ])('with the name %j has %j', (client_name, name) => {
     expect(asked({ client_name })).toMatchObject({ name });
   });
 
-  test('may be what its ID tokens are signed with', () => {
+  test('may choose the ID token algorithm', () => {
     expect(asked({ id_token_signed_response_alg: 'ES256' })).toMatchObject({
       idTokenSignedResponseAlg: 'ES256',
     });
@@ -97,7 +97,7 @@ describe('What a client asks for', () => {
       ['refresh_token', 'authorization_code', 'implicit'],
       ['authorization_code', 'refresh_token'],
     ],
-  ])('of the grants %j gives %j', (grant_types, grants) => {
+  ])('with the grants %j gets %j', (grant_types, grants) => {
     expect(asked({ grant_types }).grants).toEqual(grants);
   });
 
@@ -132,19 +132,23 @@ describe('What a client asks for', () => {
       { response_types: ['token'] },
       'The response_types must name code, which is what authorization_code needs.',
     ],
-    ['is a scope of nobody', { scope: 'unheard:of mcp:service' }, 'None of the scopes is offered.'],
-  ])('is refused when it %s: %j', (_, sent, description) => {
+    [
+      'has a scope that is not offered to it',
+      { scope: 'unheard:of mcp:service' },
+      'None of the scopes is offered.',
+    ],
+  ])('is refused if it %s: %j', (_, sent, description) => {
     expect(refusal(sent)).toEqual(metadataRefusal(description));
   });
 
-  test('is refused for a kind of application that there is not, which the log names', () => {
+  test('is refused for an unknown application type, which is logged', () => {
     expect(refusal({ application_type: 'desktop' })).toEqual(
       metadataRefusal('The application_type must be web or native.', 'it is "desktop"'),
     );
   });
 });
 
-describe('The addresses that a client asks for', () => {
+describe('The redirect URIs of a request', () => {
   const of = (redirect_uris: readonly string[], application_type?: string) =>
     asked({ redirect_uris, application_type });
   const wrong = (redirect_uris: unknown, application_type?: string) =>
@@ -156,11 +160,11 @@ describe('The addresses that a client asks for', () => {
     [[LOOPBACK], 'web', 'web'],
     [[SITE, LOOPBACK], undefined, 'native'],
     [['com.example.app:/callback'], undefined, 'native'],
-  ])('%j of the type %j are those of one that is %s', (uris, type, applicationType) => {
+  ])('%j with the type %j belong to a client that is %s', (uris, type, applicationType) => {
     expect(of(uris, type)).toMatchObject({ redirectUris: uris, applicationType });
   });
 
-  test('leave out a scheme without a dot beside others, of a program on a device alone', () => {
+  test('omit a scheme without a dot beside others, only for a program on a device', () => {
     expect(of(['cursor://callback', SITE, LOOPBACK])).toMatchObject({ redirectUris: [SITE, LOOPBACK] });
     expect(wrong(['cursor://callback'])[1]).toMatch(/^A redirect URI is neither https nor of a private-use/);
     expect(wrong(['cursor://callback', SITE], 'web')).toEqual([
@@ -171,7 +175,7 @@ describe('The addresses that a client asks for', () => {
     expect(wrong(['com.example.app:/callback', 'evil://callback'], 'web')[2]).toContain('com.example.app');
   });
 
-  test('are all right, or none is taken', () => {
+  test('are all accepted or none', () => {
     expect(wrong([SITE, 'https://client.example/#part'])).toEqual([
       'invalid_redirect_uri',
       'A redirect URI has a fragment; remove it.',
@@ -179,7 +183,7 @@ describe('The addresses that a client asks for', () => {
     ]);
   });
 
-  test.each([[undefined], [null], [[]]])('are needed: %j', (uris) => {
+  test.each([[undefined], [null], [[]]])('are required: %j', (uris) => {
     expect(wrong(uris)).toEqual(['invalid_redirect_uri', 'The redirect_uris are missing.', null]);
   });
 
@@ -213,7 +217,7 @@ describe('A client with an initial access token', () => {
     },
   );
 
-  test('may be a public one: then it is one as any other', () => {
+  test('may be public: then it is like any other public client', () => {
     const sent = { token_endpoint_auth_method: 'none', scope: 'notes:read' };
     expect(asked(sent, LET_IN)).toStrictEqual(asked());
     expect(refusal({ ...sent, grant_types: ['client_credentials'] }, LET_IN)).toEqual(
@@ -221,7 +225,7 @@ describe('A client with an initial access token', () => {
     );
   });
 
-  test('may act as itself, and then has no addresses, and no scopes about a person', () => {
+  test('may act as itself, and then has no redirect URIs, and no scopes about a person', () => {
     const sent = { grant_types: ['client_credentials'], response_types: ['token'] };
     expect(asked(sent, LET_IN)).toStrictEqual({
       ...asked(),
@@ -246,18 +250,18 @@ describe('A client with an initial access token', () => {
     });
   });
 
-  test('has to name what it does', () => {
+  test('must name authorization_code or client_credentials', () => {
     expect(refusal({ grant_types: ['refresh_token'] }, LET_IN)).toEqual(
       metadataRefusal('The grant_types must name authorization_code or client_credentials.'),
     );
   });
 });
 
-describe('A client with keys of its own', () => {
+describe('A client with keys', () => {
   const sent = { token_endpoint_auth_method: 'private_key_jwt', jwks: KEYS };
   const uri = 'https://client.example/keys';
 
-  test('is known by them, with its algorithm where it names one, and is anybody without a token', () => {
+  test('authenticates with them, with its algorithm if it names one, and without a token is unverified', () => {
     expect(asked({ ...sent, scope: 'notes:read' }, WITH_KEYS)).toStrictEqual({
       ...asked(),
       public: false,
@@ -269,7 +273,7 @@ describe('A client with keys of its own', () => {
     });
   });
 
-  test('may publish them where it has a token', () => {
+  test('may publish them at a URL if it has a token', () => {
     const publishing = { ...sent, jwks: null, jwks_uri: uri, scope: 'notes:read' };
     expect(asked(publishing, { ...WITH_KEYS, mayBeConfidential: true })).toStrictEqual({
       ...asked(),
@@ -283,7 +287,7 @@ describe('A client with keys of its own', () => {
   });
 
   test.each([{ jwks: undefined }, { jwks: null }, { jwks: undefined, jwks_uri: null }])(
-    'needs them: %j',
+    'must send keys: %j',
     (without) => {
       expect(refusal({ ...sent, ...without }, WITH_KEYS)).toEqual(
         metadataRefusal('The client needs its public keys: jwks or jwks_uri.'),
@@ -291,7 +295,7 @@ describe('A client with keys of its own', () => {
     },
   );
 
-  test('is one where clients may have them, and beside another method they say nothing', () => {
+  test('is possible only where keys are on; with another method, keys are ignored', () => {
     const detail = 'the token_endpoint_auth_method is "private_key_jwt"';
     const methods = 'The token_endpoint_auth_method must be none, client_secret_basic';
     expect(refusal(sent)).toEqual(metadataRefusal(`${methods} or client_secret_post.`, detail));
@@ -308,7 +312,7 @@ describe('A client with keys of its own', () => {
 describe.each([
   ['require_pushed_authorization_requests', 'requirePushedAuthorizationRequests'],
   ['dpop_bound_access_tokens', 'dpopBoundAccessTokens'],
-] as const)('What a client demands by %s', (name, read) => {
+] as const)('What a client requires with %s', (name, read) => {
   const rules = { ...RULES, demands: demands() };
 
   test.each([
@@ -316,11 +320,11 @@ describe.each([
     [null, false],
     [false, false],
     [true, true],
-  ])('as %j is %j', (value, is) => {
+  ])('given as %j is %j', (value, is) => {
     expect(asked({ [name]: value }, rules)).toStrictEqual({ ...asked(), [read]: is });
   });
 
-  test('is true or false, or nothing where it is switched off', () => {
+  test('is true or false, or nothing if the feature is off', () => {
     expect(refusal({ [name]: 'true' }, rules)).toEqual(
       metadataRefusal(`The field ${name} must be true or false.`),
     );

@@ -23,7 +23,7 @@ function server() {
 }
 
 describe('An initial access token', () => {
-  test('is for one client within a day, unless it is said otherwise, and kept as a hash', async () => {
+  test('is for one client within a day by default, and stored as a hash', async () => {
     const { tokens, kept, events } = server();
     const { token, ...made } = await tokens.create({});
     expect(token).toMatch(/^[\w-]{43}$/);
@@ -43,7 +43,7 @@ describe('An initial access token', () => {
   test.each<NewInitialAccessToken>([
     { uses: 1_000_000, lifetime: 31_536_000, note: 'a'.repeat(200) },
     { uses: 1, lifetime: 1, note: '😀 for the team' },
-  ])('is what is said, up to its limits (%#)', async (said) => {
+  ])('is as configured, up to its limits (%#)', async (said) => {
     const { tokens } = server();
     expect(await tokens.create(said)).toMatchObject({
       uses: said.uses,
@@ -65,13 +65,13 @@ describe('An initial access token', () => {
     ['The note must be a line of at most 200 characters', { note: 'a\nb' }],
     ['The note must be a line of at most 200 characters', { note: 'a\u2028b' }],
     ['The note must be a line of at most 200 characters', { note: 'a\u2029b' }],
-  ])('is none beyond them: %s (%#)', async (says, said) => {
+  ])('is refused beyond its limits: %s (%#)', async (says, said) => {
     const { tokens, kept, events } = server();
     await expect(tokens.create(said)).rejects.toThrow(says);
     expect([kept.size, events]).toEqual([0, []]);
   });
 
-  test('is ended once, and events say by whom, where that is said', async () => {
+  test('is ended once, and events say by whom, if that is given', async () => {
     const { tokens, events } = server();
     const { id } = await tokens.create({}, { by: 'console' });
     await tokens.revoke(id, { by: BY });

@@ -129,8 +129,8 @@ async function errorOf(what: Promise<unknown>): Promise<readonly unknown[]> {
 }
 const unusable = (detail: string) => ['invalid_token', detail];
 
-describe('Whoever registers', () => {
-  test('is a public client, known later by a token of which the hash is kept, and is one event', async () => {
+describe('A client that registers itself', () => {
+  test('is public, gets a token that is stored as a hash, and makes one event', async () => {
     const { register, registered, events } = server();
     const { client, secret, registrationAccessToken } = await register({ client_name: 'A client' });
     expect(client).toEqual({
@@ -167,13 +167,13 @@ describe('Whoever registers', () => {
     ]);
   });
 
-  test('may come from nowhere that is known', async () => {
+  test('may have an unknown address', async () => {
     const { register, registered } = server();
     await register({}, null, null);
     expect(registered[0]?.[0].network).toBe('');
   });
 
-  test('has a secret with an initial access token alone, and its hash is kept', async () => {
+  test('gets a secret only with an initial access token, and only its hash is stored', async () => {
     const { register, letIn, registered } = server();
     const { client, secret } = await register({}, letIn('let me in'));
     expect(secret).toMatch(/^[\w-]{43}$/);
@@ -183,7 +183,7 @@ describe('Whoever registers', () => {
     expect([keyed.secret, keyed.client.secretHash, keyed.client.public]).toEqual([null, null, false]);
   });
 
-  test('needs a token where one is needed, and a good one wherever one is sent', async () => {
+  test('needs an initial access token if that is configured, and a valid one if it sends one', async () => {
     const closed = server({ mode: 'initial_access_token' });
     expect(await errorOf(closed.register())).toEqual(['missing_token', 'no initial access token was sent']);
     for (const made of [closed, server()]) {
@@ -201,7 +201,7 @@ describe('Whoever registers', () => {
     }
   });
 
-  test('is told by the store who is one too many, and nothing has happened', async () => {
+  test('is refused by the store above the limit, and nothing happens', async () => {
     const { register, state, events, letIn } = server();
     state.refuses = { reason: 'network', until: NOW + 1500 };
     expect(await errorOf(register())).toEqual(['network', 2]);
@@ -214,7 +214,7 @@ describe('Whoever registers', () => {
     expect(events).toEqual([]);
   });
 
-  test('is told what is wrong where that quotes nothing; the log has it all', async () => {
+  test('is told what is wrong without quoting input; the log has everything', async () => {
     const { register } = server();
     const long = 'The name is longer than 100 characters';
     expect(await errorOf(register({ client_name: 'a'.repeat(101) }))).toEqual([
@@ -229,14 +229,14 @@ describe('Whoever registers', () => {
     ]);
   });
 
-  test('is not told a fault of ours as one of its own', async () => {
+  test('is not told an error of ours as its own', async () => {
     const fault = new TypeError('a fault');
     const all = () => Promise.reject(fault);
     const { register } = server({ keys: { all } });
     await expect(register({ id_token_signed_response_alg: 'ES256' })).rejects.toBe(fault);
   });
 
-  test('may demand what can be switched on, where it is', async () => {
+  test('may require features that are on', async () => {
     const demanding = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
     const on = await server().register(demanding);
     expect(on.client).toMatchObject({ pushesRequests: true, dpopBoundAccessTokens: true });
@@ -246,16 +246,16 @@ describe('Whoever registers', () => {
   });
 });
 
-describe('A registration is found', () => {
+describe('A registration', () => {
   const NOBODY = unusable('no living client that registered itself has the client_id of the registration');
 
-  test('by its own token', async () => {
+  test('is found by its own token', async () => {
     const { register, find } = server();
     const { client, registrationAccessToken } = await register();
     expect(await find(client.id, registrationAccessToken)).toEqual(client);
   });
 
-  test('by no other', async () => {
+  test('is not found by any other token', async () => {
     const { register, find } = server();
     const [one, other] = [await register(), await register()];
     for (const token of ['', 'x', other.registrationAccessToken, tokenHash(one.registrationAccessToken)]) {
@@ -265,7 +265,7 @@ describe('A registration is found', () => {
     }
   });
 
-  test('nowhere where there is no living client that registered itself, and the same is read', async () => {
+  test('is not found without an active client that registered itself, with the same reads', async () => {
     const { register, find, rows, change, hashesAsked } = server();
     expect(await errorOf(find('unknown', 'x'))).toEqual(NOBODY);
     expect(hashesAsked).toEqual(['0'.repeat(32)]);
@@ -278,8 +278,8 @@ describe('A registration is found', () => {
   });
 });
 
-describe('A registration is replaced', () => {
-  test('by what the client says now, with one event; what it is stays', async () => {
+describe('A registration update', () => {
+  test('replaces what the client says, with one event; its kind stays', async () => {
     const { register, replace, rows, events, state } = server();
     const made = await register({ client_name: 'Before' });
     state.now += 1000;
@@ -296,7 +296,7 @@ describe('A registration is replaced', () => {
     'registration_client_uri',
     'client_secret_expires_at',
     'client_id_issued_at',
-  ])('but never with %s', async (name) => {
+  ])('is refused with %s', async (name) => {
     const { register, replace } = server();
     expect(await errorOf(replace(await register(), { [name]: null }))).toEqual([
       'invalid_request',
@@ -305,7 +305,7 @@ describe('A registration is replaced', () => {
     ]);
   });
 
-  test('with its own id, and its own secret if one is sent', async () => {
+  test('needs its own id, and its own secret if one is sent', async () => {
     const { register, replace, letIn } = server();
     const made = await register({}, letIn('a'));
     for (const client_id of [undefined, 'another', [made.client.id]]) {
@@ -325,7 +325,7 @@ describe('A registration is replaced', () => {
     expect(await replace(made, { client_secret: made.secret })).toEqual(made.client);
   });
 
-  test('and proves itself as before', async () => {
+  test('keeps the authentication method', async () => {
     const { register, replace, letIn } = server();
     const says = 'The token_endpoint_auth_method cannot become another';
     const confidential = await register({}, letIn('a'));
@@ -339,7 +339,7 @@ describe('A registration is replaced', () => {
     expect((await replace(keyed, { ...KEYED, client_name: 'B' })).name).toBe('B');
   });
 
-  test('with as much as it could have at first: what came with a token still has it', async () => {
+  test('allows as much as at first: what came with a token stays allowed', async () => {
     const { register, replace, letIn, change } = server();
     const acts = { grant_types: [...CODE, 'client_credentials'], scope: 'notes:read' };
     expect((await replace(await register({}, letIn('a')), acts)).scopes).toEqual(['notes:read']);
@@ -361,7 +361,7 @@ describe('A registration is replaced', () => {
     expect((await replace(stranger, { scope: 'notes:read' })).scopes).toEqual(PEOPLE);
   });
 
-  test('with keys of its own it has the scopes that it had or asks for', async () => {
+  test('for a client with keys keeps the scopes that it had or asks for', async () => {
     const { register, replace, letIn, change } = server();
     const made = await register({ ...KEYED, scope: 'notes:read' }, letIn('a'));
     expect(made.client.scopes).toEqual(['notes:read']);
@@ -379,7 +379,7 @@ describe('A registration is replaced', () => {
     ]);
   });
 
-  test('and what it demanded, while that is switched off, stays', async () => {
+  test('keeps what it required, while that feature is off', async () => {
     const demanding = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
     const on = server();
     const made = await on.register(demanding);
@@ -396,7 +396,7 @@ describe('A registration is replaced', () => {
     null,
   ];
 
-  test('in its places once somebody has allowed it, also at that very moment', async () => {
+  test('cannot change the redirect URIs once a person has allowed the client, even at that very moment', async () => {
     const { register, replace, change, state } = server();
     const made = await register();
     change(made.client.id, { usedAt: NOW });
@@ -407,7 +407,7 @@ describe('A registration is replaced', () => {
     expect(await errorOf(replace(other, { redirect_uris: [`${SITE}/2`] }))).toEqual(PLACES);
   });
 
-  test('not when it ended at the same moment', async () => {
+  test('is refused if the client ended at the same moment', async () => {
     const { register, replace, change, rows, state, events } = server();
     const made = await register();
     state.meanwhile = () => change(made.client.id, { revokedAt: NOW });
@@ -423,7 +423,7 @@ describe('A registration is replaced', () => {
     expect(events).toHaveLength(2);
   });
 
-  test('sixty times an hour by one network, whatever comes of it', async () => {
+  test('is allowed sixty times an hour per network, whatever the result', async () => {
     const { register, replace, state } = server();
     const made = await register();
     for (let times = 0; times < 60; times += 1) {
@@ -438,7 +438,7 @@ describe('A registration is replaced', () => {
   });
 });
 
-test('A registration is ended once, with one event', async () => {
+test('A registration ends once, with one event', async () => {
   const { register, end, rows, events } = server();
   const { client } = await register();
   await end(client);

@@ -21,8 +21,8 @@ function counting() {
   };
 }
 
-describe('What one network replaces', () => {
-  test('is counted for a while, and then anew', () => {
+describe('The count of replacements by one network', () => {
+  test('lasts for a while, and then starts again', () => {
     const count = counting();
     expect([count('a'), count('a', 1000), count('a', 1000), count('b', 1000)]).toEqual([null, null, 9, null]);
     expect([count('a', 9999), count('a', 10_000), count('a', 10_000), count('a', 10_000)]).toEqual([
@@ -33,13 +33,13 @@ describe('What one network replaces', () => {
     ]);
   });
 
-  test('is counted anew by a clock that was set back', () => {
+  test('starts again after the clock was set back', () => {
     const count = counting();
     expect([count('a'), count('a'), count('a')]).toEqual([null, null, 10]);
     expect(count('a', -1)).toBeNull();
   });
 
-  test('is remembered of ten thousand networks: the one that began longest ago is forgotten', () => {
+  test('is kept for ten thousand networks: the one that started longest ago is dropped', () => {
     const count = counting();
     const all = (from: number, to: number) => {
       for (let number = from; number < to; number += 1) expect(count(`${number}`)).toBeNull();
@@ -54,7 +54,7 @@ describe('What one network replaces', () => {
     expect([count('2'), count('1')]).toEqual([10, null]);
   });
 
-  test('that begins anew is not what began longest ago', () => {
+  test('that starts again is not the one that started longest ago', () => {
     const count = counting();
     for (let number = 0; number < 10_000; number += 1) count(`${number}`);
     expect([count('0', 10_000), count('0', 10_000), count('more', 10_000)]).toEqual([null, null, null]);

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { inBatches, pauseAfter } from './batches.ts';
 
-test('one batch follows the other until none is left, with a report and a pause between two, as long as the last one took', async () => {
+test('batches run until nothing is left, with a report and a pause as long as the last batch between two', async () => {
   const did: unknown[] = [];
   const left = [3, 0, 4];
   const now = vi.spyOn(performance, 'now');
@@ -25,17 +25,17 @@ test('one batch follows the other until none is left, with a report and a pause 
   expect(did).toEqual([3, '3 so far', 'after 13 ms', 0, '3 so far', 'after 10 ms', 4]);
 });
 
-test('a batch that is the only one is neither reported nor waited for', async () => {
+test('a single batch has no report and no pause', async () => {
   const never = () => expect.unreachable();
   expect(await inBatches(async () => ({ count: 2, more: false }), never, never)).toBe(2);
 });
 
-test('nobody has to ask for a report', async () => {
+test('the report is optional', async () => {
   const left = [1, 2];
   const batch = async () => ({ count: left.shift() ?? 0, more: left.length > 0 });
   expect(await inBatches(batch)).toBe(3);
 });
 
-test('a pause is as long as the batch took, and half a second at most', () => {
+test('a pause is as long as the batch took, at most half a second', () => {
   expect([20, 500, 60_000].map(pauseAfter)).toEqual([20, 500, 500]);
 });

@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 const client = (changes: Partial<Client>) =>
   ({ registeredBy: 'registration', usedAt: null, createdAt: NOW, ...changes }) as Client;
 
-test('a client that registered itself lapses a day after it began without a use, and 91 days after the last use', () => {
+test('a client that registered itself expires a day after its start without use, and 91 days after the last use', () => {
   expect(hasExpired(client({ createdAt: NOW - DAY + 1 }), NOW)).toBe(false);
   expect(hasExpired(client({ createdAt: NOW - DAY }), NOW)).toBe(true);
   const used = { createdAt: NOW - 1000 * DAY };
@@ -15,7 +15,7 @@ test('a client that registered itself lapses a day after it began without a use,
   expect(hasExpired(client({ ...used, usedAt: NOW - 91 * DAY }), NOW)).toBe(true);
 });
 
-test('a client of an operator, and one that is a document, never lapses', () => {
+test('a client of an operator, or with a document, never expires', () => {
   for (const registeredBy of ['operator', 'document'] as const) {
     expect(hasExpired(client({ registeredBy, createdAt: 0 }), NOW)).toBe(false);
     expect(hasExpired(client({ registeredBy, createdAt: 0, usedAt: 0 }), NOW)).toBe(false);

@@ -20,18 +20,18 @@ async function roomFor(
   return { leaving, asked };
 }
 
-test('what fits goes in, to the last byte of the whole and of the share, and nobody is looked at', async () => {
+test('an item that fits is accepted, to the last byte of the total and of the share, without searching', async () => {
   expect(await roomFor({ network: 'b', bytes: 40 }, { a: [60] })).toEqual({ leaving: [], asked: [] });
   expect(await roomFor({ network: 'a', bytes: 20 }, { a: [20, 20] })).toEqual({ leaving: [], asked: [] });
   expect(await roomFor({ network: 'a', bytes: 60 }, {})).toEqual({ leaving: [], asked: [] });
 });
 
-test('what is a byte more than the share of a network has no room, also where all is empty', async () => {
+test("an item one byte above its network's share has no room, even if everything is empty", async () => {
   expect(await roomFor({ network: 'a', bytes: 21 }, { a: [20, 20] })).toEqual({ leaving: null, asked: [] });
   expect(await roomFor({ network: 'a', bytes: 61 }, {})).toEqual({ leaving: null, asked: [] });
 });
 
-test('the oldest of the network that holds most go, as many as have to, and that network is asked once', async () => {
+test('the oldest items of the network with the most are removed, as many as needed, with one search', async () => {
   const held = { a: [5, 5, 5, 25], b: [30, 5], c: [25] };
   expect(await roomFor({ network: 'd', bytes: 10 }, held)).toEqual({ leaving: ['a0', 'a1'], asked: ['a'] });
   expect(await roomFor({ network: 'd', bytes: 11 }, held)).toEqual({
@@ -40,20 +40,20 @@ test('the oldest of the network that holds most go, as many as have to, and that
   });
 });
 
-test('nobody makes room for a network that would then hold as much, and of what goes before nothing goes', async () => {
+test('no room is made for a network that would then hold as much, and nothing is removed for it', async () => {
   const held = { a: [10, 30], b: [30], c: [20, 10] };
   expect(await roomFor({ network: 'd', bytes: 30 }, held)).toEqual({ leaving: null, asked: ['a'] });
   expect(await roomFor({ network: 'd', bytes: 10 }, held)).toEqual({ leaving: ['a0'], asked: ['a'] });
   expect(await roomFor({ network: 'c', bytes: 10 }, held)).toEqual({ leaving: null, asked: [] });
 });
 
-test('where the network that holds most has none that may go, there is no room', async () => {
+test('if the network with the most has no removable item, there is no room', async () => {
   const held = new Map([['a', 95]]);
   expect(await makeRoom({ network: 'b', bytes: 10 }, held, BUDGET, async () => [])).toBeNull();
   expect(held).toEqual(new Map([['a', 95]]));
 });
 
-test('what is larger than the whole has no room, though nothing is held', async () => {
+test('an item above the total has no room, even if nothing is held', async () => {
   const wide = { total: 100, ofOneNetwork: 200 };
   expect(await makeRoom({ network: 'a', bytes: 101 }, new Map(), wide, async () => [])).toBeNull();
 });

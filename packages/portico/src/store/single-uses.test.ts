@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SingleUses } from './single-uses.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
-test('a use is kept by the hash of its kind and of what is used, and what was kept before makes no room', async () => {
+test('a use is stored by the hash of its kind and value, without removing others', async () => {
   const kept = new Map<string, number>();
   const did: string[] = [];
   const uses = new SingleUses(

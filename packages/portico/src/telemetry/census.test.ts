@@ -33,7 +33,7 @@ function createTimer(): CensusTimer & { advance: (milliseconds: number) => void;
 }
 
 describe('a census', () => {
-  test('counts the living of a table of any size, in slices of one size with a pause between', async () => {
+  test('counts the active rows of a table of any size, in equal slices with pauses', async () => {
     for (const size of [0, 1, 4999, 5000, 5001, 23_456]) {
       const table = tableOf(size);
       const timer = createTimer();
@@ -43,7 +43,7 @@ describe('a census', () => {
     }
   });
 
-  test('counts again after half a minute at the soonest, and after ten times as long as it took', async () => {
+  test('counts again after at least half a minute, and after ten times its own duration', async () => {
     const small = tableOf(10);
     const timer = createTimer();
     const census = new Census(small.count, timer);
@@ -67,7 +67,7 @@ describe('a census', () => {
     expect(large.asked.length).toBeGreaterThan(slices);
   });
 
-  test('says nothing while the store is away, and counts once however many ask', async () => {
+  test('reports nothing while the store is down, and counts once for simultaneous calls', async () => {
     let isAway = true;
     let asked = 0;
     const timer = createTimer();

@@ -28,7 +28,7 @@ function claimsOf(mapper: ClaimsMapper | undefined) {
 }
 
 describe('the claims of scopes', () => {
-  test('are those of OpenID Connect and of the configuration, each once, in the order of the scopes', () => {
+  test('are those of OpenID Connect and the configuration, each once, in the order of the scopes', () => {
     expect(claimNames(['openid', 'email', 'team', 'office', 'gone', 'constructor'], catalog)).toEqual([
       'email',
       'email_verified',
@@ -44,7 +44,7 @@ describe('the claims of scopes', () => {
   });
 
   // @shows OIDC-5.4a
-  test('of OpenID Connect are those of its section 5.4', () => {
+  test('of OpenID Connect are those in its section 5.4', () => {
     const profile =
       'name family_name given_name middle_name nickname preferred_username profile picture website gender birthdate zoneinfo locale updated_at';
     expect(claimNames(['profile'], catalog)).toEqual(profile.split(' '));
@@ -52,7 +52,7 @@ describe('the claims of scopes', () => {
     expect(claimNames(['openid', 'offline_access'], catalog)).toEqual([]);
   });
 
-  test('come from the profile, then from the mapper; what is null or not there is left out', async () => {
+  test('come from the profile, then from the mapper; null and missing ones are omitted', async () => {
     const { user } = person({ email: 'a@example.com', roles: null });
     const mapper = () => ({ email: 'other', email_verified: false, roles: ['a'], desk: null, name: 'Ada' });
     const { claims } = claimsOf(mapper);
@@ -68,7 +68,7 @@ describe('the claims of scopes', () => {
     expect(await claimsOf(undefined).claims(person(inherited).user, ['office'])).toEqual({});
   });
 
-  test('are asked of nobody where no scope has one', async () => {
+  test('are not read if no scope has one', async () => {
     const { user, asked } = person({ email: 'a@example.com' });
     let mapped = 0;
     const { claims } = claimsOf(() => ({ roles: [(mapped += 1)] }));
@@ -78,7 +78,7 @@ describe('the claims of scopes', () => {
     expect([asked(), mapped]).toEqual([1, 1]);
   });
 
-  test('that no scope of the server has are told in the log, once each, of the profile and of the mapper', async () => {
+  test('that no scope of the server has are logged, once each, for profile and mapper', async () => {
     const { user } = person({ name: 'Ada', phone_number: '1' });
     const { claims, warnings } = claimsOf(() => ({ roles: [], hat_size: 5, phone_number: '2' }));
     for (const scope of ['email', 'team', 'email']) await claims(user, [scope]);
@@ -97,7 +97,7 @@ describe('the claims of scopes', () => {
     ]);
   });
 
-  test('are told of up to a hundred times, whatever their names are', async () => {
+  test('are logged for up to a hundred names', async () => {
     const { user } = person({});
     let call = 0;
     const mapper = () => {
@@ -111,7 +111,7 @@ describe('the claims of scopes', () => {
   });
 });
 
-describe('the name of a claim that a scope may release', () => {
+describe('the name of a claim in a scope', () => {
   test.each([
     ['RFC 7519', 'iss sub aud exp nbf iat jti'],
     [
@@ -121,7 +121,7 @@ describe('the name of a claim that a scope may release', () => {
     ['RFC 7662', 'active scope client_id token_type'],
     ['RFC 7800, 8693, 8417, 9396, 9493, 9701', 'cnf act may_act events toe txn authorization_details sub_id'],
     ['other documents', 'verified_claims token_introspection error error_description error_uri'],
-  ])('is none of what the server says by %s: %s', (_, names) => {
+  ])('cannot be one that the server sets itself by %s: %s', (_, names) => {
     for (const name of names.split(' '))
       expect([name, claimNameProblem(name)]).toEqual([
         name,
@@ -146,7 +146,7 @@ describe('the name of a claim that a scope may release', () => {
     ['SUB', /^is a claim of the protocol/],
     ['_claim_names', /^is a claim of the protocol/],
     ['error_uri', /^is a claim of the protocol/],
-  ])('is not %j', (name, problem) => {
+  ])('cannot be %j', (name, problem) => {
     expect(claimNameProblem(name)).toMatch(problem);
   });
 });

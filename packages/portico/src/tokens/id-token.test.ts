@@ -35,7 +35,7 @@ test.each<[string, { readonly privateKey: KeyObject; readonly publicKey: KeyObje
     ['EdDSA', ed, null, 'sha512'],
   ],
 )(
-  'an ID token of %s verifies, and no claim of a person replaces one of the protocol',
+  'an ID token with %s verifies, and no claim about a person replaces one of the protocol',
   async (algorithm, keys, digest, half) => {
     const key = {
       kid: 'the-kid',

@@ -3,7 +3,7 @@ import { otherResource, quotedAudience, requireAudience } from './resource-indic
 
 const API = 'https://api.example/v1';
 
-test('a grant is for the configured audience, which a request may name, and no other', () => {
+test('a grant is only for the configured audience, which a request may name', () => {
   expect(requireAudience(undefined, API)).toBe(API);
   expect(requireAudience(API, API)).toBe(API);
   expect(requireAudience(undefined, null)).toBe(null);
@@ -21,7 +21,7 @@ test('a grant is for the configured audience, which a request may name, and no o
   }
 });
 
-test('a resource that is not the audience is shown as the log may hold it: without what may be a secret', () => {
+test('a resource other than the audience is logged without what may be a secret', () => {
   expect(otherResource(undefined, API)).toBe(null);
   expect(otherResource(undefined, null)).toBe(null);
   expect(otherResource(API, API)).toBe(null);

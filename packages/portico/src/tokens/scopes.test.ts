@@ -18,7 +18,7 @@ const CONFIGURED = {
 const catalog = createScopeCatalog(CONFIGURED);
 
 describe('the scopes of a server', () => {
-  test('are the identity scopes, which need no permission, and what is configured, with its defaults', () => {
+  test('are the identity scopes, which need no permission, and the configured ones with their defaults', () => {
     const offered = createScopeCatalog(CONFIGURED);
     expect([...offered.keys()]).toEqual(['openid', 'profile', 'email', 'notes:read', 'notes:write', 'plan']);
     expect(offered.get('email')).toStrictEqual({
@@ -52,7 +52,7 @@ describe('the scopes of a server', () => {
     });
   });
 
-  test('give pages their words, those that there are', () => {
+  test('have texts for pages, as far as they are given', () => {
     const scopes = { read: 'Read', write: { label: 'Write', description: 'All' }, list: { label: 'List' } };
     expect(speakingOf({ scopes })).toStrictEqual({
       languages: false,
@@ -84,12 +84,12 @@ describe('the scopes of a server', () => {
     ['é', false],
     ['"a', false],
     ['a"', false],
-  ])('have names of the characters of RFC 6749, section 3.3: %j', (name, isOne) => {
+  ])('have names in the characters of RFC 6749, section 3.3: %j', (name, isOne) => {
     expect(isScopeToken(name)).toBe(isOne);
   });
 });
 
-describe('what a request asks for', () => {
+describe('the scopes of a request', () => {
   const available = ['openid', 'notes:read', 'notes:write'];
   const choice = { available, refusal: 'Not these.', detail: 'beyond the client' };
   const asked = (scope: string | undefined, more: object = {}) =>
@@ -104,20 +104,20 @@ describe('what a request asks for', () => {
     throw new Error('nothing was refused');
   }
 
-  test('is what it names, in its order, each once; offline_access names nothing', () => {
+  test('are those that it names, in order, each once; offline_access is ignored', () => {
     expect(asked('notes:write openid')).toEqual(['notes:write', 'openid']);
     expect(asked(' openid  openid notes:read ')).toEqual(['openid', 'notes:read']);
     expect(asked('offline_access notes:read')).toEqual(['notes:read']);
   });
 
-  test('is all that is available, or what is given for it, where it names none, or offline_access alone', () => {
+  test('are all available ones, or a given default, if it names none or only offline_access', () => {
     expect(asked(undefined)).toEqual(available);
     expect(asked('offline_access')).toEqual(available);
     expect(asked(undefined, { omitted: ['openid'] })).toEqual(['openid']);
     expect(asked('offline_access', { omitted: ['openid'] })).toEqual(['openid']);
   });
 
-  test('is refused where it is empty, or more than is available, and the log says what', () => {
+  test('are refused if empty or more than available, and the log says which', () => {
     for (const scope of ['', ' '])
       expect(refusal(scope)).toMatchObject({
         code: 'invalid_scope',
@@ -132,7 +132,7 @@ describe('what a request asks for', () => {
     });
   });
 
-  test('is refused where a name is none, and the log says which', () => {
+  test('are refused if a name is invalid, and the log says which', () => {
     expect(refusal('openid "x"')).toMatchObject({
       code: 'invalid_scope',
       message: 'The scope is not well formed.',
@@ -140,7 +140,7 @@ describe('what a request asks for', () => {
     });
   });
 
-  test('is replaced where that is wanted, once, and only what is offered', () => {
+  test('are replaced once on request, and only by offered ones', () => {
     const inPlace = { of: catalog, is: 'service' };
     expect(asked('plan notes:read email', { inPlace })).toEqual(['service', 'notes:read']);
     expect(asked('notes:read', { inPlace })).toEqual(['notes:read']);
@@ -149,8 +149,8 @@ describe('what a request asks for', () => {
   });
 });
 
-describe('what is left of granted scopes', () => {
-  test('is what the client is registered for and the server offers', () => {
+describe('the scopes of a grant that still apply', () => {
+  test('are those that the client is registered for and the server offers', () => {
     expect(scopesInForce(['notes:read', 'openid', 'gone'], ['gone', 'notes:read'], catalog)).toEqual([
       'notes:read',
     ]);
@@ -165,7 +165,7 @@ describe('what is left of granted scopes', () => {
     [['plan', 'notes:read', 'email'], ['notes:read'], ['notes:read', 'email'], ['notes.edit', 'notes:read']],
     [[], [], [], []],
   ])(
-    'of %j, with the permissions %j, is %j; each permission is asked for',
+    'from %j, with the permissions %j, are %j; each permission is checked',
     async (names, held, left, asks) => {
       const asked: string[] = [];
       const host = {
@@ -180,14 +180,14 @@ describe('what is left of granted scopes', () => {
     },
   );
 
-  test('is there where the host answers the 1 that engines keep for true', async () => {
+  test('include one if the host returns 1, as database engines do for true', async () => {
     const host = { holdsPermission: async () => 1 as unknown as boolean };
     const person = { provider: 'accounts', id: '1' };
     expect(await scopesHeldBy(host, catalog, ['plan', 'notes:read'], person)).toEqual(['plan', 'notes:read']);
   });
 
   test.each([2, '1', 'yes', {}, [], null, undefined])(
-    'is nothing where the host answers %j, which is no yes: alone, and among others',
+    'are none if the host returns %j, which is no yes: alone, and among others',
     async (answer) => {
       const host = { holdsPermission: async () => answer as boolean };
       const person = { provider: 'accounts', id: '1' };

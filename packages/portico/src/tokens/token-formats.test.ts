@@ -6,7 +6,7 @@ const hashOf = (text: string) => createHash('sha256').update(text).digest('base6
 const ID = '0123456789abcdef'.repeat(2);
 const SECRET = `${'aZ09_-'.repeat(7)}x`;
 
-test('what is issued is found again: its parts, and the hash of the whole', () => {
+test('issued tokens are parsed into their parts, and the hash of the whole', () => {
   const token = newAccessToken(1_000_000_000_000);
   expect(token.value).toMatch(new RegExp(`^${token.id}\\.[\\w-]{43}$`));
   expect(parseToken(token.value)).toEqual({ id: token.id, hash: hashOf(token.value) });
@@ -35,7 +35,7 @@ test.each([
   `${ID.toUpperCase()}.${SECRET}`,
   `${ID}.${SECRET.slice(1)}\0`,
   `${ID.slice(1)}\0.${SECRET}`,
-])('no other text names an access token or a code, and each has its hash: %j', (text) => {
+])('other text is not an access token or a code, and has a hash: %j', (text) => {
   expect(parseToken(text)).toEqual({ id: '', hash: hashOf(text) });
 });
 
@@ -52,7 +52,7 @@ test.each([
   `\0${ID}.${SECRET}.x`,
   `${ID.toUpperCase()}.${SECRET}.x`,
   `${ID}0.${SECRET}.x`,
-])('no other text names a family, and each has its hash: %j', (text) => {
+])('other text has no family, and has a hash: %j', (text) => {
   expect(parseRefreshToken(text)).toEqual({
     offered: { id: '', hash: hashOf(text), markHash: null },
     mark: null,

@@ -4,7 +4,7 @@ import { acceptedLanguages, canonicalTag, directionOf, lookUp, wishedLanguages }
 
 const THERE = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'zh-Hans', 'ar'];
 
-describe('the language that is meant', () => {
+describe('the chosen language', () => {
   test.each([
     ['de', 'de'],
     ['de-AT', 'de'],
@@ -28,33 +28,33 @@ describe('the language that is meant', () => {
     ['de;level=1;q=0.1, fr;q=0.2', 'fr'],
     [' ,;q=1,,de ; q=0.5', 'de'],
     ['', null],
-  ])('of Accept-Language: %j is %j', (header, expected) => {
+  ])('for Accept-Language: %j is %j', (header, expected) => {
     expect(lookUp(acceptedLanguages(header), THERE)).toBe(expected);
   });
 
-  test('of ui_locales is the first that is there', () => {
+  test('for ui_locales is the first available one', () => {
     expect(lookUp(wishedLanguages(['nl', 'fr-CA', 'de']), THERE)).toBe('fr');
   });
 
-  test('is none of a tag that goes on and on, whose parts anybody could have looked up one by one', () => {
+  test('is not looked up for a very long tag, which could cost one lookup per part', () => {
     const endless = `de-x${'-a'.repeat(200)}`;
     expect(wishedLanguages([endless, 'fr'])).toEqual(['fr']);
     expect(acceptedLanguages(`${endless}, fr`)).toEqual(['fr']);
   });
 
-  test('is none of a tag whose canonical form is not canonical itself', () => {
+  test('is not looked up for a tag whose canonical form is not canonical itself', () => {
     expect(Intl.getCanonicalLocales('rt-lojban-stre9')).toEqual(['rt-stre9']);
     expect(canonicalTag('rt-lojban-stre9')).toBe(null);
     expect(canonicalTag('art-lojban')).toBe('jbo');
     expect(acceptedLanguages('rt-lojban-stre9, fr')).toEqual(['fr']);
   });
 
-  test('may be a narrower one than was asked for, of the same script', () => {
+  test('may be a narrower one than requested, in the same script', () => {
     expect(lookUp(['pt-PT'], ['en', 'pt-BR'])).toBe('pt-BR');
     expect(lookUp(['sr'], ['en', 'sr-Latn'])).toBe(null);
   });
 
-  test('is found in whatever a header holds', () => {
+  test('is found for any header', () => {
     const piece = fc.constantFrom('de', 'fr', ';', 'q=', '0.', '1', ',', '*', '-', 'x', 'ü', '\u0000', ' ');
     const header = fc.oneof(
       fc.string(),
@@ -79,7 +79,7 @@ describe('the language that is meant', () => {
     ['az', 'ltr'],
     ['zh-Hans', 'ltr'],
     ['de', 'ltr'],
-  ])('%s is written %s', (tag, direction) => {
+  ])('%s is normalized to %s', (tag, direction) => {
     expect(directionOf(tag)).toBe(direction);
   });
 });

@@ -11,7 +11,7 @@ async function wordsOf(locale: string): Promise<Words> {
 }
 
 describe('a message', () => {
-  test('has the form that the language has for a number', async () => {
+  test('has the plural form of its language for a number', async () => {
     const seconds = (words: Words, count: number) => words.t('sign_in.slowed', { count });
     expect(seconds(ENGLISH_WORDS, 1)).toContain('in a second.');
     expect(seconds(ENGLISH_WORDS, 1200)).toContain('in 1,200 seconds.');
@@ -23,14 +23,14 @@ describe('a message', () => {
     expect(new Set(forms).size).toBe(5);
   });
 
-  test('shows dates and lists as the language does', async () => {
+  test('formats dates and lists for its language', async () => {
     const own = createWords('de', [{ locale: 'de', catalog: { 'error.request_id': 'Am {id}' } }]);
     expect(own.t('error.request_id', { id: new Date('2026-03-01T23:30:00Z') })).toBe('Am 1. März 2026');
     expect(own.t('error.request_id', { id: ['A', 'B', 'C'] })).toBe('Am A, B und C');
     expect(markup('error.request_id', { id: ['<a>', 'b'] })).toBe('Request id: &lt;a&gt; and b');
   });
 
-  test('is an error without a value for a placeholder, or where there is none of the key', () => {
+  test('throws without a value for a placeholder, or for an unknown key', () => {
     expect(() => t('consent.page')).toThrow("The message 'consent.page' needs a value for {client}");
     expect(() => t('consent.page', Object.create({ client: 'x' }) as { client: string })).toThrow(
       'needs a value',
@@ -39,7 +39,7 @@ describe('a message', () => {
       expect(() => t(key)).toThrow('There is no message');
   });
 
-  test('that a language lacks is said by a wider one, then in English', () => {
+  test('that a language lacks comes from a wider one, then from English', () => {
     const words = createWords('de-AT', [
       { locale: 'de-AT', catalog: { 'consent.allow': 'Passt' } },
       { locale: 'de', catalog: { 'consent.allow': 'Zulassen', 'consent.deny': 'Ablehnen' } },
@@ -51,7 +51,7 @@ describe('a message', () => {
     ]);
   });
 
-  test('that the configuration says is shown as it stands there', () => {
+  test('from the configuration is shown unchanged', () => {
     const words = createWords('en', [], { 'scope.a.label': 'Read {x} & <b>' });
     expect(words.t('scope.a.label')).toBe('Read {x} & <b>');
     expect(words.markup('scope.a.label')).toBe('Read {x} &amp; &lt;b&gt;');
@@ -66,14 +66,14 @@ describe('a message', () => {
     ['ja', '続行すると、'],
     ['zh-Hans', '如果继续，'],
     ['ar', 'إذا تابعت،'],
-  ])('that asks before a removal does not say that it is done: %s', async (locale, condition) => {
+  ])('that asks for confirmation does not say that it is done: %s', async (locale, condition) => {
     const words = await wordsOf(locale);
     for (const count of [1, 2, 3, 11, 100])
       expect(words.t('applications.confirm_all', { count }).startsWith(condition)).toBe(true);
   });
 
   // @shows AS-38.6
-  test('isolates what is inserted where the language is written from right to left', async () => {
+  test('isolates inserted text in right-to-left languages', async () => {
     const arabic = await wordsOf('ar');
     expect(arabic.t('applications.back', { server: 'Portal (1)' })).toContain('\u2068Portal (1)\u2069');
     expect(t('applications.back', { server: 'Portal (1)' })).toBe('Back to Portal (1)');
@@ -81,7 +81,7 @@ describe('a message', () => {
 });
 
 describe('a message as HTML', () => {
-  test('keeps the elements that it is given, and escapes the rest', () => {
+  test('keeps the elements that it is given, and escapes everything else', () => {
     const client = tag('bdi', ['a<b', tag('wbr'), tag('strong', '"c"')], { class: 'x" onclick="y' });
     expect(markup('consent.title', { client, server: 'R&D' })).toBe(
       'Allow <bdi class="x&quot; onclick=&quot;y">a&lt;b<wbr><strong>&quot;c&quot;</strong></bdi> to use your R&amp;D account?',
@@ -89,7 +89,7 @@ describe('a message as HTML', () => {
   });
 
   // @shows AS-38.6
-  test('is none that a value breaks out of, whatever it holds', () => {
+  test('cannot be changed by a value, whatever it has', () => {
     const hostile = fc
       .array(
         fc.oneof(
@@ -108,7 +108,7 @@ describe('a message as HTML', () => {
     );
   });
 
-  test('takes no object for an element that was not made as one', () => {
+  test('accepts only objects that were made as elements', () => {
     const forged = { toString: () => '<script>', html: '<script>' } as unknown as string;
     expect(() => markup('consent.page', { client: forged })).toThrow('not iterable');
   });

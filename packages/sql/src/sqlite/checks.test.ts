@@ -21,7 +21,7 @@ describe('the file system of a file', () => {
     expect(fileSystemOf(file, MOUNTS)).toBe(type);
   });
 
-  test('is not known without a list of mounts', () => {
+  test('is unknown without a list of mounts', () => {
     expect(fileSystemOf('/srv/app.sqlite', '')).toBeNull();
   });
 });
@@ -41,7 +41,7 @@ describe('the doctor', () => {
   });
 
   // @shows AS-13.17
-  test('warns of a disk that is nearly full', () => {
+  test('warns about a disk that is nearly full', () => {
     expect(judgeFile('/srv/app.sqlite', { type: 'ext4', free: 50 * 2 ** 20 })).toMatchObject([
       { outcome: 'warning', detail: expect.stringMatching(/^50 MiB are free/) as string },
     ]);

@@ -39,7 +39,7 @@ function shown(columns: number | null) {
 }
 
 describe('progress on a terminal', () => {
-  test('is one line, rewritten ten times a second at most, and gone at the end', async () => {
+  test('is one line, rewritten at most ten times a second, and removed at the end', async () => {
     const { timer, written, options } = shown(80);
     const result = await withProgress(options, async (report) => {
       for (let done = 1; done <= 1000; done += 1) {
@@ -58,7 +58,7 @@ describe('progress on a terminal', () => {
     expect(timer.waiting()).toBe(0);
   });
 
-  test('goes on to say how long it lasts while nothing is reported', async () => {
+  test('shows the elapsed time while nothing is reported', async () => {
     const { timer, written, options } = shown(80);
     await withProgress(options, async () => timer.advance(3000));
     expect(written).toEqual([
@@ -67,7 +67,7 @@ describe('progress on a terminal', () => {
     ]);
   });
 
-  test('is cut where the terminal would break the line, and holds nothing that moves its cursor', async () => {
+  test("is cut to the terminal's width, without terminal control characters", async () => {
     const { written, options } = shown(20);
     await withProgress(options, async (report) =>
       report('\u{1b}[31mred\n\u{202e}turned around', { atOnce: true }),
@@ -77,7 +77,7 @@ describe('progress on a terminal', () => {
 });
 
 describe('progress elsewhere', () => {
-  test('is a line every five seconds, and none for what is done sooner', async () => {
+  test('is a line every five seconds, and none for shorter work', async () => {
     const { timer, written, options } = shown(null);
     await withProgress(options, async (report) => {
       report('1 row');

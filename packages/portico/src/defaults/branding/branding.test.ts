@@ -18,20 +18,20 @@ describe('contrast', () => {
     ['#777777', '#ffffff', 4.48],
     ['#abc', '#abc', 1],
     ['#0000ff', '#ffffff', 8.59],
-  ])('of %s to %s is %f, as WCAG has it', (one, other, ratio) => {
+  ])('of %s to %s is %f, according to WCAG', (one, other, ratio) => {
     expect(contrast(color(one), color(other))).toBeCloseTo(ratio, 2);
     expect(contrast(color(other), color(one))).toBeCloseTo(ratio, 2);
   });
 
   test.each(['', 'red', '#12', '#12345', '#1234567', '#12345g', ' #123456', '#123456;}', 'rgb(0,0,0)'])(
-    '%j is no colour',
+    '%j is not a color',
     (text) => expect(accentProblem(text, 'light')).toBe('must be a colour such as #1f5c4d'),
   );
 });
 
 describe('an accent colour', () => {
   // @shows AS-39.7
-  test('that is hard to read is refused with its ratio, and the nearest is proposed', () => {
+  test('that is hard to read is refused with its ratio, and the nearest readable one is proposed', () => {
     expect(accentProblem('#ffcc00', 'light')).toBe(
       'has a contrast of 1.33:1 to the page (#f3f1ec) in the light colours, and text needs 4.5:1; the nearest that has it is #856b00',
     );
@@ -40,7 +40,7 @@ describe('an accent colour', () => {
   });
 
   // @shows AS-39.7
-  test('whatever it is, the one that is proposed is good, and the same as one that was good', () => {
+  test('gets a readable proposal, whatever it is, and a good one stays the same', () => {
     fc.assert(
       fc.property(parts, schemes, (given, name) => {
         const problem = accentProblem(formatColor(given), name);
@@ -52,7 +52,7 @@ describe('an accent colour', () => {
   });
 
   // @shows AS-39.7
-  test('and all that is made of it can be read: on its buttons, also pointed at, on its tint; dark made of light, too', () => {
+  test('and its variants are readable: on buttons, also pointed at, on its tint; in dark mode made from light, too', () => {
     fc.assert(
       fc.property(parts, (given) => {
         const light = nearestReadable(given, [SCHEMES.light.page, SCHEMES.light.card], SCHEMES.light.towards);
@@ -80,7 +80,7 @@ describe('an accent colour', () => {
     );
   });
 
-  test('is compared with the page and the card that the layout has', () => {
+  test('is checked against the page and card colors of the layout', () => {
     const styles = readFileSync(
       path.join(import.meta.dirname, '..', 'views', 'portico', 'styles.eta'),
       'utf8',
@@ -109,7 +109,7 @@ describe('a logo', () => {
     ['image/webp', Buffer.from('RIFF\0\0\0\0WEBPVP8L\0\0\0\0/\x01\x81\0\0', 'latin1')],
     ['image/svg+xml', svg],
     ['image/svg+xml', `\ufeff<?xml version="1.0"?>\n<!-- a logo --><!DOCTYPE svg PUBLIC "a" "b">\n${svg}`],
-  ])('is %s by its bytes, whatever its name says', (type, bytes) => {
+  ])('is %s by its bytes, whatever its name', (type, bytes) => {
     expect(readLogo(file('logo.txt', bytes))).toMatchObject({ type });
   });
 
@@ -122,7 +122,7 @@ describe('a logo', () => {
     ['\x89PNG\r\n\x1a\n, and then nothing of a picture', 'is no PNG, SVG, WebP or JPEG'],
     ['', 'is no PNG, SVG, WebP or JPEG'],
     [`${svg}${' '.repeat(256 * 1024)}`, 'bytes; 262144 are the most'],
-  ])('%j is none', (bytes, reason) => {
+  ])('%j is refused', (bytes, reason) => {
     const config = { logo: file('logo.svg', bytes), logo_dark: 'missing.png' };
     const [first, second] = brandingProblems(config, folder, 'branding');
     expect(first).toMatchObject({ key: 'branding:logo', message: expect.stringContaining(reason) });
@@ -130,11 +130,11 @@ describe('a logo', () => {
   });
 
   test.each(['//evil.example/a.svg', 'https://evil.example/a.svg', '/\\evil', 'a.svg', '/a b', '/"onerror'])(
-    'is not at %j',
+    'cannot be at %j',
     (given) => expect(brandingSchema.safeParse({ logo: { path: given } }).success).toBe(false),
   );
 
-  test('nothing set is nothing', () => {
+  test('without settings, there is no branding', () => {
     expect(createBranding(undefined, { directory: '/', basePath: '' })).toBeNull();
     expect(createBranding({}, { directory: '/', basePath: '' })).toBeNull();
   });

@@ -9,7 +9,7 @@ function recording() {
   return { lines, log };
 }
 
-test('work that lasts is not waited for, goes on, and says in the log what goes wrong then', async () => {
+test('long work is not waited for, continues, and logs later errors', async () => {
   const { lines, log } = recording();
   const { promise, reject } = Promise.withResolvers<void>();
   expect(await isDoneSoon('erase', promise, { log, patience: 1 })).toBe(false);
@@ -20,7 +20,7 @@ test('work that lasts is not waited for, goes on, and says in the log what goes 
   expect(lines).toEqual([{ what: 'erase', exception }]);
 });
 
-test('work that is done in time is done, and what goes wrong in time is thrown and not logged', async () => {
+test('work that ends in time is finished, and its errors are thrown and not logged', async () => {
   const { lines, log } = recording();
   expect(await isDoneSoon('erase', Promise.resolve(), { log })).toBe(true);
   const failing = Promise.reject(new Error('nobody has this id'));

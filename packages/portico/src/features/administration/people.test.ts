@@ -18,7 +18,7 @@ const known = async (answer: UserInterface | null | Error) =>
     )
   )(PERSON);
 
-describe('what the application says of people', () => {
+describe("the application's names for people", () => {
   // @shows AS-33.11
   test.each([
     ['markup', { name: '<b onclick="x">', email: '"><script>' }],
@@ -26,7 +26,7 @@ describe('what the application says of people', () => {
     ['control characters', { name: 'a\u0007b\u2028c' }],
     ['no texts', { name: { text: 'x' }, email: ['a'] }],
     ['nothing', { name: '  ', email: undefined }],
-  ])('is text and nothing else: %s', async (_, profile) => {
+  ])('are plain text: %s', async (_, profile) => {
     const who = await known(account(profile));
     const { html } = personRow(pageLinks(''), PERSON, who);
     expect(html).not.toMatch(/<b |<script|onclick="|[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u);
@@ -34,12 +34,12 @@ describe('what the application says of people', () => {
   });
 
   // @shows AS-33.11
-  test('is cut at a hundred characters', async () => {
+  test('are cut at a hundred characters', async () => {
     const { name, email } = await known(account({ name: '\u{1F600}'.repeat(500), email: 'x'.repeat(500) }));
     expect([Array.from(name ?? '').length, (email ?? '').length]).toEqual([100, 100]);
   });
 
-  test('says whether there is the account, and whether it may sign in; a host that fails is no page that fails', async () => {
+  test('come with whether the account exists and may sign in; an error of the host does not break the page', async () => {
     const names = { name: 'Ada', email: 'ada@example.com' };
     expect(await known(account(names))).toEqual({ ...names, account: 'active' });
     expect((await known(account(names, Promise.resolve(true)))).account).toBe('suspended');
@@ -59,7 +59,7 @@ describe('a search', () => {
     }));
 
   // @shows AS-33.11
-  test('shows twenty people, each once, however many the host answers', async () => {
+  test('shows twenty people, each once, however many the host returns', async () => {
     const found = await findPeople(async () => [...people(3), ...people(500)], 'ada');
     expect([found.people.length, found.more]).toEqual([17, true]);
     expect(await findPeople(async () => people(MOST_FOUND), 'ada')).toMatchObject({ more: false });

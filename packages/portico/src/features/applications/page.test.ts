@@ -117,7 +117,7 @@ const locationOf = ({ headers }: { readonly headers: Readonly<Record<string, str
   headers['Location'];
 
 describe('the page of applications', () => {
-  test('is made of what lives, once for each application, with what it may do now', async () => {
+  test('lists active access, once for each application, with its current scopes', async () => {
     const { list, shown, asked, views } = start();
     const reply = await list(ADAS);
     expect([reply.status, views]).toEqual([200, ['oauth/applications']]);
@@ -144,7 +144,7 @@ describe('the page of applications', () => {
     expect((await start({ logoPath: null }).shown(ADAS)).applications[0]?.logo).toBeNull();
   });
 
-  test('has a token for each form, which is that of this application, person and browser alone', async () => {
+  test('has a token for each form, valid only for this application, person and browser', async () => {
     const { shown } = start();
     const of = async (who: string) => {
       const { applications, csrfToken } = await shown(who);
@@ -167,24 +167,24 @@ describe('the page of applications', () => {
     ['?removed=all', { removed: true, removedAll: true, confirming: false }],
     ['?remove=all', { removed: false, removedAll: false, confirming: true }],
     ['?remove=notebook', { removed: false, removedAll: false, confirming: false }],
-  ])('says with %s what was removed, or asks whether all is to be', async (query, said) => {
+  ])('says with %s what was removed, or asks whether to remove everything', async (query, said) => {
     expect(await start().shown(ADAS, query)).toMatchObject(said);
   });
 
-  test('asks nothing where nothing lives', async () => {
+  test('asks nothing if no access is left', async () => {
     const { shown, state } = start();
     state.living = [];
     expect(await shown(ADAS, '?remove=all')).toMatchObject({ applications: [], confirming: false });
   });
 
-  test('keeps the wish for a language', async () => {
+  test('keeps the requested language', async () => {
     const { list, shown } = start();
     expect((await list(ADAS, '?ui_locales=de')).headers['Content-Language']).toBe('de');
     const { action, removeAllPath } = await shown(ADAS, '?ui_locales=de');
     expect([action, removeAllPath]).toEqual([`${PAGE}?ui_locales=de`, `${PAGE}?remove=all&ui_locales=de`]);
   });
 
-  test('leads whoever is not signed in to sign in, and back, with the wish for a language', async () => {
+  test('sends a person who is not signed in to sign-in, and back, with the requested language', async () => {
     const { list, remove, asked } = start();
     const there = await list(LOGGED_OUT);
     expect([there.status, locationOf(there)]).toEqual([302, `/login?back=${encodeURIComponent(PAGE)}`]);
@@ -214,7 +214,7 @@ describe('a removal', () => {
     return { client_id: clientId, csrf_token: own };
   }
 
-  test('of one application ends all that lives of it, and tells the audit', async () => {
+  test('of one application ends all its active access, and is audited', async () => {
     const { shown, remove, asked, events } = start();
     const form = await formOf(shown, 'notebook');
     asked.length = 0;
@@ -228,7 +228,7 @@ describe('a removal', () => {
     expect(events).toEqual([about('1', 'notebook'), about('3', 'notebook')]);
   });
 
-  test('of all ends all, and tells of nothing that had ended meanwhile', async () => {
+  test('of everything ends all, and does not audit what had ended meanwhile', async () => {
     const { shown, remove, asked, events, state } = start();
     state.endedBefore = '2';
     const form = await formOf(shown, null);
@@ -238,7 +238,7 @@ describe('a removal', () => {
     expect(events).toEqual([about('1', 'notebook'), about('3', 'notebook')]);
   });
 
-  test('that finds nothing is answered once it is for good that nothing lives', async () => {
+  test('that finds nothing responds once it is certain that no access is left', async () => {
     const { shown, remove, asked, events, state } = start();
     const [one, all] = [await formOf(shown, 'notebook'), await formOf(shown, null)];
     state.living = [allowed('2', 'robot')];
@@ -258,7 +258,7 @@ describe('a removal', () => {
     expect(events).toEqual([]);
   });
 
-  test('is done for no token but that of its form', async () => {
+  test('needs the token of its own form', async () => {
     const { shown, remove, asked, events } = start();
     const [one, all] = [await formOf(shown, 'notebook'), await formOf(shown, null)];
     asked.length = 0;

@@ -4,7 +4,7 @@ import { proofAlgorithms } from './binding.ts';
 
 const ALL = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 
-test('proofs may be signed with all that is verified, and with no RS256 under the profile', () => {
+test('proofs may use every supported algorithm, and not RS256 under the profile', () => {
   const { algorithms } = createProfiles({ code_ttl: 60, profile: 'fapi2' });
   expect(proofAlgorithms(createProfiles({ code_ttl: 60 }).algorithms)).toEqual(ALL);
   expect(proofAlgorithms(algorithms)).toEqual(ALL.filter((each) => each !== 'RS256'));

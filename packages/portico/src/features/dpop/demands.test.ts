@@ -21,7 +21,7 @@ describe('A configuration that contradicts itself', () => {
   };
   const message = 'needs oauth_server:dpop, which is off; set it to accept or require';
 
-  test('is told with all that demands what is switched off, which it is unless it says otherwise', () => {
+  test('is reported with everything that requires what is off, which is the default', () => {
     const bound = ['notes:write', 'notes:delete'].map((name) => ({
       key: `oauth_server:scopes:${name}:dpop`,
       message,
@@ -35,7 +35,7 @@ describe('A configuration that contradicts itself', () => {
     expect(dpopProblems({ scopes: { plain: 'A scope' } })).toEqual([]);
   });
 
-  test.each<DpopMode>(['accept', 'require'])('is none with %s', (dpop) => {
+  test.each<DpopMode>(['accept', 'require'])('is no contradiction with %s', (dpop) => {
     expect(dpopProblems({ dpop, dpop_nonces: true, scopes })).toEqual([]);
   });
 });
@@ -52,13 +52,13 @@ function refusal(mode: DpopMode, client: typeof CLIENT, named: readonly string[]
   }
 }
 
-describe('A token that is bound to no key', () => {
+describe('An unbound token', () => {
   const wanting = (reason: string) => [
     'invalid_dpop_proof',
     `no proof came, and no token is issued without one: ${reason}`,
   ];
 
-  test('is issued where nothing demands it', () => {
+  test('is issued if nothing requires a bound one', () => {
     for (const mode of ['off', 'accept'] as const) {
       expect(refusal(mode, CLIENT, ['notes:read', 'unheard:of'])).toBeNull();
       expect(refusal(mode, CLIENT, [])).toBeNull();
@@ -66,7 +66,7 @@ describe('A token that is bound to no key', () => {
     }
   });
 
-  test('is not issued where the client, the server or a scope demands it', () => {
+  test('is not issued if the client, the server or a scope requires a bound one', () => {
     expect(refusal('accept', DEMANDING, ['notes:write'])).toEqual(wanting('the client demands it'));
     expect(refusal('require', CLIENT, [])).toEqual(wanting('oauth_server:dpop is require'));
     expect(refusal('accept', CLIENT, ['notes:read', 'notes:delete'])).toEqual(
@@ -74,7 +74,7 @@ describe('A token that is bound to no key', () => {
     );
   });
 
-  test('is not issued for less since it was switched off', () => {
+  test('is not issued where one was required before DPoP was switched off', () => {
     expect(refusal('off', DEMANDING, [])).toEqual([
       'unauthorized_client',
       'no token is issued that is bound to no key: the client demands it, and oauth_server:dpop is off',
@@ -83,7 +83,7 @@ describe('A token that is bound to no key', () => {
   });
 });
 
-test('A token that is bound to a key is what all of them demand', () => {
+test('A bound token meets every requirement', () => {
   for (const mode of ['off', 'accept', 'require'] as const) {
     const requireBinding = createRequireBinding(mode, SCOPES);
     expect(() => requireBinding(DEMANDING, ['notes:write'], 'a thumbprint')).not.toThrow();

@@ -48,13 +48,13 @@ async function refusal(what: () => unknown): Promise<readonly unknown[]> {
 const wrong = (detail: string) => ['invalid_dpop_proof', detail, null];
 
 describe('The proof of a request', () => {
-  test('is its header field, for its method and the URL as the outside writes it', () => {
+  test('is its header field, for its method and its public URL', () => {
     const request = new Request('http://127.0.0.1:8080/token', { method: 'PUT', headers: { DPoP: 'a' } });
     expect(proofOf(request, URL_OF_IT)).toEqual({ proof: 'a', method: 'PUT', url: URL_OF_IT });
     expect(proofOf(new Request('http://127.0.0.1/'), URL_OF_IT).proof).toBeNull();
   });
 
-  test('says which key was proved; a request without one proves nothing', async () => {
+  test('gives the proved key; a request without one proves nothing', async () => {
     const { crv, kty, x, y } = jwk;
     const thumbprint = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
     expect(await dpop().check(proof())).toMatchObject({ thumbprint, algorithm: 'ES256', jti: 'once' });
@@ -63,7 +63,7 @@ describe('The proof of a request', () => {
     }
   });
 
-  test('that does not hold is refused, with the reason for the log', async () => {
+  test('that is invalid is refused, with the reason for the log', async () => {
     expect(await refusal(() => dpop().check('a'))).toEqual(
       wrong('of the proof: its header is missing or no base64url'),
     );
@@ -78,7 +78,7 @@ describe('The proof of a request', () => {
     );
   });
 
-  test('a fault of ours is not told as one of the proof', async () => {
+  test('an error of ours is not reported as one of the proof', async () => {
     const fault = new TypeError('a fault');
     const broken = dpop({
       clock: () => {
@@ -88,7 +88,7 @@ describe('The proof of a request', () => {
     await expect(broken.check(proof())).rejects.toBe(fault);
   });
 
-  test('is signed with what the profile allows, where there is one', async () => {
+  test('uses the algorithms of the profile, if there is one', async () => {
     const says = wrong('of the proof: its alg is ES256, which the profile does not allow');
     expect(await refusal(() => dpop({ algorithms: ['EdDSA'] }).check(proof()))).toEqual(says);
     expect(await dpop({ algorithms: ['EdDSA', 'ES256'] }).check(proof())).toMatchObject({ jti: 'once' });
@@ -98,7 +98,7 @@ describe('The proof of a request', () => {
     expect(() => requireAlgorithm(checked, ['ES256'])).not.toThrow();
   });
 
-  test('carries a good nonce where it has to, and is given one otherwise', async () => {
+  test('has a valid nonce if it must, and gets one otherwise', async () => {
     const strict = dpop({ nonces });
     expect(await strict.check(proof({ nonce: GOOD }))).toMatchObject({ nonce: GOOD });
     expect(await refusal(() => strict.check(proof()))).toEqual([
@@ -115,7 +115,7 @@ describe('The proof of a request', () => {
     expect([await strict.nonce(), await dpop().nonce()]).toEqual([GOOD, null]);
   });
 
-  test('is taken once, for its key and its jti, until it counts no more', async () => {
+  test('is accepted once, for its key and jti, until it expires', async () => {
     const made = dpop();
     const { check, claimed } = made;
     const checked = await check(proof());

@@ -28,7 +28,7 @@ function installation() {
 }
 
 describe('A nonce', () => {
-  test('is handed out for half a minute, and another one after it', async () => {
+  test('is handed out for half a minute, and then replaced', async () => {
     const { nonces, at } = installation()();
     const first = await nonces.current();
     at(29_999);
@@ -42,7 +42,7 @@ describe('A nonce', () => {
     expect(await nonces.current()).not.toBe(second);
   });
 
-  test('is not handed out by a clock that was set back: others would find it from the future', async () => {
+  test('is not handed out after the clock was set back: to others it would be from the future', async () => {
     const { nonces, at } = installation()();
     const first = await nonces.current();
     at(-1);
@@ -60,7 +60,7 @@ describe('A nonce', () => {
     expect(await asked.nonces.isGood(nonce)).toBe(false);
   });
 
-  test('is good in a process whose clock is behind, by less than a minute', async () => {
+  test('is valid in a process whose clock is less than a minute behind', async () => {
     const start = installation();
     const [one, other] = [start(), start()];
     const nonce = await one.nonces.current();
@@ -70,7 +70,7 @@ describe('A nonce', () => {
     expect(await other.nonces.isGood(nonce)).toBe(false);
   });
 
-  test('that was sealed for something else, by another installation, or by nobody is none', async () => {
+  test('that is invented, or sealed for something else or by another installation, is invalid', async () => {
     const start = installation();
     const { nonces, sealer } = start();
     const now = String(START);

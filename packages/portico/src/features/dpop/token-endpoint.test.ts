@@ -80,19 +80,19 @@ function start({ dpop = 'off', governs = false, ...started }: Started = {}) {
 }
 
 describe('a proof at the token endpoint', () => {
-  test('is not looked at where DPoP is off', async () => {
+  test('is ignored if DPoP is off', async () => {
     const { ask, steps } = start();
     expect((await ask('no proof at all')).status).toBe(200);
     expect(steps).toEqual(['authenticated', ...offered(null), ...ending]);
   });
 
-  test('is not needed where it is on', async () => {
+  test('is optional if DPoP is on', async () => {
     const { ask, steps } = start({ dpop: 'with nonces' });
     expect((await ask()).headers).not.toHaveProperty('DPoP-Nonce');
     expect(steps).toEqual(['authenticated', ...offered(null), ...ending]);
   });
 
-  test('is handed to the grant, which claims it once however often it asks', async () => {
+  test('is passed to the grant, which claims it once however often it asks', async () => {
     const { ask, steps } = start({ dpop: 'on' });
     const text = proof();
     expect((await ask(text)).headers).not.toHaveProperty('DPoP-Nonce');
@@ -102,19 +102,19 @@ describe('a proof at the token endpoint', () => {
     expect(steps).toEqual(['authenticated', ...offered(THUMBPRINT), 'proof claimed']);
   });
 
-  test('that is none is refused before the client is authenticated', async () => {
+  test('that is invalid is refused before the client is authenticated', async () => {
     const { ask, steps } = start({ dpop: 'on' });
     await expect(ask('no proof at all')).rejects.toMatchObject({ code: 'invalid_dpop_proof' });
     expect(steps).toEqual([]);
   });
 
-  test('is answered with the next nonce, which is there before anything is issued', async () => {
+  test('is answered with the next nonce, which is known before anything is issued', async () => {
     const { ask, steps } = start({ dpop: 'with nonces' });
     expect((await ask(proof())).headers).toMatchObject({ 'DPoP-Nonce': 'the next one' });
     expect(steps).toEqual(['authenticated', 'nonce', ...offered(THUMBPRINT), 'proof claimed', ...ending]);
   });
 
-  test('is claimed before what was kept is given to whoever sends it', async () => {
+  test('is claimed before a stored response is given to its sender', async () => {
     const { ask, steps } = start({ dpop: 'on', kept: 'spent' });
     const text = proof();
     expect(bodyOf(await ask(text))).toMatchObject({ access_token: 'kept' });
@@ -122,7 +122,7 @@ describe('a proof at the token endpoint', () => {
     await expect(ask(text)).rejects.toMatchObject({ code: 'invalid_dpop_proof' });
   });
 
-  test('of a client of the profile is signed as the profile allows, of any other as the server does', async () => {
+  test('is signed as the profile allows for a client with the profile, and as the server allows for others', async () => {
     expect((await start({ dpop: 'on' }).ask(proof('RS256'))).status).toBe(200);
     const { ask, steps } = start({ dpop: 'on', governs: true });
     expect((await ask(proof('ES256'))).status).toBe(200);

@@ -23,7 +23,7 @@ const fetchedBy = (fetchImage: FetchImage) => ({
 });
 
 describe('a logo', () => {
-  test('is kept with its hash and what it is', () => {
+  test('is kept with its hash and type', () => {
     const bytes = gif(48, 32);
     const logo = checkLogo(bytes);
     expect(logo).toEqual({
@@ -41,11 +41,11 @@ describe('a logo', () => {
     [gif(8, 513), 'The logo is 8 × 513 pixels; it may be 512 × 512'],
     [Buffer.from('<svg/>'), 'The logo is no PNG, JPEG, GIF or WebP picture'],
     [new Uint8Array(), 'The logo is no PNG, JPEG, GIF or WebP picture'],
-  ])('is of a size and a kind that pages show, and no other: %#', (bytes, problem) => {
+  ])('must have a size and type that pages can show: %#', (bytes, problem) => {
     expect(() => checkLogo(bytes)).toThrow(refusal(problem));
   });
 
-  test('is none unless one is named, which is asked for where logos are on', async () => {
+  test('is optional, and a given one is accepted only if logos are on', async () => {
     expect(await namedLogo({}, fetchedBy(nothing))).toBeUndefined();
     expect(await namedLogo({}, null)).toBeUndefined();
     const off = refusal('oauth_server:client_logos is off; set it to true first');
@@ -57,7 +57,7 @@ describe('a logo', () => {
     );
   });
 
-  test('is fetched from its address once, for an operator, and checked as any other', async () => {
+  test('is fetched from its address once, for an operator, and checked like any other', async () => {
     const asked: unknown[] = [];
     const fetchImage: FetchImage = async (url, about) => {
       asked.push([url.href, about]);
@@ -70,7 +70,7 @@ describe('a logo', () => {
     );
   });
 
-  test('that cannot be fetched is refused, and the refusal says why', async () => {
+  test('that cannot be fetched is refused, with the reason', async () => {
     await expect(namedLogo({ logoUri: 'none' }, fetchedBy(nothing))).rejects.toThrow(
       refusal('The address of the logo is no URL'),
     );

@@ -58,8 +58,8 @@ function refusal(refused: () => unknown): string | null {
   throw new Error('it was not refused');
 }
 
-describe('what is pushed', () => {
-  test('is kept for a minute, found by whoever has its request_uri and its client, until it is ended', async () => {
+describe('a pushed request', () => {
+  test('is kept for a minute, and found by its request_uri with its client until it ends', async () => {
     const { pushed, idOf, time, ticks, rows } = start();
     const { requestUri, expiresIn } = await pushed.keep(REQUEST, clientOf(), SENT);
     expect([requestUri.slice(0, URN.length), requestUri.length, expiresIn]).toEqual([
@@ -82,7 +82,7 @@ describe('what is pushed', () => {
     expect([await pushed.find(id), rows.size]).toEqual([null, 0]);
   });
 
-  test('is kept without its request_uri, which is another one each time', async () => {
+  test('is kept without its request_uri, which is always new', async () => {
     const { pushed, idOf, kept } = start();
     const uris = [];
     for (let time = 0; time < 2; time += 1)
@@ -99,7 +99,7 @@ describe('what is pushed', () => {
     ['203.0.113.7', '203.0.113.7'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     [null, ''],
-  ])('from %s is kept for the network "%s", with its bytes and those of a row', async (address, network) => {
+  ])('from %s counts for the network "%s", with its bytes and those of a row', async (address, network) => {
     const { pushed, kept } = start({ address });
     await pushed.keep(REQUEST, clientOf(), SENT);
     const parameters = '[["client_id","app"],["state","ä"]]';
@@ -107,7 +107,7 @@ describe('what is pushed', () => {
     expect(kept[0]?.[2]).toBe(START);
   });
 
-  test('is counted, unless a client of the operator that proves itself pushed it', async () => {
+  test('is counted, unless an authenticated client of an operator pushed it', async () => {
     const { pushed, kept } = start();
     const budget = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 };
     for (const [about, counted] of [
@@ -122,7 +122,7 @@ describe('what is pushed', () => {
     }
   });
 
-  test('without room is refused until some is free, and nothing is pruned for it', async () => {
+  test('is refused without room until some is free, and nothing is removed for it', async () => {
     const { pushed, ticks } = start({ hasRoom: false });
     const refused = pushed.keep(REQUEST, clientOf({ public: true }), SENT);
     await expect(refused).rejects.toThrow(NotNowError);
@@ -139,7 +139,7 @@ describe('what is pushed', () => {
 describe('a request_uri', () => {
   const OURS = URN + 'a'.repeat(43);
 
-  test('of another kind, or none, is none of ours', () => {
+  test('of another kind, or missing, is not one of ours', () => {
     const { idOf } = start();
     for (const query of [
       '',
@@ -152,7 +152,7 @@ describe('a request_uri', () => {
       expect(idOf(query)).toBeNull();
   });
 
-  test('of ours says one thing alone', () => {
+  test('of ours must come alone, with one client_id', () => {
     const { idOf } = start();
     const other = 'it came with another one, with a request, or with more than one client_id';
     for (const more of [`request_uri=${OURS}`, 'request_uri=x', 'request=e30', 'client_id=app', 'client_id='])
@@ -174,7 +174,7 @@ describe('a request_uri', () => {
       );
   });
 
-  test('and its client together are one id, whichever release reads them', () => {
+  test('and its client together make one id, in every release', () => {
     expect(start().idOf(`client_id=app&request_uri=${OURS}`)).toBe(
       'y53knjqG2RfU7OMEAgVQZdafdkGmiDYyUsD6WL0tJOk',
     );

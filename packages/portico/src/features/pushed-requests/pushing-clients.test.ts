@@ -59,7 +59,7 @@ function start(about: About = {}) {
   return { pushedBy, asked };
 }
 
-test('a client that is no document is looked up, and nothing is fetched', async () => {
+test('a client without a document is looked up, and nothing is fetched', async () => {
   const { pushedBy, asked } = start();
   expect([await pushedBy(OWN.id), await pushedBy('another'), asked]).toEqual([OWN, null, []]);
 });
@@ -68,13 +68,13 @@ test.each([
   ['203.0.113.7', '203.0.113.7'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
   [null, ''],
-])('a document is fetched as for a stranger of the network of %s', async (address, network) => {
+])('a document is fetched as for a stranger on the network of %s', async (address, network) => {
   const { pushedBy, asked } = start({ address });
   expect(await pushedBy(DOCUMENT)).toMatchObject({ id: DOCUMENT, registeredBy: 'document' });
   expect(asked).toEqual([expect.objectContaining({ person: network, isStranger: true })]);
 });
 
-test('a document is fetched anew for a scope that is asked for and that what is kept of it lacks', async () => {
+test('a document is fetched again for a requested scope that the stored one lacks', async () => {
   const client = { ...(await start().pushedBy(DOCUMENT)), scopes: ['openid'] } as Client;
   const kept = { client, freshUntil: NOW + 1000 };
   const scopesFor = async (form: string) => {
@@ -85,7 +85,7 @@ test('a document is fetched anew for a scope that is asked for and that what is 
   expect(await scopesFor('scope=openid+notes:read')).toEqual([true, 1]);
 });
 
-test('a document that cannot be used, or is not taken, is a client that is unknown: the log has why', async () => {
+test('an invalid or disallowed document is an unknown client, with the reason in the log', async () => {
   const refused = await start({ says: { client_name: 7 } })
     .pushedBy(DOCUMENT)
     .catch((error: unknown) => error);
@@ -105,7 +105,7 @@ test('a document that cannot be used, or is not taken, is a client that is unkno
   expect(asked).toEqual([]);
 });
 
-test('a document that cannot be fetched now may be later, and nobody is told that they asked for too much', async () => {
+test('a document that cannot be fetched now may be later; the client is not told that it asked too often', async () => {
   const says = new OutboundError('too many', 7);
   const refused = await start({ says })
     .pushedBy(DOCUMENT)
@@ -119,6 +119,6 @@ test('a document that cannot be fetched now may be later, and nobody is told tha
   });
 });
 
-test('a fault of this server is none of the client’s', async () => {
+test('an error of this server is not reported as the client’s', async () => {
   await expect(start().pushedBy('https://client.example/broken')).rejects.toThrow(TypeError);
 });

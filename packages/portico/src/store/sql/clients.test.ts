@@ -75,7 +75,7 @@ const logoOf = (text: string): ClientLogo => ({
 });
 
 describe('a client', () => {
-  test('is found as it was kept, in all that it is', async () => {
+  test('is returned as it was stored, with all its members', async () => {
     for (const changes of [{}, MORE_UNLIKE, { keys: { ...UNLIKE.keys, jwks: null } }]) {
       const client = await newClient(changes);
       expect(await store.clients.findClient(client.id)).toEqual(client);
@@ -83,7 +83,7 @@ describe('a client', () => {
     expect(await store.clients.findClient('nobody')).toBeNull();
   });
 
-  test('of an earlier release signs with RS256, and is one of the web that an operator registered', async () => {
+  test('of an earlier release signs with RS256, and is a web application of an operator', async () => {
     const client = await newClient({ keys: UNLIKE.keys });
     await set('oauth_clients', ['client_id', client.id], {
       id_token_alg: null,
@@ -93,14 +93,14 @@ describe('a client', () => {
     expect(await store.clients.findClient(client.id)).toEqual(client);
   });
 
-  test('with a method that this release does not know has keys that are none', async () => {
+  test('with a method that this release does not know has no usable keys', async () => {
     const client = await newClient({ keys: UNLIKE.keys });
     await set('oauth_clients', ['client_id', client.id], { token_endpoint_auth_method: 'of later' });
     const keys = { jwks: null, jwksUri: null, algorithm: null };
     expect(await store.clients.findClient(client.id)).toEqual({ ...client, keys });
   });
 
-  test('that the server does not take now is found as one revoked since it was there, and listed as it is kept', async () => {
+  test('that the server does not accept now counts as revoked since its creation, and is listed as stored', async () => {
     const taken = await newClient();
     const refused = await newClient();
     const ended = await newClient({ revokedAt: NOW + 5 });
@@ -111,7 +111,7 @@ describe('a client', () => {
     expect(await strict.clients.listClients()).toContainEqual(refused);
   });
 
-  test('is kept with its logo, which is found by its hash, of this client alone', async () => {
+  test('is stored with its logo, which is found by its hash for this client only', async () => {
     const logo = logoOf('png');
     const [one, other] = [clientNamed(name('client')), clientNamed(name('client'))];
     await store.clients.insertClient(one, logo);
@@ -123,7 +123,7 @@ describe('a client', () => {
     expect(await store.logos.findLogo(other.id, logo.hash)).toBeNull();
   });
 
-  test('is listed after those that are older, and of one moment by its id', async () => {
+  test('is listed after older ones, and of one moment by id', async () => {
     await emptied('oauth_clients');
     for (const [id, createdAt] of [
       ['b', NOW],
@@ -137,7 +137,7 @@ describe('a client', () => {
     await emptied('oauth_clients');
   });
 
-  test('may ask for ID tokens with the scope openid, wherever it stands, and for the codes, while it lives', async () => {
+  test('may request ID tokens if it has the scope openid and the code grant, until it is revoked', async () => {
     const has = async (changes: Partial<Client>) => {
       await emptied('oauth_clients');
       await newClient(changes);
@@ -152,7 +152,7 @@ describe('a client', () => {
     await emptied('oauth_clients');
   });
 
-  test('ends once, and keeps when that was', async () => {
+  test('is revoked once, and keeps the time', async () => {
     const { id } = await newClient();
     expect(await store.clients.revokeClient('nobody', NOW)).toBe(false);
     expect(await store.clients.revokeClient(id, NOW)).toBe(true);
@@ -160,7 +160,7 @@ describe('a client', () => {
     expect(await store.clients.findClient(id)).toMatchObject({ revokedAt: NOW });
   });
 
-  test('that is revoked from the beginning takes the place of none', async () => {
+  test('that is revoked from the start replaces none', async () => {
     const client = await newClient();
     await store.clients.insertRevokedClient({ ...client, name: 'Blocked', revokedAt: NOW });
     expect(await store.clients.findClient(client.id)).toEqual(client);
@@ -170,10 +170,10 @@ describe('a client', () => {
   });
 });
 
-describe('a client that is inserted unless there is one', () => {
+describe('a client that is inserted if it is new', () => {
   const titled = (title: string) => (client: Client) => client.name === title;
 
-  test('is not while there is one that fits: the oldest is answered', async () => {
+  test('is not inserted if a matching one exists: the oldest is returned', async () => {
     await emptied('oauth_clients');
     const title = name('A name');
     const logo = logoOf('gif');
@@ -194,7 +194,7 @@ describe('a client that is inserted unless there is one', () => {
     expect(asked.every((id) => listed.includes(id))).toBe(true);
   });
 
-  test('by a commit that was lost, is so if it took effect, and is not if not', async () => {
+  test('with a lost commit, is inserted if the commit took effect, and otherwise not', async () => {
     await emptied('oauth_clients');
     const title = name('A name');
     const one = clientNamed(name('client'), { name: title });
@@ -212,7 +212,7 @@ describe('a client that is inserted unless there is one', () => {
 });
 
 describe('many clients at once', () => {
-  test('are inserted all, or none when one of their ids is there: that id is answered', async () => {
+  test('are all inserted, or none if one of their ids exists: that id is returned', async () => {
     await emptied('oauth_clients');
     expect(await store.clients.insertClients([])).toBeNull();
     const ids = [name('client'), name('client'), name('client')];
@@ -230,7 +230,7 @@ describe('many clients at once', () => {
     expect(listed.filter((id) => id.includes(' '))).toEqual([]);
   });
 
-  test('by a commit that was lost, are there if it took effect, and not because somebody else has taken an id since', async () => {
+  test('with a lost commit, are inserted if it took effect, and not if another process has taken an id since', async () => {
     await emptied('oauth_clients');
     const clients = [clientNamed(name('client')), clientNamed(name('client'))];
     const [first = clientNamed('')] = clients;
@@ -248,7 +248,7 @@ describe('many clients at once', () => {
 });
 
 describe('the secret of a client', () => {
-  test('is replaced by another alone, and where it is said which, only that one', async () => {
+  test('is replaced only by another one, and a stated previous one only if it is current', async () => {
     const { id } = await newClient({ secretHash: 'first' });
     expect(await store.clients.rotateSecret(id, 'first', null)).toBe(false);
     expect(await store.clients.rotateSecret(id, 'second', NOW + HOUR, 'not the first')).toBe(false);
@@ -270,7 +270,7 @@ describe('the secret of a client', () => {
     });
   });
 
-  test('whose rotation was lost is rotated all the same, unless the client has ended meanwhile', async () => {
+  test('whose rotation was lost is rotated anyway, unless the client was revoked meanwhile', async () => {
     for (const when of ['before it took effect', 'after it took effect'] as const) {
       const { id } = await newClient({ secretHash: name('first') });
       const second = name('second');
@@ -288,7 +288,7 @@ describe('the secret of a client', () => {
 });
 
 describe('a client that is changed', () => {
-  test('is what it was changed to, in all that can be, and nothing else', async () => {
+  test('gets the new values of all fields that may change, and of no others', async () => {
     const read = await newClient();
     const changed = { ...read, ...UNLIKE, siteUri: 'https://client.example/', logoHash: 'a logo' };
     expect(await store.clients.updateClient(read, { ...changed, public: true, profile: 'fapi2' })).toBe(true);
@@ -298,7 +298,7 @@ describe('a client that is changed', () => {
   });
 
   test.each(Object.keys(UNLIKE) as (keyof typeof UNLIKE)[])(
-    '%s by another since it was read, is not',
+    'is not changed if %s has changed since it was read',
     async (key) => {
       const read = await newClient();
       expect(await store.clients.updateClient(read, { ...read, [key]: UNLIKE[key] })).toBe(true);
@@ -307,7 +307,7 @@ describe('a client that is changed', () => {
     },
   );
 
-  test('keeps its logo, unless it is given another, or none', async () => {
+  test('keeps its logo, unless it gets another one or none', async () => {
     const [one, other] = [logoOf('one'), logoOf('other')];
     const read = clientNamed(name('client'));
     await store.clients.insertClient(read, one);
@@ -322,7 +322,7 @@ describe('a client that is changed', () => {
     expect(await store.logos.findLogo(read.id, other.hash)).toBeNull();
   });
 
-  test('is one that an operator registered: none of another, none that is revoked or unknown', async () => {
+  test('must be an active client of an operator', async () => {
     for (const registeredBy of ['document', 'registration'] as const) {
       const read = await newClient({ registeredBy });
       expect(await store.clients.updateClient(read, { ...read, name: 'Another' })).toBe(false);
@@ -336,7 +336,7 @@ describe('a client that is changed', () => {
     expect(await store.clients.updateClient(earlier, { ...earlier, name: 'Another' })).toBe(true);
   });
 
-  test('by a commit that was lost, is changed if it took effect, and not if not', async () => {
+  test('with a lost commit, is changed if the commit took effect, and otherwise not', async () => {
     const read = await newClient();
     const changed = { ...read, name: 'Another' };
     await expect(losing('before it took effect').clients.updateClient(read, changed)).rejects.toThrow(AWAY);
@@ -350,7 +350,7 @@ describe('a client that is changed', () => {
   });
 });
 
-describe('a client that is a document', () => {
+describe('a client with a document', () => {
   const documentClient = (changes: Partial<Client> = {}) =>
     clientNamed(`https://client.example/${name('document')}`, {
       registeredBy: 'document',
@@ -359,7 +359,7 @@ describe('a client that is a document', () => {
       ...changes,
     });
 
-  test('is kept as its document says, each time anew, and when that was', async () => {
+  test('is stored as its document says, each time, with the time', async () => {
     watched.meanwhile = null;
     const client = documentClient({ usedAt: NOW - 1, profile: 'fapi2' });
     expect(await store.documentClients.findDocumentClient(client.id)).toBeNull();
@@ -390,7 +390,7 @@ describe('a client that is a document', () => {
     });
   });
 
-  test('is known when another process has kept it at that moment, and revoked when an operator has blocked it', async () => {
+  test('is known if another process has just stored it, and revoked if an operator has blocked it', async () => {
     watched.meanwhile = null;
     const client = documentClient();
     const elsewhere = { ...client, name: 'Another' };
@@ -442,7 +442,7 @@ describe('a client that is a document', () => {
       NOW,
     );
 
-  test('unblocked, leaves nothing of what it had, and everything of the others', async () => {
+  test('after unblocking has nothing left, and other clients keep everything', async () => {
     watched.meanwhile = null;
     const tables = ['oauth_families', 'oauth_access_tokens', 'oauth_consent_requests'];
     await emptied(...tables);
@@ -528,7 +528,7 @@ describe('a client that is a document', () => {
     await database.execute('DELETE FROM oauth_waiting_requests WHERE expires_at = ?', [NOW + HOUR]);
   });
 
-  test('unblocked, leaves nothing of more than a statement takes', async () => {
+  test('after unblocking has nothing left, even if one statement cannot remove it all', async () => {
     watched.meanwhile = null;
     for (const count of [500, 501]) {
       const client = documentClient();
@@ -548,7 +548,7 @@ describe('a client that is a document', () => {
     }
   });
 
-  test('unblocked by a commit that was lost, is so if it took effect, and blocked if not', async () => {
+  test('with a lost commit, is unblocked if the commit took effect, and otherwise stays blocked', async () => {
     watched.meanwhile = null;
     const client = documentClient();
     await store.documentClients.keepDocumentClient(client, NOW + HOUR);
@@ -599,7 +599,7 @@ describe('a client that registers itself', () => {
     return { hash, token };
   };
 
-  test('is kept as it is, with its token, and counts for its network', async () => {
+  test('is stored unchanged with its token, and counts for its network', async () => {
     const registration = registrationOf({}, { ...MORE_UNLIKE, usedAt: null, revokedAt: null });
     const { client, tokenHash, network } = registration;
     expect(await store.registrations.registerClient(registration, limits, NOW)).toBeNull();
@@ -614,7 +614,7 @@ describe('a client that registers itself', () => {
     ]);
   });
 
-  test('is refused without a write when its network has registered so many, until the oldest is older than the period', async () => {
+  test('is refused without a write if its network has registered too many, until the oldest is out of the period', async () => {
     const network = name('network');
     for (const createdAt of [NOW, NOW + 5])
       expect(
@@ -629,7 +629,7 @@ describe('a client that registers itself', () => {
     expect(await store.registrations.registerClient(next, limits, NOW + HOUR)).toBeNull();
   });
 
-  test('is refused in its turn, too, when another has come before it meanwhile', async () => {
+  test('is also refused in its turn, if another one has come first', async () => {
     const network = name('network');
     const one = { ...limits, ofOneNetwork: 1 };
     const late = registrationOf({ network });
@@ -650,7 +650,7 @@ describe('a client that registers itself', () => {
     expect(await store.clients.findClient(late.client.id)).toBeNull();
   });
 
-  test('takes the place of the oldest that nobody has used, once that is older than the period', async () => {
+  test('replaces the oldest unused client that is out of the period', async () => {
     await emptied('oauth_clients');
     const two = { ...limits, unused: 2 };
     await newClient({ createdAt: NOW - 2 * HOUR });
@@ -678,7 +678,7 @@ describe('a client that registers itself', () => {
     ).toBeNull();
   });
 
-  test('does not take the place of one that is used at that moment', async () => {
+  test('does not replace one that is being used at that moment', async () => {
     await emptied('oauth_clients');
     const oldest = registrationOf({}, { createdAt: NOW - HOUR });
     await store.registrations.registerClient(oldest, limits, NOW);
@@ -706,7 +706,7 @@ describe('a client that registers itself', () => {
     expect(await store.clients.findClient(oldest.client.id)).toMatchObject({ usedAt: NOW });
   });
 
-  test('with an initial access token is held to no limit but its uses and its end', async () => {
+  test("with an initial access token is limited only by the token's uses and end", async () => {
     const network = name('network');
     const none = { ofOneNetwork: 0, unused: 0, period: HOUR };
     const { hash, token } = await initialToken();
@@ -725,7 +725,7 @@ describe('a client that registers itself', () => {
     expect(await store.initialAccessTokens.findInitialAccessToken(hash)).toEqual({ ...token, usesLeft: 0 });
   });
 
-  test('by a commit that was lost, is there if it took effect, and not if not', async () => {
+  test('with a lost commit, is registered if the commit took effect, and otherwise not', async () => {
     const registration = registrationOf();
     const lost = losing('before it took effect');
     await expect(lost.registrations.registerClient(registration, limits, NOW)).rejects.toThrow(AWAY);
@@ -739,7 +739,7 @@ describe('a client that registers itself', () => {
     });
   });
 
-  test('is changed by its token in all that it says of itself, and nothing else', async () => {
+  test('can change with its token all that it says about itself, and nothing else', async () => {
     const registration = registrationOf();
     const { client, tokenHash } = registration;
     await store.registrations.registerClient(registration, limits, NOW);
@@ -759,7 +759,7 @@ describe('a client that registers itself', () => {
     expect(await store.registrations.updateRegistration(changed, tokenHash)).toBe(false);
   });
 
-  test('finds the initial access tokens that an operator made, and none that an operator has taken back', async () => {
+  test('finds initial access tokens until an operator revokes them', async () => {
     await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
     const [second, first, third] = [
       await initialToken(),
@@ -780,7 +780,7 @@ describe('a client that registers itself', () => {
 
   const NEVER = { neverUsedBefore: 0, unusedBefore: 0, expiredBefore: 0, uncountedBefore: 0 };
 
-  test('goes when nobody has used it, or nobody any more, and nobody else goes with it', async () => {
+  test('is removed if it was never used or has not been used for long; others stay', async () => {
     await emptied('oauth_clients');
     const registered = async (usedAt: number | null, createdAt: number, changes: Partial<Client> = {}) => {
       const client = await newClient({ registeredBy: 'registration', usedAt, createdAt, ...changes });
@@ -819,7 +819,7 @@ describe('a client that registers itself', () => {
     await emptied('oauth_clients');
   });
 
-  test('goes with as many as are asked for, and there are more until nothing was found', async () => {
+  test('are removed in batches, and there are more until nothing was found', async () => {
     await emptied('oauth_clients');
     await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
     for (let count = 0; count < 3; count += 1) {
@@ -836,7 +836,7 @@ describe('a client that registers itself', () => {
     expect(await store.expired.pruneRegistrations(before, 2)).toEqual({ clients: 0, more: false });
   });
 
-  test('leaves an initial access token until it has ended, and is known by its network as long as that counts', async () => {
+  test('keeps an initial access token until it has ended, and its network while that counts', async () => {
     await emptied('oauth_clients');
     await database.execute("DELETE FROM oauth_initial_access_tokens WHERE token_hash <> ''");
     const ended = await initialToken({ expiresAt: NOW - 1 });
@@ -899,7 +899,7 @@ function requestOf(changes: Partial<ConsentRequest> = {}): ConsentRequest {
 }
 
 describe('a request that a person was shown', () => {
-  test('is found as it was kept, once under its id', async () => {
+  test('is found as it was stored, once by its id', async () => {
     const request = requestOf();
     expect(await store.consentRequests.insertConsentRequest(request)).toBe(true);
     expect(await store.consentRequests.findConsentRequest(request.idHash)).toEqual(request);
@@ -916,12 +916,12 @@ describe('a request that a person was shown', () => {
     });
   });
 
-  test('that cannot be kept is a fault, not one of an id that is there', async () => {
+  test('that cannot be stored is an error, not an existing id', async () => {
     const request = requestOf({ browserHash: null as never });
     await expect(store.consentRequests.insertConsentRequest(request)).rejects.toThrow(/browser_hash/);
   });
 
-  test('is shown again with other scopes as it was read, in time, and until it has ended', async () => {
+  test('can be shown again with other scopes, unless it has changed, been answered or expired', async () => {
     const request = requestOf();
     await store.consentRequests.insertConsentRequest(request);
     expect(await store.consentRequests.presentConsentRequest(request, ['openid'], NOW + HOUR)).toBe(false);
@@ -951,7 +951,7 @@ describe('a request that a person was shown', () => {
   });
 });
 
-describe('a request that waits for somebody to sign in', () => {
+describe('a request that waits for sign-in', () => {
   const budget = { total: 1000, ofOneNetwork: 400 };
   const waiting = (network: string, bytes: number, expiresAt = NOW + HOUR) => ({
     secretHash: name('waiting'),
@@ -964,7 +964,7 @@ describe('a request that waits for somebody to sign in', () => {
   const waits = async ({ secretHash }: { readonly secretHash: string }, now = NOW) =>
     (await store.waitingRequests.findWaitingRequest(secretHash, now)) !== null;
 
-  test('is found until it expires, or has ended; what is no request is neither', async () => {
+  test('is found until it expires or ends; other text finds nothing', async () => {
     await fresh();
     const request = waiting('a', 100);
     expect(await store.waitingRequests.keepWaitingRequest(request, budget, NOW)).toBe(true);
@@ -981,7 +981,7 @@ describe('a request that waits for somebody to sign in', () => {
     ]);
   });
 
-  test('without a budget counts for nothing, and is kept however many there are', async () => {
+  test('without a budget counts for nothing, and is stored however many there are', async () => {
     await fresh();
     const pushed = Array.from({ length: 3 }, () => waiting('a', 10_000));
     for (const each of pushed)
@@ -993,7 +993,7 @@ describe('a request that waits for somebody to sign in', () => {
     for (const each of pushed) expect(await waits(each)).toBe(true);
   });
 
-  test('takes the share of its network to the byte, and is refused without a write beyond it', async () => {
+  test("uses its network's share to the byte, and is refused without a write beyond it", async () => {
     await fresh();
     expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 300), budget, NOW)).toBe(true);
     const before = watched.transactions;
@@ -1003,7 +1003,7 @@ describe('a request that waits for somebody to sign in', () => {
     expect(await store.waitingRequests.keepWaitingRequest(waiting('a', 100), budget, NOW)).toBe(true);
   });
 
-  test('is counted until it expires, and goes then', async () => {
+  test('counts until it expires, and is then removed', async () => {
     await fresh();
     const [soon, later] = [waiting('a', 200, NOW + 1), waiting('a', 200, NOW + 2)];
     for (const each of [soon, later])
@@ -1017,7 +1017,7 @@ describe('a request that waits for somebody to sign in', () => {
     expect(hashes).toHaveLength(3);
   });
 
-  test('takes the place of the oldest of the network that holds most', async () => {
+  test('replaces the oldest of the network with the most', async () => {
     await fresh();
     const [oldest, next, third] = [
       waiting('a', 100, NOW + 10),
@@ -1040,7 +1040,7 @@ describe('a request that waits for somebody to sign in', () => {
     await fresh();
   });
 
-  test('by a commit that was lost, is kept if it took effect, and not if not', async () => {
+  test('with a lost commit, is stored if the commit took effect, and otherwise not', async () => {
     await fresh();
     const request = waiting('a', 100);
     const lost = losing('before it took effect');
@@ -1054,8 +1054,8 @@ describe('a request that waits for somebody to sign in', () => {
   });
 });
 
-describe('the key of the cookies', () => {
-  test('is the one that was kept first, also by another process at that moment; those before the oldest go', async () => {
+describe('the cookie key', () => {
+  test('is the one that was stored first, even by another process at that moment; earlier ones are removed', async () => {
     watched.meanwhile = null;
     await emptied('oauth_cookie_keys');
     expect(await store.cookieKeys.findCookieKey(600)).toBeNull();
@@ -1071,7 +1071,7 @@ describe('the key of the cookies', () => {
     ).toEqual([null, 'theirs', 'third']);
   });
 
-  test('that went before it could be used is a fault', async () => {
+  test('that was removed before use is an error', async () => {
     watched.meanwhile = null;
     await emptied('oauth_cookie_keys');
     await expect(store.cookieKeys.cookieKey(600, 'first', 601)).rejects.toThrow('could not be kept');
@@ -1081,7 +1081,7 @@ describe('the key of the cookies', () => {
 describe('the subject of a person', () => {
   const person = () => ({ provider: 'accounts', id: name('person') });
 
-  test('is the one that was assigned first, also by another process at that moment, and says who the person is', async () => {
+  test('is the first one assigned, even by another process at that moment, and identifies the person', async () => {
     watched.meanwhile = null;
     const [ada, grace] = [person(), person()];
     const [first, second] = [name('subject'), name('subject')];
@@ -1106,7 +1106,7 @@ describe('the subject of a person', () => {
     expect(await store.subjects.findSubject(grace)).toBe(second);
   });
 
-  test('is what was assigned, also when the person is erased at that moment', async () => {
+  test('is the assigned one, even if the person is erased at that moment', async () => {
     watched.meanwhile = null;
     const [ada, grace] = [person(), person()];
     const subject = name('subject');
@@ -1129,7 +1129,7 @@ describe('the subject of a person', () => {
     expect(await store.subjects.findSubject(grace)).toBeNull();
   });
 
-  test('of another server is taken over where neither the person has one nor anybody has it', async () => {
+  test('of another server is adopted if the person has none and no one else has it', async () => {
     watched.meanwhile = null;
     const [ada, grace] = [person(), person()];
     const [first, second] = [name('subject'), name('subject')];
@@ -1171,7 +1171,7 @@ describe('a store', () => {
   });
 });
 
-describe('where a database takes one letter for another, and a store does not', () => {
+describe('with a database collation that ignores case or accents', () => {
   /** As an engine does whose columns have another collation than ours. */
   async function withLooseText(...tables: readonly string[]): Promise<WatchedStore> {
     const loose = await openWatchedStore();
@@ -1186,7 +1186,7 @@ describe('where a database takes one letter for another, and a store does not', 
     return loose;
   }
 
-  test('a client, a document and a person are whoever is written so, byte by byte', async () => {
+  test('clients, documents and people are still compared byte by byte', async () => {
     const loose = await withLooseText('oauth_clients', 'oauth_subjects');
     try {
       const { store: one } = loose;

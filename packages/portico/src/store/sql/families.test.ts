@@ -154,7 +154,7 @@ describe('a person’s answer', () => {
       await rowsOf<{ outcome: string | null }>('SELECT outcome FROM oauth_consent_requests ORDER BY id_hash')
     ).map((row) => row.outcome);
 
-  test('that allows is a row with all that was allowed, and given once', async () => {
+  test('that allows is stored with all that was allowed, once', async () => {
     await ask();
     await ask({ id_hash: 'other' });
     expect(await store.consentRequests.answerConsent(ASKED, NEW, YES)).toBe(true);
@@ -167,7 +167,7 @@ describe('a person’s answer', () => {
     expect(await outcome()).toEqual(['allowed', null]);
   });
 
-  test('that denies is given once, and gives nothing', async () => {
+  test('that denies is stored once, and gives nothing', async () => {
     await ask();
     await ask({ id_hash: 'other' });
     expect(await store.consentRequests.answerConsent(ASKED, null, YES)).toBe(true);
@@ -183,8 +183,8 @@ describe('a person’s answer', () => {
     ['what another person was asked', { user_id: 'grace' }],
     ['what the person of another provider was asked', { user_provider: 'others' }],
     ['what was ended', { outcome: 'void' }],
-    ['what nobody was asked', { id_hash: 'else' }],
-  ])('is none to %s', async (_, changes: Row) => {
+    ['a question with another id', { id_hash: 'else' }],
+  ])('is refused for %s', async (_, changes: Row) => {
     await ask(changes);
     const { outcome: before = null } = changes;
     for (const allowed of [null, NEW])
@@ -192,13 +192,13 @@ describe('a person’s answer', () => {
     expect([await outcome(), await families()]).toEqual([[before], []]);
   });
 
-  test.each(EITHER)('that denies, and is lost %s, is given all the same', async (when) => {
+  test.each(EITHER)('that denies, and is lost %s, is stored anyway', async (when) => {
     await ask();
     expect(await losing(when).consentRequests.answerConsent(ASKED, null, YES)).toBe(true);
     expect(await outcome()).toEqual(['denied']);
   });
 
-  test('that denies, and is lost, does not undo another', async () => {
+  test('that denies, and is lost, does not undo another answer', async () => {
     for (const other of ['allowed', 'void']) {
       await emptied('oauth_consent_requests');
       await ask();
@@ -210,7 +210,7 @@ describe('a person’s answer', () => {
     }
   });
 
-  test('that allows, and is lost, was given or never will be', async () => {
+  test('that allows, and is lost, was stored or never will be', async () => {
     await ask();
     await expect(
       losing('before it took effect').consentRequests.answerConsent(ASKED, NEW, YES),
@@ -226,7 +226,7 @@ describe('a person’s answer', () => {
   });
 });
 
-test('is one of openid by that word among its scopes, also when it has ended', async () => {
+test('an authorization is for openid if its scopes have that word, also after it has ended', async () => {
   expect(await store.authorizations.hasOpenidFamily()).toBe(false);
   for (const [scope, has] of [
     ['notes:read openid2', false],
@@ -243,7 +243,7 @@ describe('a code', () => {
   const offered = { id: 'f', hash: 'code' };
   const known = { ...CODE, parameters: PARAMETERS };
 
-  test('is found by its authorization and its hash, and by no other', async () => {
+  test('is found only by its authorization and hash', async () => {
     await family();
     await family({ id: 'g', code_hash: null });
     await family({
@@ -293,13 +293,13 @@ describe('a code', () => {
     expect(await again()).toEqual({ issued: false, refusal: 'revoked' });
   });
 
-  test('of an authorization that has ended gives nothing', async () => {
+  test('of an ended authorization gives nothing', async () => {
     await family({ revoked_at: NOW - 1 });
     expect(await store.codes.spendCode(CODE, TOKENS, NOW)).toEqual({ issued: false, refusal: 'revoked' });
     expect([await families(), await accessTokens()]).toEqual([[{ ...ALLOWED, revoked_at: NOW - 1 }], []]);
   });
 
-  test('that is burnt is spent, and ends what it gave when its own client offers it again', async () => {
+  test('that was spent early ends what it gave when its client uses it again', async () => {
     await family();
     const burn = (by: string, now = NOW) => store.codes.burnCode(CODE, by, now);
     expect(await burn('notes')).toBe(false);
@@ -321,7 +321,7 @@ describe('a refresh token', () => {
   const offered = { id: 'f', hash: 'current', markHash: 'mark' };
   const known = { ...TOKEN, generation: 3 };
 
-  test('is found by its authorization and its mark, in use or not', async () => {
+  test('is found by its authorization and number, current or not', async () => {
     await inUse();
     await inUse({ id: 'g', refresh_mark_hash: null });
     expect(await store.refreshTokens.findRefreshToken(offered)).toEqual(known);
@@ -351,7 +351,7 @@ describe('a refresh token', () => {
     expect(await use()).toEqual({ issued: false, refusal: 'revoked' });
   });
 
-  test('keeps its answer if it is asked to; then a second use ends nothing', async () => {
+  test('keeps its response if asked to; then a second use ends nothing', async () => {
     await inUse();
     const use = (now = NOW) => store.refreshTokens.rotateRefreshToken(TOKEN, TOKENS, now, 'sealed');
     expect(await use()).toEqual({ issued: true });
@@ -367,7 +367,7 @@ describe('a refresh token', () => {
     });
   });
 
-  test('that is not the one in use ends its authorization, unless another did', async () => {
+  test('that is not the current one ends its authorization, unless another use did', async () => {
     const replay = () => store.authorizations.revokeReplayed(TOKEN, NOW);
     await inUse();
     await inUse({ id: 'g', refresh_hash: 'next' });
@@ -393,7 +393,7 @@ describe.each([
     (of: Store, tokens: NewTokens) => of.refreshTokens.rotateRefreshToken(TOKEN, tokens, NOW, 'sealed'),
     IN_USE,
   ],
-])('the use of %s that is lost', (_, use, before: Row) => {
+])('the lost use of %s', (_, use, before: Row) => {
   /** What the question meets next fails, as long as the store stays away. */
   const away = () => {
     watched.meanwhile = {
@@ -410,7 +410,7 @@ describe.each([
     return outcome;
   }
 
-  test('has given its tokens, or never will, when the store is back at once', async () => {
+  test('has given its tokens or never will, if the store is back at once', async () => {
     await family(before);
     await expect(use(losing('before it took effect'), TOKENS)).rejects.toThrow(AWAY);
     expect(await families()).toEqual([{ ...ALLOWED, ...before }]);
@@ -421,7 +421,7 @@ describe.each([
     expect(await accessTokens()).toEqual(['a']);
   });
 
-  test('that fails for another reason fails as it does', async () => {
+  test('fails as usual for another reason', async () => {
     await family(before);
     watched.meanwhile = {
       before: /^UPDATE oauth_families/,
@@ -430,7 +430,7 @@ describe.each([
     await expect(use(store, TOKENS)).rejects.toThrow('Another reason');
   });
 
-  test('is settled once the store is back: its tokens are the last word, also without a refresh token', async () => {
+  test('is settled once the store is back: its tokens are final, also without a refresh token', async () => {
     for (const tokens of [TOKENS, WITHOUT]) {
       await emptied('oauth_families', 'oauth_access_tokens');
       const { settle } = await unsettled('after it took effect', tokens);
@@ -452,13 +452,13 @@ describe.each([
     ['a later use has another token in use', { refresh_hash: 'later' }],
     ['a later use has left no token', { refresh_hash: null }],
     ['the authorization has ended', { revoked_at: NOW }],
-  ])('is not the last word when %s', async (__, changes: Row) => {
+  ])('is not final if %s', async (__, changes: Row) => {
     const { settle } = await unsettled('after it took effect');
     await set('oauth_families', ['id', 'f'], changes);
     expect(await settle()).toBe(false);
   });
 
-  test('is not the last word of an authorization that is gone', async () => {
+  test('is not final for an authorization that is gone', async () => {
     const { settle } = await unsettled('after it took effect', WITHOUT);
     await emptied('oauth_families');
     expect(await settle()).toBe(false);
@@ -466,7 +466,7 @@ describe.each([
 });
 
 describe('an authorization', () => {
-  test('ends once; where a server that takes over may not have it yet, that it has is written again', async () => {
+  test('ends once; it is written again if a standby that takes over may not have it yet', async () => {
     await inUse();
     await inUse({ id: 'g', client_id: 'diary' });
     const { store: other, confirmed } = confirming();
@@ -483,7 +483,7 @@ describe('an authorization', () => {
     expect(await revokedAt()).toEqual([NOW, null]);
   });
 
-  test('of this person and client that has ended is written again, and no other', async () => {
+  test('is written again as ended only for this person and client', async () => {
     for (const [id, changes] of Object.entries<Row>({
       1: { revoked_at: NOW },
       2: { revoked_at: NOW - 1 },
@@ -498,7 +498,7 @@ describe('an authorization', () => {
     expect(confirmed).toEqual([2]);
   });
 
-  test('is listed for its person as long as it lives, the earliest first', async () => {
+  test('is listed for its person until it ends, oldest first', async () => {
     const client = (id: string, changes: Row = {}) =>
       insert('oauth_clients', {
         client_id: id,
@@ -539,13 +539,13 @@ describe('an authorization', () => {
   });
 });
 
-describe('authorizations that nobody needs any more', () => {
+describe('old authorizations', () => {
   const prune = (limit: number) => removeFamilies(database, ['prune_after', '< ?', [NOW]], limit);
   const ids = async (table: string, key: string) =>
     (await rowsOf<{ id: string }>(`SELECT ${key} AS id FROM ${table} ORDER BY ${key}`)).map(({ id }) => id);
   const left = () => ids('oauth_families', 'id');
 
-  test('go so many at a time, the oldest first', async () => {
+  test('are removed in batches, the oldest first', async () => {
     for (const [id, after] of Object.entries({ a: -1, b: -3, c: -2, d: 0 }))
       await family({ id, prune_after: NOW + after });
     expect([await prune(2), await left()]).toEqual([{ removed: 2, more: true }, ['a', 'd']]);
@@ -555,7 +555,7 @@ describe('authorizations that nobody needs any more', () => {
     expect(watched.writes).toEqual([]);
   });
 
-  test('stay when they are used at that moment', async () => {
+  test('stay if they are used at that moment', async () => {
     await family({ prune_after: NOW - 1 });
     watched.meanwhile = {
       before: /^DELETE FROM oauth_families/,
