@@ -113,8 +113,8 @@ beforeAll(async () => {
     await mkdir(own, { recursive: true });
     const tarball = `${name.replace('@', '').replace('/', '-')}.tgz`;
     await run('tar', ['xzf', path.join(folder, tarball), '--strip-components=1'], { cwd: own });
-    const { dependencies } = JSON.parse(await readFile(path.join(own, 'package.json'), 'utf8')) as {
-      readonly dependencies: Readonly<Record<string, string>>;
+    const { dependencies = {} } = JSON.parse(await readFile(path.join(own, 'package.json'), 'utf8')) as {
+      readonly dependencies?: Readonly<Record<string, string>>;
     };
     for (const each of Object.keys(dependencies)) needed.add(each);
   }

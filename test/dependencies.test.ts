@@ -54,7 +54,7 @@ describe('what is installed with Portico', () => {
 
   test('is checked at every depth: a nested package with an install script is found', () => {
     const lock = readLock(ROOT);
-    const [deep = ''] = Object.keys(lock).filter((folder) => folder.endsWith('/undici-types'));
+    const [deep = ''] = Object.keys(lock).filter((folder) => folder.endsWith('/@modelcontextprotocol/core'));
     const tree = runtimeTree(ROOT).map((each) => ({ ...each, hasInstallScript: each.folder === deep }));
     expect(installScripts(tree)).toEqual([deep]);
     expect(Object.values(lock).some(({ hasInstallScript }) => hasInstallScript === true)).toBe(true);

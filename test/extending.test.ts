@@ -7,7 +7,6 @@ import {
   configurationWith,
   createAuthorizationServer,
   migrate,
-  oauthServer,
   oauthServerConfiguration,
   oauthServerMigrations,
   openDatabase,
@@ -110,9 +109,9 @@ describe('a feature of the application', () => {
   test('has its own configuration keys, which are checked, and which are unknown without it', () => {
     expect(() => start({ maintenance: 'yes' })).toThrow('must be true or false');
     expect(() => oauthServerConfiguration.parse({ ...SECTION, maintenance: true })).toThrow('maintenance');
-    const { configuration } = oauthServer({ features: [maintenance] });
-    expect(configuration.oauth_server.safeParse({ ...SECTION, maintenance: 1 }).success).toBe(false);
-    expect(configuration.oauth_server.safeParse({ ...SECTION, maintenance: true }).success).toBe(true);
+    const section = configurationWith([maintenance]);
+    expect(section.safeParse({ ...SECTION, maintenance: 1 }).success).toBe(false);
+    expect(section.safeParse({ ...SECTION, maintenance: true }).success).toBe(true);
   });
 
   test('leaves nothing if it is not added', async () => {

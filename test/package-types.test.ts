@@ -39,7 +39,8 @@ beforeAll(async () => {
     };
     for (const each of Object.keys(manifest.dependencies ?? {})) needed.add(each);
   }
-  dependencies = [...needed].filter((each) => !packed.has(each));
+  // Node's types are the application's own, as getting started says.
+  dependencies = [...needed, '@types/node'].filter((each) => !packed.has(each));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -175,7 +175,8 @@ async function bundle(each: Package, types: ReadonlyMap<string, string>): Promis
   const { output } = await bundled.write({
     dir: next,
     chunkFileNames: 'shared/[name]-[hash].js',
-    sourcemap: true,
+    // For us: no file names them, and packages leave them out.
+    sourcemap: 'hidden',
     // They are in the declarations, where editors look, and in the source maps. Node reads what is left at every start.
     comments: { jsdoc: false },
     codeSplitting: { groups: folder === 'portico' ? startGroups(source) : [] },

@@ -1,9 +1,18 @@
 // What is left to do with the declarations that TypeScript wrote: they name each other as every TypeScript reads it, say that
 // they need Node's types, and CommonJS gets its own beside those of each entry.
-import { appendFileSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { nodeVersionFrom } from './node-version.ts';
-import type { Entry } from './packages.ts';
+import { ROOT, type Entry } from './packages.ts';
 
 /** Leaves the declarations that an entry leads to. They name each other by the files that they stand for, which older compilers ask for. */
 export function finishDeclarations(folder: string, entries: readonly Entry[]): void {
@@ -24,7 +33,7 @@ export function finishDeclarations(folder: string, entries: readonly Entry[]): v
       );
   }
   for (const file of needed) {
-    const named = readFileSync(file, 'utf8').replaceAll(RELATIVE, '$1.js');
+    const named = withTypesOfZod(folder, file, readFileSync(file, 'utf8')).replaceAll(RELATIVE, '$1.js');
     for (const [, , to = ''] of named.matchAll(NAMED)) {
       const target = path.join(path.dirname(file), `${to}.d.ts`);
       if (existsSync(target)) needed.add(target);
@@ -35,6 +44,31 @@ export function finishDeclarations(folder: string, entries: readonly Entry[]): v
   for (const file of globSync('**/*.d.ts', { cwd: folder }).map((each) => path.join(folder, each)))
     if (!needed.has(file)) rmSync(file);
 }
+
+/**
+ * zod's code is in ours, and so are its types: a folder `zod`, with its licence. Nothing installs
+ * all of zod for them, and they are those of the version that we use.
+ */
+function withTypesOfZod(folder: string, file: string, text: string): string {
+  if (text.search(OF_ZOD) === -1) return text;
+  const types = path.join(folder, 'zod');
+  if (!existsSync(types)) {
+    for (const each of globSync(
+      ['LICENSE', 'index.d.ts', 'v4/{core,classic}/*.d.ts', 'v4/locales/index.d.ts'],
+      { cwd: ZOD },
+    )) {
+      mkdirSync(path.dirname(path.join(types, each)), { recursive: true });
+      copyFileSync(path.join(ZOD, each), path.join(types, each));
+    }
+    writeFileSync(path.join(types, 'v4', 'locales', 'index.d.ts'), 'export {};\n');
+  }
+  const to = path.relative(path.dirname(file), types).split(path.sep).join('/');
+  const name = `'${to.startsWith('.') ? to : `./${to}`}/index.js'`;
+  return text.replaceAll(OF_ZOD, `$1${name}`);
+}
+
+const ZOD = path.join(ROOT, 'node_modules', 'zod');
+const OF_ZOD = /(from |import\()(?:'zod'|"zod")/g;
 
 /** The declarations that add to those of another file. */
 function addingTo(folder: string): readonly string[] {

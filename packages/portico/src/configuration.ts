@@ -26,6 +26,6 @@ export function configurationWith(own: readonly Feature[]): OAuthServerConfigura
   return section;
 }
 
-function merged(shapes: readonly (ConfigShape | undefined)[]): ConfigShape {
-  return Object.assign({}, ...shapes) as ConfigShape;
+function merged(shapes: readonly (ConfigShape | undefined)[]): z.ZodRawShape {
+  return Object.assign({}, ...shapes) as z.ZodRawShape;
 }

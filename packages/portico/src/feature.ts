@@ -1,5 +1,4 @@
 import type { ConfigurationProblem } from '@portico/sql';
-import type { z } from 'zod';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { RequestChecks } from './authorization/request.ts';
 import type { SentParameters } from './authorization/waiting-requests.ts';
@@ -8,6 +7,7 @@ import type { AuthorizationServer } from './authorization-server.ts';
 import type { Examination } from './examination.ts';
 import type { ExaminedApplication } from './console/subject.ts';
 import type { AuthenticateClient } from './clients/authentication.ts';
+import type { ConfigSchema } from './contracts/config-schema.ts';
 import type { Clients, FindClient } from './clients/clients.ts';
 import type { Handler } from './endpoints/endpoint.ts';
 import type { EndpointDescription } from './endpoints/table.ts';
@@ -21,11 +21,11 @@ import type { Server } from './server.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
 
 /** Keys of the configuration, each with its schema. */
-export type ConfigShape = Readonly<Record<string, z.ZodType>>;
+export type ConfigShape = Readonly<Record<string, ConfigSchema>>;
 
 /** The values of these keys, once they are validated. */
 export type ConfigOf<Shape extends ConfigShape> = {
-  readonly [Key in keyof Shape]?: z.output<Shape[Key]> | undefined;
+  readonly [Key in keyof Shape]?: Shape[Key]['_zod']['output'] | undefined;
 };
 
 /**

@@ -27,6 +27,7 @@ export {
   type OfferedDemand,
   type Parts,
 } from './feature.ts';
+export type { ConfigSchema } from './contracts/config-schema.ts';
 export type { Server } from './server.ts';
 export type { Handler } from './endpoints/endpoint.ts';
 export type { EndpointDescription } from './endpoints/table.ts';

@@ -16,10 +16,6 @@ export const RUNTIME: Readonly<Record<string, Reason>> = {
     why: 'the messages of MCP, their schemas and versions, at `@portico/mcp`',
     instead: 'JSON-RPC by hand, against a protocol of which four versions are spoken',
   },
-  '@types/node': {
-    why: 'the published types name those of Node ([decision 32](../decisions/0032-one-module-for-import-and-require.md)); no code of it runs',
-    instead: 'nothing: TypeScript applications have it already, of any version',
-  },
   commander: {
     why: 'commands, options and help of the console; nothing else loads it',
     instead: '`util.parseArgs` of Node, and a help page of our own',
@@ -40,22 +36,22 @@ export const RUNTIME: Readonly<Record<string, Reason>> = {
     why: 'introspection and its client authentication at `@portico/resource-server`, by a library that others wrote',
     instead: 'one `fetch` with a form, and the checks of RFC 7662 section 2.2',
   },
-  zod: {
-    why: "checks the configuration, and tools' arguments. A copy in English is part of `dist` ([decision 12](../decisions/0012-few-files.md)); what is installed is for the published types and for the MCP library",
-    instead: 'a JSON Schema validator such as Ajv, with worse messages',
-  },
 };
 
 /** What is installed with those. */
 export const INDIRECT: Readonly<Record<string, string>> = {
   '@modelcontextprotocol/core': 'of `@modelcontextprotocol/server`: the types and schemas of the protocol',
-  'undici-types': 'of `@types/node`: the types of `fetch`',
+  zod: 'of `@modelcontextprotocol/server`: the schemas of its messages',
 };
 
 /** Peers, all optional: the application brings what it uses. */
 export const PEERS: Readonly<Record<string, Reason>> = {
   '@nestjs/common': { why: '`portico/nest`', instead: '`portico/express` or `portico/fastify` below Nest' },
   '@nestjs/core': { why: '`portico/nest`', instead: 'the same' },
+  '@types/node': {
+    why: 'the published types name those of Node ([decision 32](../decisions/0032-one-module-for-import-and-require.md)); no code of it runs',
+    instead: 'nothing: a TypeScript application for Node has it, of any version',
+  },
   '@opentelemetry/api': { why: '`portico/telemetry`', instead: 'the log and `measure` of the server' },
   express: { why: '`portico/express`', instead: '`portico/node`' },
   fastify: { why: '`portico/fastify`', instead: '`portico/node`' },
@@ -68,6 +64,10 @@ export const PEERS: Readonly<Record<string, Reason>> = {
 /** Those that work on Portico need, in groups. A name that ends in `*` stands for all that begin so. */
 export const DEVELOPMENT: readonly (readonly [names: readonly string[], why: string])[] = [
   [['node', 'typescript', 'rolldown'], 'the Node of the tests, the compiler, and what makes `dist`'],
+  [
+    ['zod'],
+    "checks the configuration and tools' arguments; `dist` has a copy of it, with its types ([decision 12](../decisions/0012-few-files.md))",
+  ],
   [['vitest', 'fast-check'], 'the tests, and inputs that nobody thought of'],
   [['@stryker-mutator/*'], 'changes the code, to see which tests notice'],
   [['@jazzer.js/*'], 'looks for bytes that a parser does not survive, by what they reach'],

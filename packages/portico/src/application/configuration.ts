@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { ConfigurationError, isConfigurationError } from '@portico/sql';
-import type { ZodType } from 'zod';
+import { safeParse, type ZodType } from 'zod';
+import type { ConfigSchema } from '../contracts/config-schema.ts';
 import { brandingProblems, type BrandingConfig } from '../defaults/branding/branding.ts';
 import { strippedProblems } from '../http/base-path.ts';
 import type {
@@ -192,11 +193,14 @@ export function configurationKey(path: readonly PropertyKey[]): string {
  * belong to the application and stay unchanged. Throws a ConfigurationError with all problems of
  * all keys.
  */
-export function validateConfig(config: ConfigMap, schemas: Readonly<Record<string, ZodType>>): ConfigMap {
+export function validateConfig(
+  config: ConfigMap,
+  schemas: Readonly<Record<string, ConfigSchema>>,
+): ConfigMap {
   const problems: ConfigurationProblem[] = [];
   const validated = new Map(Object.entries(config));
   for (const [key, schema] of Object.entries(schemas)) {
-    const result = schema.safeParse(config[key]);
+    const result = safeParse(schema as ZodType, config[key]);
     if (result.success) {
       validated.set(key, result.data);
       continue;

@@ -10,7 +10,7 @@ import type {
 } from '@portico/sql';
 import type { Speaking, SpeakingOptions } from '../words/speaking.ts';
 import type { Command } from 'commander';
-import type { ZodType } from 'zod';
+import type { ConfigSchema } from '../contracts/config-schema.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { Telemetry } from '../contracts/telemetry.ts';
 import type { WaitingFor } from '../contracts/waiting.ts';
@@ -298,7 +298,7 @@ export interface Plugin<Sections extends object = UntypedSections> {
    */
   readonly variables?: Readonly<Record<string, string>>;
   /** How to validate each top-level key of this plugin. Problems name the key in colon form. */
-  readonly configuration: { readonly [Section in keyof Sections]: ZodType<unknown, Sections[Section]> };
+  readonly configuration: { readonly [Section in keyof Sections]: ConfigSchema<unknown, Sections[Section]> };
   /** Finds problems between keys that are each valid. Called when all of them are. */
   readonly problems?: (config: ConfigMap) => readonly ConfigurationProblem[];
   /**
@@ -354,7 +354,7 @@ export interface ApplicationDefinition {
    * How to validate each of the application's own top-level keys. A key without a schema is passed
    * on unchanged.
    */
-  readonly configuration?: Readonly<Record<string, ZodType>>;
+  readonly configuration?: Readonly<Record<string, ConfigSchema>>;
   /**
    * The application's own pool or file, instead of `database_url`: `fromPostgres(pool)`,
    * `fromMysql(pool)`, `fromSqlite(db)`.

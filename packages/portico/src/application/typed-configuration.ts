@@ -1,6 +1,6 @@
 /** The types that check a configuration in an editor and in the compiler. Types only. */
 import type { ApplicationDefinition, Environment, Plugin } from './contracts.ts';
-import type { ZodType } from 'zod';
+import type { ConfigSchema } from '../contracts/config-schema.ts';
 import type { BrandingInput } from '../defaults/branding/branding.ts';
 
 /** The kit's own configuration keys. Values that are left out or undefined get their defaults. */
@@ -117,7 +117,7 @@ export interface CheckedInput<Plugins extends readonly Plugin[], Own extends obj
    */
   readonly plugins?: Plugins;
   /** How to validate each of the application's own top-level keys. Their types come from here. */
-  readonly configuration?: { readonly [Section in keyof Own]: ZodType<unknown, Own[Section]> };
+  readonly configuration?: { readonly [Section in keyof Own]: ConfigSchema<unknown, Own[Section]> };
 }
 
 /** No sections. Also excludes a function, which would pass for a map with everything left out. */
