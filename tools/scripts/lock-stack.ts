@@ -1,5 +1,5 @@
 /**
- * Writes examples/<name>/package-lock.json anew: `node tools/scripts/lock-stack.ts <name> …`, on a built `dist`. The lockfile
+ * Writes examples/<name>/package-lock.json again: `node tools/scripts/lock-stack.ts <name> …`, on a built `dist`. The lockfile
  * names the packages of Portico as files beside it, without a hash, since every build is another one; what they depend on is locked too. Versions
  * that the lockfile has stay.
  */
@@ -20,6 +20,7 @@ async function lock(folder: string): Promise<void> {
   try {
     for (const file of ['package.json', 'package-lock.json'])
       if (existsSync(path.join(folder, file))) cpSync(path.join(folder, file), path.join(aside, file));
+    forgetOurs(aside);
     await packInto(aside, npm);
     await npm(aside, ['install', '--silent', '--package-lock-only', '--omit-lockfile-registry-resolved']);
     const written = readFileSync(path.join(aside, 'package-lock.json'), 'utf8');
@@ -29,6 +30,15 @@ async function lock(folder: string): Promise<void> {
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
+}
+
+/** Makes npm read what our packages depend on now: it believes a lockfile that names a file. */
+function forgetOurs(folder: string): void {
+  const file = path.join(folder, 'package-lock.json');
+  if (!existsSync(file)) return;
+  const lockfile = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, unknown> };
+  for (const { name } of PACKAGES) delete lockfile.packages[`node_modules/${name}`];
+  writeFileSync(file, JSON.stringify(lockfile));
 }
 
 async function npm(cwd: string, args: readonly string[]): Promise<void> {
