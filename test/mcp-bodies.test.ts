@@ -44,7 +44,7 @@ const initialize = (capabilities: string) =>
 const metaWith = (capabilities: string) =>
   `{"io.modelcontextprotocol/protocolVersion":"${STATELESS}","io.modelcontextprotocol/clientCapabilities":${capabilities}}`;
 
-/** Where a stranger's value goes to, and how deep it lies there. */
+/** Where an attacker's value goes, and how deeply it is nested there. */
 const PLACES: Readonly<
   Record<
     string,
@@ -106,12 +106,12 @@ async function sendBody(text: string, { at, bearer }: (typeof running)[number], 
   return { status: response.status, text: await response.text() };
 }
 
-/** Between these the stack of the schemas overflowed, each at another depth. */
+/** Between these depths the stack of the schemas overflowed, each at a different depth. */
 const DEPTHS = [500, 1500, 1700, 1900, 2100, 2300, 2364, 2400, 2600, 2800, 5000, 60_000];
 
 // @shows MCP-8.15
 test.each(Object.keys(PLACES))(
-  'a body of any depth is answered, and whoever asks next, too: %s',
+  'a body of any depth is answered, and so is the next request: %s',
   async (place) => {
     for (const each of running) {
       for (const form of [nested.objects, nested.arrays]) {
@@ -127,7 +127,7 @@ test.each(Object.keys(PLACES))(
       }
       expect((await send('initialize', '{}', each)).status).toBe(200);
     }
-    // A rejection is told to the process once the tasks at hand are done.
+    // A rejection reaches the process after the current tasks are done.
     await new Promise((resolve) => setImmediate(resolve));
     expect(unhandled).toEqual([]);
   },
@@ -136,12 +136,12 @@ test.each(Object.keys(PLACES))(
 
 // @shows MCP-8.15
 test.each(['initialize', 'the arguments of a tool', 'a batch'])(
-  'a hundred levels are taken, and one more is not; brackets in a text are none: %s',
+  'a hundred levels are accepted, one more is refused; brackets inside a text do not count: %s',
   async (place) => {
     const { depth } = PLACES[place] as (typeof PLACES)[string];
     for (const each of running) {
       for (const form of [nested.objects, nested.arrays]) {
-        // What the client calls experimental is an object of objects.
+        // The client's `experimental` is an object of objects.
         const within = (levels: number) => `{"x":${form(levels - 1)}}`;
         expect((await send(place, within(100 - depth), each)).status).toBe(200);
         expect((await send(place, within(101 - depth), each)).status).toBe(400);
@@ -155,7 +155,7 @@ test.each(['initialize', 'the arguments of a tool', 'a batch'])(
 );
 
 // @shows MCP-8.15
-test('the refusal of a request of 2026-07-28 has its id', async () => {
+test('the refusal of a request of 2026-07-28 has the id of the request', async () => {
   const [, , all] = running;
   if (all === undefined) throw new Error('Nothing runs');
   const { text } = await send('the capabilities of a request', nested.objects(200), all);
@@ -163,7 +163,7 @@ test('the refusal of a request of 2026-07-28 has its id', async () => {
 });
 
 // @shows MCP-8.15
-test('a batch of more than a hundred is refused for that, whatever is in it', async () => {
+test('a batch of more than a hundred is refused for its size, whatever it contains', async () => {
   const [byDefault] = running;
   if (byDefault === undefined) throw new Error('Nothing runs');
   const batch = (count: number, each: (index: number) => string) =>
@@ -180,7 +180,7 @@ test('a batch of more than a hundred is refused for that, whatever is in it', as
 });
 
 // @shows MCP-8.15
-test('what a client says of itself has a thousand values at most', async () => {
+test('what a client says about itself has at most a thousand values', async () => {
   const values = (count: number) => `{"x":[${Array.from({ length: count }, () => '[]').join(',')}]}`;
   for (const each of running) {
     expect((await send('initialize', values(900), each)).status).toBe(200);
@@ -195,7 +195,7 @@ test('what a client says of itself has a thousand values at most', async () => {
         },
       ]);
     }
-    // A tool decides itself what it takes.
+    // The tool itself decides what it accepts.
     expect((await send('the arguments of a tool', values(9000), each)).status).toBe(200);
   }
   const [, , all] = running;
@@ -212,7 +212,7 @@ test('what a client says of itself has a thousand values at most', async () => {
 
 // @shows MCP-8.27
 test.each(Object.keys(PLACES))(
-  'a body has ten thousand values at most, at whatever place and level: %s',
+  'a body has at most ten thousand values, at any place and level: %s',
   async (place) => {
     const members = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}":1`).join(',');
     const forms = {

@@ -5,7 +5,7 @@ import { basic, startAssistant, type RunningAssistant } from './support/assistan
 import { newDpopKey } from './support/dpop.ts';
 import { boundHeaders, proofFor } from './support/proofs.ts';
 
-/** Bound tokens at the MCP endpoint, in each of the ways in which a request is sent and answered there. */
+/** Bound tokens at the MCP endpoint, for each way to send and answer a request. */
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => assistant.close());
 
-/** Sends it with a proof, then once more with the same one, and resolves to what the first was answered. */
+/** Sends the request with a proof, then again with the same proof; resolves to the first answer. */
 async function sendTwice(body: unknown, more: Readonly<Record<string, string>>): Promise<string> {
   const headers = {
     'Content-Type': 'application/json',
@@ -76,7 +76,7 @@ const eventsOf = (text: string) =>
   [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data) as Json);
 
 // @shows MCP-8.21, AS-12.12
-test('an answer that streams is to one proof, with all its events', async () => {
+test('a streamed answer needs one proof for all its events', async () => {
   const events = eventsOf(await sendTwice(call(1), { 'MCP-Protocol-Version': '2025-11-25' }));
   expect(events).toMatchObject([
     { method: 'notifications/progress', params: { progress: 1, message: 'halfway' } },
@@ -85,7 +85,7 @@ test('an answer that streams is to one proof, with all its events', async () => 
 });
 
 // @shows MCP-8.21
-test('a batch has one proof for all that is in it', async () => {
+test('a batch needs one proof for all its messages', async () => {
   const text = await sendTwice([call(1), call(2), { jsonrpc: '2.0', id: 3, method: 'ping' }], {
     'MCP-Protocol-Version': '2025-03-26',
   });
@@ -94,7 +94,7 @@ test('a batch has one proof for all that is in it', async () => {
 });
 
 // @shows MCP-8.21
-test('a request of 2026-07-28 has one, without a session before it', async () => {
+test('a request of 2026-07-28 needs one proof, and no session before it', async () => {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': STATELESS,
     'io.modelcontextprotocol/clientCapabilities': {},

@@ -9,7 +9,7 @@ import { describeWith } from './support/describe-with.ts';
 import { ADA, REDIRECT_URI, type TestClient } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
-/** `mcp:oauth:challenge`: what the MCP endpoint refuses says how a client gets further (decision 38). */
+/** `mcp:oauth:challenge`: a refusal of the MCP endpoint says what a client needs (decision 38). */
 let assistant: RunningAssistant;
 /** An origin whose pages may call tools. */
 let pages: string;
@@ -54,7 +54,7 @@ afterAll(async () => {
   await closePages();
 });
 
-/** An application that nobody has allowed anything. */
+/** An application that no person has allowed anything. */
 async function newHost(): Promise<TestClient> {
   const { client, secret } = await assistant.server.clients.create({
     name: 'A host',
@@ -95,7 +95,7 @@ const metadata = () => `resource_metadata="${assistant.url}/.well-known/oauth-pr
 
 describe('401', () => {
   // @shows MCP-8.20, RFC9728-5.1, RFC6750-3.1a
-  test('without a token: the metadata, the scopes of the resource, no error; the same whatever is called', async () => {
+  test('without a token: the metadata and the scopes of the resource, no error, for every method', async () => {
     const expected = [401, `Bearer ${metadata()}, scope="mcp:tools"`];
     for (const tool of ['orders', 'mine', 'service_status', 'no_such_tool'])
       expect(await challengeOf(call(tool, null))).toEqual(expected);
@@ -104,7 +104,7 @@ describe('401', () => {
 
   // @shows MCP-8.20, RFC6750-3.1b
   test.each(['x'.repeat(43), 'with spaces in it', '"'])(
-    'with a token that is none (%j): invalid_token',
+    'with an invalid token (%j): invalid_token',
     async (bearer) => {
       expect(await challengeOf(call('orders', bearer))).toEqual([
         401,
@@ -114,7 +114,7 @@ describe('401', () => {
   );
 
   // @shows MCP-8.23
-  test('the token that has ended is told apart from the one that was not sent', async () => {
+  test('an expired token gets another answer than a missing one', async () => {
     const messageOf = async (bearer: string | null) =>
       ((await (await call('orders', bearer)).json()) as { error: { message: string } }).error.message;
     expect(await messageOf(null)).toBe('A bearer token for this resource is needed.');
@@ -124,7 +124,7 @@ describe('401', () => {
   });
 
   // @shows MCP-8.20
-  test('a personal tool without an account: what its call needs', async () => {
+  test('a personal tool without an account: the challenge names what its call needs', async () => {
     const service = await assistant.serviceToken();
     expect(await challengeOf(call('mine', service))).toEqual([
       401,
@@ -139,7 +139,7 @@ describe('401', () => {
 
 describe('403', () => {
   // @shows MCP-8.20, RFC6750-3.1c, RFC6750-3b
-  test('a token that does not reach the tool: all that the call needs, and nothing else that the token has', async () => {
+  test('a token without the scope of the tool: the challenge names all that the call needs, and no other scope of the token', async () => {
     const token = await assistant.linkedToken('mcp:tools mcp:pay', await newHost());
     expect(await challengeOf(call('orders', token))).toEqual([
       403,
@@ -148,7 +148,7 @@ describe('403', () => {
   });
 
   // @shows MCP-8.20
-  test('several tools in one body: the scopes of all of them at once', async () => {
+  test('several tools in one body: the challenge names the scopes of all of them', async () => {
     const token = await assistant.linkedToken();
     const body = [message('pay'), { ...message('orders'), id: 2 }];
     const [status, challenge] = await challengeOf(
@@ -186,7 +186,7 @@ describe('403', () => {
   );
 
   // @shows MCP-8.23
-  test('several tools in one body: no challenge where the person lacks the permission for one of them', async () => {
+  test('several tools in one body: no challenge if the person lacks the permission for one of them', async () => {
     const token = await assistant.linkedToken('mcp:tools', await newHost());
     const ada = (await assistant.accounts.findByEmail(ADA))?.id ?? '';
     const body = [message('orders'), { ...message('pay'), id: 2 }];
@@ -201,7 +201,7 @@ describe('403', () => {
   });
 
   // @shows MCP-8.20
-  test('of a resource with several scopes, a personal tool without its own needs the first', async () => {
+  test('a personal tool without its own scope needs the first scope of the resource', async () => {
     const scopes = ['mcp:tools', 'mcp:orders'];
     const several = await startAssistant({
       config: {
@@ -231,7 +231,7 @@ describe('403', () => {
     }
   });
 
-  test('a page of a foreign origin is told nothing', async () => {
+  test('a page of a foreign origin gets no challenge', async () => {
     const foreign = await post(message('orders'), null, { Origin: 'https://evil.example' });
     expect([foreign.status, foreign.headers.has('www-authenticate')]).toEqual([403, false]);
   });
@@ -242,7 +242,7 @@ describe('a client that follows the challenges', () => {
     /scope="([^"]*)"/.exec((await answer).headers.get('www-authenticate') ?? '')?.[1] ?? '';
 
   // @shows AS-8.18, MCP-8.20
-  test('gets through one tool after the other, and keeps them all, though it asks for each one by itself', async () => {
+  test('can call one tool after the other, and keeps all scopes, though it asks for one at a time', async () => {
     const host = await newHost();
     let token = await assistant.linkedToken(await challengedScope(call('mine', null)), host);
     expect((await call('mine', token)).status).toBe(200);
@@ -291,7 +291,7 @@ describe('mcp:oauth:narrow_service_scope', () => {
   });
 
   // @shows MCP-10.8
-  test('what else a service is registered for it gets only when it asks for it', async () => {
+  test('a service gets its other registered scopes only if it asks for them', async () => {
     const robot = await register(['mcp:service', 'mcp:orders']);
     expect(await ask(robot, 'mcp:tools')).toBe('mcp:service');
     expect(await ask(robot, 'mcp:orders mcp:tools')).toBe('mcp:orders mcp:service');
@@ -299,14 +299,14 @@ describe('mcp:oauth:narrow_service_scope', () => {
   });
 
   // @shows MCP-10.8
-  test('a client that is no service is refused as ever', async () => {
+  test('a client that is not a service is refused as before', async () => {
     const other = await register(['mcp:orders']);
     expect(await ask(other, 'mcp:tools')).toBe('invalid_scope');
     expect(await ask(other, 'mcp:orders mcp:service')).toBe('invalid_scope');
   });
 
   // @shows MCP-10.8, MCP-3.21
-  test('without the switch it is invalid_scope', async () => {
+  test('without the option the answer is invalid_scope', async () => {
     const usual = await startAssistant();
     try {
       const response = await fetch(`${usual.url}/oauth/token`, {
@@ -322,7 +322,7 @@ describe('mcp:oauth:narrow_service_scope', () => {
 });
 
 // @shows MCP-3.20, AS-6.24
-test('with the challenges of the host’s own API beside it there is one document: that of the endpoint', async () => {
+test('with the challenges of the host’s own API there is one metadata document: that of the endpoint', async () => {
   const both = await startAssistant({
     config: { oauth_server: { challenge: true }, mcp: { oauth: { challenge: true } } },
   });
@@ -344,7 +344,7 @@ test('with the challenges of the host’s own API beside it there is one documen
 
 describeWith('chromium')('a page of another origin, in Chromium', () => {
   // @shows MCP-8.20
-  test('reads the challenge, the metadata it leads to, and what it needs more', async () => {
+  test('reads the challenge, the metadata that it links to, and the scopes that it needs', async () => {
     const token = await assistant.linkedToken();
     const browser = await launchChromium();
     try {

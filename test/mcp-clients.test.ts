@@ -47,7 +47,7 @@ function offering(version: string): Fetch {
   };
 }
 
-/** What both generations of the client have in common. */
+/** What both generations of the client share. */
 interface Connected {
   readonly version: string | undefined;
   listTools(): Promise<{ tools: { name: string }[] }>;
@@ -88,8 +88,8 @@ function codeProvider(information: { client_id: string; client_secret: string })
 const SERVICE = 'mcp:service';
 
 /**
- * This generation of the client requests the scopes of the resource metadata, which are for people, whatever its provider is
- * configured with. A service can only set its own scope here.
+ * This generation of the client requests the scopes of the resource metadata, which are for people,
+ * whatever its provider is configured with. A service can only set its own scope here.
  */
 class ServiceProvider extends client2.ClientCredentialsProvider {
   override prepareTokenRequest(): URLSearchParams {
@@ -171,7 +171,7 @@ const CASES = GENERATIONS.flatMap((generation) =>
   VERSIONS.map((version) => [generation.name, version, generation] as const),
 );
 
-/** Signs Ada in at this URL and allows what is asked; returns the code that the browser brings back. */
+/** Signs Ada in at this URL and allows the request; returns the code that her browser receives. */
 async function consentInBrowser(url: URL): Promise<string> {
   const browser = await launchChromium();
   try {
@@ -258,7 +258,7 @@ describe('@modelcontextprotocol/inspector --cli', () => {
     expect(call.stdout).toContain('"available"');
   });
 
-  test('without a token it is told that it is not authorized', async () => {
+  test('without a token it learns that it is not authorized', async () => {
     const { code, stdout, stderr } = await inspect(null, '--method', 'tools/list');
     expect(code).not.toBe(0);
     expect(stderr).toContain('auth_required');

@@ -15,7 +15,10 @@ import { freePort } from './support/free-port.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
 
-/** The official conformance suite, against our own tools interface and against the authorization server. */
+/**
+ * The official conformance suite, against our own tools interface and against the authorization
+ * server.
+ */
 const SUITE = path.join(ROOT, 'node_modules', '@modelcontextprotocol', 'conformance', 'dist', 'index.js');
 let output: string;
 
@@ -61,12 +64,15 @@ async function startBearerProxy(port: number, target: string, token: string) {
   };
 }
 
-/** What the suite says at its end. */
+/** The last lines that the suite prints. */
 function summaryOf(run: RunningProcess): string {
   return `${run.stdout().split('=== SUMMARY ===').at(-1)}${run.stderr()}`;
 }
 
-/** A revision of MCP, how the suite is asked for it, and how many of its scenarios pass; the baseline lists the others with reasons. */
+/**
+ * A revision of MCP, how to request it from the suite, and how many of its scenarios pass; the
+ * baseline lists the others with reasons.
+ */
 interface Revision {
   readonly version: string;
   readonly asked: 'requirements' | 'spec-version';
@@ -155,7 +161,7 @@ async function expectConforming(at: Served, { version, asked, baseline, passing 
 }
 
 describe.each([false, true])(
-  'the MCP conformance suite, streaming: %s: every scenario passes but those that a server of tools does not offer',
+  'the MCP conformance suite, streaming: %s: every scenario passes except those for features that a server of tools does not offer',
   (streaming) => {
     let byDefault: Served;
     let offeringAll: Served;
@@ -186,36 +192,42 @@ describe.each([false, true])(
 describe('a client whose tokens are bound to a key', () => {
   const PROGRAM = [process.execPath, path.join(ROOT, 'test', 'clients', 'typescript', 'dpop.ts')];
 
-  // The suite has DPoP for clients alone: here it is what judges the client that calls our tools.
-  test.each(['auth/dpop', 'auth/dpop-nonce'])('is one, says the suite: %s', async (scenario) => {
-    // The suite starts it by a shell, and leaves its input open.
-    const run = suite('client', { command: `${PROGRAM.join(' ')} < /dev/null`, scenario });
-    const code = await run.ended();
-    expect({ code, said: code === 0 ? '' : summaryOf(run) }).toEqual({ code: 0, said: '' });
-  });
+  // The suite tests DPoP only for clients. Here it tests the client that calls our tools.
+  test.each(['auth/dpop', 'auth/dpop-nonce'])(
+    'passes as such a client in the suite: %s',
+    async (scenario) => {
+      // The suite starts it through a shell, and leaves its input open.
+      const run = suite('client', { command: `${PROGRAM.join(' ')} < /dev/null`, scenario });
+      const code = await run.ended();
+      expect({ code, said: code === 0 ? '' : summaryOf(run) }).toEqual({ code: 0, said: '' });
+    },
+  );
 
   // @shows RFC9449-5a, RFC9449-8
-  test.each([false, true])('calls tools of ours, which take no other, with nonces: %s', async (nonces) => {
-    const assistant = await startAssistant({
-      config: { oauth_server: { dpop: 'require', dpop_nonces: nonces, registration: 'open' } },
-    });
-    const redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
-    const program = { name: 'DPoP', command: () => Promise.resolve(PROGRAM) };
-    const client = await startClient(program, [assistant.resource, redirectUri], output);
-    try {
-      const { authorize = '' } = await client.next();
-      const visitor = createVisitor(assistant.url);
-      const signedIn = await signIn(visitor, await visitor.visit(authorize), ADA);
-      const consent = await visitor.visit(locationOf(signedIn).href);
-      client.tell(locationOf(await visitor.submit(consent, { decision: 'allow' })).href);
-      expect(await client.next()).toHaveProperty('connected');
-      client.tell('call my_account');
-      expect(await client.next()).toEqual({ answer: expect.stringContaining('Ada Lovelace') as string });
-    } finally {
-      await client.close();
-      await assistant.close();
-    }
-  });
+  test.each([false, true])(
+    'calls our tools, which accept no other client, with nonces: %s',
+    async (nonces) => {
+      const assistant = await startAssistant({
+        config: { oauth_server: { dpop: 'require', dpop_nonces: nonces, registration: 'open' } },
+      });
+      const redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
+      const program = { name: 'DPoP', command: () => Promise.resolve(PROGRAM) };
+      const client = await startClient(program, [assistant.resource, redirectUri], output);
+      try {
+        const { authorize = '' } = await client.next();
+        const visitor = createVisitor(assistant.url);
+        const signedIn = await signIn(visitor, await visitor.visit(authorize), ADA);
+        const consent = await visitor.visit(locationOf(signedIn).href);
+        client.tell(locationOf(await visitor.submit(consent, { decision: 'allow' })).href);
+        expect(await client.next()).toHaveProperty('connected');
+        client.tell('call my_account');
+        expect(await client.next()).toEqual({ answer: expect.stringContaining('Ada Lovelace') as string });
+      } finally {
+        await client.close();
+        await assistant.close();
+      }
+    },
+  );
 });
 
 describe('the conformance suite of authorization servers', () => {
@@ -231,7 +243,7 @@ describe('the conformance suite of authorization servers', () => {
     await documents.close();
   });
 
-  // The suite authenticates with `none` wherever a server offers it, so the client is a public one.
+  // The suite authenticates with `none` if a server offers it, so the client is a public one.
   const metadata = (redirectUri: string) => ({
     client_name: 'Conformance',
     redirect_uris: [redirectUri],
@@ -258,7 +270,7 @@ describe('the conformance suite of authorization servers', () => {
       'that is the URL of its document',
       (redirectUri) => Promise.resolve(documents.publish('/client.json', metadata(redirectUri))),
     ],
-  ])('authorization: metadata and the code grant, of a client %s', async (_, clientOf) => {
+  ])('authorization: metadata and the code grant, for a client %s', async (_, clientOf) => {
     const port = await freePort();
     const clientId = await clientOf(`http://127.0.0.1:${port}/callback`);
     const browser = await launchChromium();

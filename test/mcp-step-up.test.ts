@@ -10,7 +10,10 @@ import { startAssistant, type RunningAssistant } from './support/assistant.ts';
 import { ADA, REDIRECT_URI, signIn } from './support/portal.ts';
 import { createVisitor, locationOf, type Visitor } from './support/visitor.ts';
 
-/** The official TypeScript clients, of both generations, with the challenges of the MCP endpoint (decision 38). */
+/**
+ * The official TypeScript clients of both generations, with the challenges of the MCP endpoint
+ * (decision 38).
+ */
 let assistant: RunningAssistant;
 let ada: Visitor;
 
@@ -38,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => assistant.close());
 
-/** A provider without a browser: it keeps where Ada would be sent. */
+/** A provider without a browser: it keeps the URL to which Ada would be sent. */
 async function newProvider(grants: readonly ('authorization_code' | 'refresh_token')[]) {
   const { client, secret } = await assistant.server.clients.create({
     name: 'A host',
@@ -53,7 +56,7 @@ async function newProvider(grants: readonly ('authorization_code' | 'refresh_tok
   };
   return {
     asked: () => kept.sent.map((url) => url.searchParams.get('scope')),
-    /** Ada allows what was asked last; the code that the browser brings back. */
+    /** Ada allows the last request; returns the code that her browser receives. */
     async allowed(): Promise<string> {
       const consent = await ada.visit(kept.sent.at(-1)?.href ?? '');
       return locationOf(await ada.submit(consent, { decision: 'allow' })).searchParams.get('code') ?? '';
@@ -83,13 +86,16 @@ interface Connected {
 
 interface Generation {
   readonly name: string;
-  /** What its clients may have: those of version 1 answer a challenge with the refresh token, when they have one. */
+  /**
+   * What its clients may have: clients of version 1 answer a challenge with the refresh token if
+   * they have one.
+   */
   readonly grants: readonly ('authorization_code' | 'refresh_token')[];
-  /** The scopes that it asks for, one request after the other. */
+  /** The scopes of its requests, in order. */
   readonly asked: readonly string[];
   readonly connect: (provider: unknown) => Promise<Connected>;
   readonly finish: (provider: Provider, code: string) => Promise<void>;
-  /** As the SDK offers it, with no word about scopes. */
+  /** As the SDK offers it, without scopes. */
   readonly service: (clientId: string, clientSecret: string) => unknown;
 }
 
@@ -97,7 +103,7 @@ const GENERATIONS: readonly Generation[] = [
   {
     name: '@modelcontextprotocol/client 2.x',
     grants: ['authorization_code', 'refresh_token'],
-    // It adds to what it has.
+    // It adds to the scopes that it has.
     asked: ['mcp:tools', 'mcp:tools mcp:orders', 'mcp:tools mcp:orders mcp:pay'],
     async connect(provider) {
       const client = new client2.Client({ name: 'test', version: '1.0.0' });
@@ -120,7 +126,7 @@ const GENERATIONS: readonly Generation[] = [
   {
     name: '@modelcontextprotocol/sdk 1.x',
     grants: ['authorization_code'],
-    // It asks for what the challenge names, and nothing else.
+    // It asks only for what the challenge names.
     asked: ['mcp:tools', 'mcp:tools mcp:orders', 'mcp:tools mcp:pay'],
     async connect(provider) {
       const client = new client1.Client({ name: 'test', version: '1.0.0' });
@@ -143,7 +149,7 @@ const GENERATIONS: readonly Generation[] = [
 
 describe.each(GENERATIONS)('$name', ({ grants, asked, connect, finish, service }) => {
   // @shows AS-8.18, MCP-8.20
-  test('connects from a bare 401, and is let further tool by tool, while the tools of before stay open', async () => {
+  test('connects from a bare 401, gains tool after tool, and keeps access to the earlier tools', async () => {
     const provider = await newProvider(grants);
     await expect(connect(provider)).rejects.toThrow(/Unauthorized/);
     await finish(provider, await provider.allowed());
@@ -163,7 +169,7 @@ describe.each(GENERATIONS)('$name', ({ grants, asked, connect, finish, service }
   });
 
   // @shows MCP-10.8
-  test('a service that is told nothing of scopes connects, asking for those of the challenge', async () => {
+  test('a service without configured scopes connects with those of the challenge', async () => {
     const client = await connect(service(assistant.service.id, assistant.service.secret));
     try {
       expect(await client.callTool({ name: 'service_status', arguments: {} })).toMatchObject({

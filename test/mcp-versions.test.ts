@@ -194,7 +194,7 @@ async function post(
   return { status: response.status, headers: response.headers, text, ...parsed };
 }
 
-/** A request of 2026-07-28, as it should be unless something else is given. */
+/** A valid request of 2026-07-28, unless the test overrides something. */
 function send(method: string, params: Json = {}, sending: Sending = {}): Promise<Answered> {
   const { meta = META, version = STATELESS, headers = {}, id = 7 } = sending;
   return post(
@@ -225,7 +225,7 @@ const logPath = (at: RunningAssistant) => (at.application.config['log'] as { rea
 
 describe('a request of 2026-07-28', () => {
   // @shows MCP-15.2, MCP-15.4
-  test('is answered without an initialize, with what every result of this version has', async () => {
+  test('is answered without an initialize, with the members that every result of this version has', async () => {
     const discovered = await send('server/discover');
     expect(discovered.status).toBe(200);
     expect(discovered.result).toEqual({
@@ -270,7 +270,7 @@ describe('a request of 2026-07-28', () => {
 
   // @shows MCP-15.2
   test.each(['2027-01-01', '1900-01-01', '2025-11-25', 'v999.0.0'])(
-    'of the version %s: -32022 and 400, with the versions that are offered',
+    'of the version %s: -32022 and 400, with the offered versions',
     async (version) => {
       const meta = { ...META, 'io.modelcontextprotocol/protocolVersion': version };
       const refused = await send('tools/list', {}, { meta, version });
@@ -314,7 +314,7 @@ describe('a request of 2026-07-28', () => {
   });
 
   // @shows MCP-15.3
-  test('may have the name of the tool in base64', async () => {
+  test('may carry the name of the tool in base64', async () => {
     const encoded = `=?base64?${Buffer.from('noted').toString('base64')}?=`;
     expect((await call('noted', {}, { headers: { 'Mcp-Name': encoded } })).result).toMatchObject({
       content: [{ text: 'noted' }],
@@ -322,7 +322,7 @@ describe('a request of 2026-07-28', () => {
   });
 
   // @shows MCP-15.3
-  test('repeats in header fields what the schema of a tool marks', async () => {
+  test('repeats in header fields the arguments that the schema of a tool marks', async () => {
     const args = { place: { region: 'Zürich' }, floor: 42 };
     const region = `=?base64?${Buffer.from('Zürich').toString('base64')}?=`;
     const right = { 'Mcp-Param-Region': region, 'Mcp-Param-Floor': '42.0' };
@@ -338,7 +338,7 @@ describe('a request of 2026-07-28', () => {
       const refused = await call('region', args, { headers: wrong });
       expect([refused.status, refused.error?.code]).toEqual([400, -32_020]);
     }
-    // Two texts that are one number here may be two for whatever stands in front.
+    // Two texts that are the same number here may be different numbers for a proxy.
     const unsafe = { headers: { 'Mcp-Param-Floor': '9007199254740993' } };
     expect((await call('region', { floor: 9_007_199_254_740_992 }, unsafe)).status).toBe(400);
     expect((await sendOlder('2025-11-25', 'tools/call', { name: 'region', arguments: args })).status).toBe(
@@ -350,7 +350,7 @@ describe('a request of 2026-07-28', () => {
   test.each([
     ['a service', 401],
     ['an account without its scope', 403],
-  ])('of %s for a personal tool is %j, with the id', async (who, status) => {
+  ])('with %s for a personal tool is %j, with the id', async (who, status) => {
     const refused = await call(
       status === 401 ? 'pay_mine' : 'far',
       {},
@@ -390,14 +390,14 @@ describe('a request of 2026-07-28', () => {
     expect(calls.at(-1)?.call.trace).toEqual(given);
   });
 
-  test('is refused with a _meta that is larger than a body may be, and taken with a large one', async () => {
+  test('is refused with a _meta larger than a body may be, and accepted with a smaller large one', async () => {
     const large = { ...META, 'com.example/large': 'x'.repeat(900_000) };
     expect((await call('noted', {}, { meta: large })).status).toBe(200);
     const larger = { ...META, 'com.example/large': 'x'.repeat(1_100_000) };
     expect((await call('noted', {}, { meta: larger })).status).toBe(413);
   });
 
-  test('a _meta nested deeper than anything can be is refused, and the next request as well', async () => {
+  test('is refused with a _meta that is nested too deeply, and so is the next such request', async () => {
     const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const body = JSON.stringify({
       jsonrpc: '2.0',
@@ -417,7 +417,7 @@ describe('a request of 2026-07-28', () => {
     [{ elicitation: { form: {} } }, true, false],
     [{ elicitation: { url: {} } }, false, true],
     [{ elicitation: { form: {}, url: {} } }, true, true],
-  ])('tells the tool what a client can ask that can %j', async (capabilities, form, page) => {
+  ])('tells the tool what a client that supports %j can ask the person', async (capabilities, form, page) => {
     await call(
       'noted',
       {},
@@ -427,7 +427,7 @@ describe('a request of 2026-07-28', () => {
     expect([canAsk?.('form'), canAsk?.('page')]).toEqual([form, page]);
   });
 
-  test('a notification is accepted, and a response is not', async () => {
+  test('a notification is accepted, and a response is refused', async () => {
     const headers = { 'MCP-Protocol-Version': STATELESS };
     const notification = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     expect((await post(notification, { headers })).status).toBe(202);
@@ -435,7 +435,7 @@ describe('a request of 2026-07-28', () => {
   });
 
   // @shows MCP-3.1, MCP-8.14
-  test('streams progress and the answer, and errors that have a status come without a stream', async () => {
+  test('streams progress and the answer; errors with their own status come without a stream', async () => {
     const bearer = await streaming.serviceToken();
     const meta = { ...META, progressToken: 'p' };
     const streamed = await call('progressing', {}, { at: streaming, bearer, meta });
@@ -450,7 +450,7 @@ describe('a request of 2026-07-28', () => {
   });
 
   // @shows MCP-8.14
-  test('is answered in one piece of JSON without mcp:transport:streaming', async () => {
+  test('without mcp:transport:streaming is answered as one JSON document', async () => {
     const bearer = await assistant.serviceToken();
     const meta = { ...META, progressToken: 'p' };
     const answers = [
@@ -463,7 +463,7 @@ describe('a request of 2026-07-28', () => {
     }
   });
 
-  test('a page may send its header fields', async () => {
+  test('a page may send the header fields of this version', async () => {
     const preflight = await fetch(assistant.resource, {
       method: 'OPTIONS',
       headers: { Origin: 'https://page.example', 'Access-Control-Request-Method': 'POST' },
@@ -477,7 +477,7 @@ describe('a request of 2026-07-28', () => {
 describe('older versions at the same endpoint', () => {
   // @shows MCP-15.5
   test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
-    'initialize for %s is answered, and what follows has nothing of 2026-07-28',
+    'initialize for %s is answered, and later answers have nothing of 2026-07-28',
     async (protocolVersion) => {
       const client = { capabilities: {}, clientInfo: { name: 'test', version: '1' } };
       const { result } = await post(
@@ -498,7 +498,7 @@ describe('older versions at the same endpoint', () => {
   });
 
   // @shows MCP-15.5
-  test('of requests one after the other each is of its own version, also on one connection', async () => {
+  test('each request has its own version, even on one connection', async () => {
     for (let round = 0; round < 3; round += 1) {
       expect((await call('noted')).result?.['resultType']).toBe('complete');
       const older = await sendOlder('2025-11-25', 'tools/call', { name: 'noted', arguments: {} });
@@ -508,7 +508,7 @@ describe('older versions at the same endpoint', () => {
   });
 
   // @shows MCP-15.5
-  test('a batch is taken, and one with a request of 2026-07-28 in it is not', async () => {
+  test('a batch is accepted, and refused if it contains a request of 2026-07-28', async () => {
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
     const older = { jsonrpc: '2.0', id: 1, method: 'ping' };
     expect((await post([older], { headers })).status).toBe(200);
@@ -517,7 +517,7 @@ describe('older versions at the same endpoint', () => {
     expect((await post([newer], { headers: { 'MCP-Protocol-Version': STATELESS } })).status).toBe(400);
   });
 
-  test('an initialize under the header of 2026-07-28 is refused', async () => {
+  test('an initialize with the header of 2026-07-28 is refused', async () => {
     const params = {
       protocolVersion: '2025-11-25',
       capabilities: {},
@@ -528,7 +528,7 @@ describe('older versions at the same endpoint', () => {
   });
 
   // @shows MCP-15.1
-  test('by default 2026-07-28 and 2025-06-18 are not spoken', async () => {
+  test('by default 2026-07-28 and 2025-06-18 are not offered', async () => {
     const bearer = await byDefault.serviceToken();
     for (const version of [STATELESS, '2025-06-18']) {
       const refused = await send('tools/list', {}, { version, at: byDefault, bearer });
@@ -543,7 +543,7 @@ describe('older versions at the same endpoint', () => {
   });
 
   // @shows MCP-15.1
-  test('where 2026-07-28 is spoken alone, clients of other versions learn it', async () => {
+  test('if only 2026-07-28 is offered, clients of other versions are told so', async () => {
     const alone = await startAssistant({ config: { mcp: { protocol_versions: [STATELESS] } } });
     try {
       const bearer = await alone.serviceToken();
@@ -596,7 +596,7 @@ describe('older versions at the same endpoint', () => {
   });
 });
 
-describe('what a tool says of itself', () => {
+describe('what a tool declares about itself', () => {
   // @shows MCP-15.6
   test.each([
     ['2026-07-28', ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'icons']],
@@ -637,7 +637,7 @@ describe('what a tool says of itself', () => {
     ['blocks', {}],
     ['nothing', {}],
   ])(
-    'a result of %s that does not match is a tool error without details, and a line of the log',
+    'a result of %s that does not match is a tool error without details, and one log line',
     async (name, args) => {
       for (const answer of [
         await call(name, args),
@@ -732,7 +732,7 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.9
-  test('its state tells the client nothing', async () => {
+  test('has a state that the client cannot read', async () => {
     const state = await asked('pay', { amount: 4711 });
     const bytes = Buffer.from(state.split('.').at(-1) ?? '', 'base64url').toString('latin1');
     expect(bytes).not.toContain('4711');
@@ -740,7 +740,7 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.9
-  test('its state is good for the same person, client, tool and arguments alone, and the tool runs for no other', async () => {
+  test('accepts its state only from the same person, client, tool and arguments, and runs for no other', async () => {
     const requestState = await asked('pay', { amount: 5 });
     const sent = { requestState, inputResponses: ok };
     const mine = await asked('pay_mine', { amount: 5 }, { bearer: linked });
@@ -773,7 +773,7 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.9
-  test('the order in which a client writes arguments does not matter', async () => {
+  test('accepts the arguments in any order', async () => {
     const requestState = await asked('pay', { amount: 5, note: { a: 1, b: [2] } });
     const sent = { requestState, inputResponses: ok };
     const again = await answering('pay', { note: { b: [2], a: 1 }, amount: 5 }, sent);
@@ -783,7 +783,7 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.9
-  test('answers without a state count for nothing', async () => {
+  test('ignores answers without a state', async () => {
     const { result } = await answering('pay', { amount: 5 }, { inputResponses: ok });
     expect(result?.['resultType']).toBe('input_required');
   });
@@ -793,7 +793,7 @@ describe('a tool that asks', () => {
     ['that breaks the schema', { confirm: { action: 'accept', content: { ok: true, tip: 11 } } }],
     ['that is no answer', { confirm: 12_345 }],
     ['that does nothing MCP knows', { confirm: { action: 'perhaps' } }],
-  ])('an answer %s is -32602, and the tool does not run', async (_, inputResponses) => {
+  ])('refuses an answer %s with -32602, and does not run', async (_, inputResponses) => {
     const requestState = await asked('pay', { amount: 5 });
     const before = calls.length;
     const refused = await answering('pay', { amount: 5 }, { requestState, inputResponses });
@@ -802,14 +802,14 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.8
-  test.each([null, [], 'yes', 3])('inputResponses %j is -32602', async (inputResponses) => {
+  test.each([null, [], 'yes', 3])('refuses inputResponses %j with -32602', async (inputResponses) => {
     const requestState = await asked('pay', { amount: 5 });
     const refused = await answering('pay', { amount: 5 }, { requestState, inputResponses });
     expect(refused.error?.code).toBe(-32_602);
   });
 
   // @shows MCP-15.8
-  test('what was not asked is ignored, and what was not answered is asked again', async () => {
+  test('ignores answers to questions that it did not ask, and asks unanswered questions again', async () => {
     const requestState = await asked('pay', { amount: 5 });
     const more = { requestState, inputResponses: { ...ok, other: { action: 'accept' }, __proto__x: 1 } };
     expect((await answering('pay', { amount: 5 }, more)).result?.['resultType']).toBe('complete');
@@ -821,7 +821,7 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.8
-  test('a member that no form had a field for does not reach the tool', async () => {
+  test('does not receive a member for which no form had a field', async () => {
     const requestState = await asked('noted_form', {});
     const content = { ok: true, admin: true, __proto__x: 1 };
     const inputResponses = { confirm: { action: 'accept', content } };
@@ -830,7 +830,7 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.8
-  test('a question that can be written once only is answered as a fault of the server, which goes on', async () => {
+  test('answers a question that can be serialized only once as a server error, and the server keeps working', async () => {
     const bearer = await streaming.serviceToken();
     for (const sending of [{}, { at: streaming, bearer, meta: { ...META, progressToken: 'p' } }]) {
       const { status, error } = await call('asks_once', {}, sending);
@@ -847,7 +847,7 @@ describe('a tool that asks', () => {
     ['open_page', { elicitation: {} }, { elicitation: { url: {} } }],
     ['open_page', { sampling: {} }, { elicitation: { url: {} } }],
   ])(
-    '%s of a client that can %j: -32021 and 400, with what is missing',
+    '%s of a client that supports %j: -32021 and 400, with what is missing',
     async (name, capabilities, missing) => {
       const meta = { ...META, 'io.modelcontextprotocol/clientCapabilities': capabilities };
       const refused = await call(name, { amount: 5 }, { meta });
@@ -857,7 +857,7 @@ describe('a tool that asks', () => {
   );
 
   // @shows MCP-15.8
-  test('a page that the person opens, and what they did', async () => {
+  test('can send the person to a page, and learns what they did there', async () => {
     const requestState = await asked('open_page', {});
     const declined = { requestState, inputResponses: { page: { action: 'decline' } } };
     expect((await answering('open_page', {}, declined)).result?.['content']).toEqual([
@@ -866,7 +866,7 @@ describe('a tool that asks', () => {
   });
 
   // @shows MCP-15.8
-  test('a client of an older version gets a tool error, and the tool could know', async () => {
+  test('gives a client of an older version a tool error, and could have known it', async () => {
     const { result } = await sendOlder('2025-11-25', 'tools/call', { name: 'pay', arguments: { amount: 5 } });
     expect(result).toMatchObject({
       isError: true,
@@ -875,7 +875,7 @@ describe('a tool that asks', () => {
     expect(calls.at(-1)?.call.canAsk('form')).toBe(false);
   });
 
-  test.each(Object.keys(WRONG_QUESTIONS))('questions with %s are a fault of the tool', async (how) => {
+  test.each(Object.keys(WRONG_QUESTIONS))('fails with a tool error for questions with %s', async (how) => {
     expect((await call('asks_wrongly', { how })).result).toMatchObject({
       isError: true,
       content: [{ text: 'The tool failed.' }],
@@ -898,7 +898,7 @@ async function anotherService(): Promise<string> {
   return ((await response.json()) as { readonly access_token: string }).access_token;
 }
 
-/** A token of the same client for somebody else. */
+/** A token of the same client for another person. */
 async function anotherToken(at: RunningAssistant): Promise<string> {
   const account = await at.accounts.create({ email: EVE, name: 'Eve', password: PASSWORD });
   await at.accounts.grant(account.id, 'mcp:tools');
@@ -907,7 +907,7 @@ async function anotherToken(at: RunningAssistant): Promise<string> {
 
 const EVE = 'eve@example.com';
 
-/** The state with one thing changed, and what is none. */
+/** The state with one thing changed, and values that are not a state. */
 function forged(state: string): readonly unknown[] {
   const flipped = state.at(-2) === 'A' ? 'B' : 'A';
   const [period = '', text = ''] = state.split('.');
@@ -927,10 +927,10 @@ function forged(state: string): readonly unknown[] {
   ];
 }
 
-describe('the official client, which finds out the version by itself', () => {
+describe('the official client, which detects the version itself', () => {
   // @shows MCP-15.1, MCP-15.2, MCP-15.3, MCP-15.8
   test.each([false, true])(
-    'speaks 2026-07-28, repeats arguments in header fields, and asks the person (streaming: %s)',
+    'uses 2026-07-28, repeats arguments in header fields, and asks the person (streaming: %s)',
     async (stream) => {
       const at = stream ? streaming : assistant;
       const bearer = await at.serviceToken();
@@ -1005,7 +1005,7 @@ describe('mcp:audit', () => {
   });
 
   // @shows MCP-15.11
-  test('what calls no tool is no event', async () => {
+  test('true: a request that calls no tool is not an event', async () => {
     const before = called().length;
     await send('tools/list');
     await call('no_such_tool');
@@ -1014,7 +1014,7 @@ describe('mcp:audit', () => {
     expect(called().length).toBe(before);
   });
 
-  test('false, the default: none is', async () => {
+  test('false, the default: there is no event', async () => {
     const told: unknown[] = [];
     byDefault.application.events.on(AUDIT, (event) => {
       told.push(event);
@@ -1027,7 +1027,7 @@ describe('mcp:audit', () => {
 
 describe('mcp:calls_per_minute', () => {
   // @shows MCP-15.12
-  test('one client and person is 429 with Retry-After, and others are not', async () => {
+  test('too many calls of one client and person are 429 with Retry-After, and others still work', async () => {
     const config = { ...FAR, mcp: { protocol_versions: VERSIONS, calls_per_minute: 2 } };
     const limited = await startAssistant({ tools: TOOLS, config });
     try {
@@ -1046,7 +1046,7 @@ describe('mcp:calls_per_minute', () => {
       );
       expect((await call('noted', {}, own)).status).toBe(429);
       expect((await call('noted', {}, other)).status).toBe(200);
-      // Of the same person, by another client.
+      // The same person with another client.
       const { client, secret } = await limited.server.clients.create({
         name: 'Another',
         redirectUris: [REDIRECT_URI],

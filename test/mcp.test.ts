@@ -17,7 +17,7 @@ function toolNamed(
   return { name: () => name, description: () => `The tool ${name}`, inputSchema: () => inputSchema, handle };
 }
 
-/** The result of the tool `wrong`: no valid content, though the types say so. */
+/** The result of the tool `wrong`: invalid content, despite its type. */
 let wrongBlocks: unknown = [];
 
 /** Ends the tool `opened`. */
@@ -186,7 +186,7 @@ describe('the life of a client', () => {
     ['tomorrow', '2025-11-25'],
     ['', '2025-11-25'],
   ])(
-    'asked for %s it offers the newest that is not newer, or else the latest: %s',
+    'a client that asks for %s is offered the newest version that is not newer, or else the latest: %s',
     async (asked, offered) => {
       for (const at of [assistant, streaming]) {
         const bearer = await at.serviceToken();
@@ -200,7 +200,7 @@ describe('the life of a client', () => {
     },
   );
 
-  test('one that asks for 2025-06-18 goes on with what it was offered', async () => {
+  test('a client that asks for 2025-06-18 continues with the version it was offered', async () => {
     const headers = { 'MCP-Protocol-Version': undefined };
     const { result } = await answerOf(send(initialize('2025-06-18'), { headers }));
     const after = { headers: { 'MCP-Protocol-Version': String(result?.['protocolVersion']) } };
@@ -217,14 +217,14 @@ describe('the life of a client', () => {
     expect(names).toEqual(expect.arrayContaining(['service_status', 'my_account', 'who']));
   });
 
-  test('nothing but tools is offered', async () => {
+  test('only tools are offered', async () => {
     const { error } = await answerOf(send(request('resources/list')));
     expect(error?.code).toBe(-32_601);
   });
 
   // @shows MCP-8.9
   test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH', 'PROPFIND'])(
-    'there is no stream and no session: %s is 405, with a token and without, and Allow names POST',
+    'there is no stream and no session: %s is 405, with and without a token, and Allow names POST',
     async (method) => {
       const own = method === 'PROPFIND' ? 'POST, OPTIONS' : 'POST';
       for (const sent of [{}, { Authorization: `Bearer ${service}` }, { Origin: 'https://evil.example' }]) {
@@ -252,7 +252,7 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
     'application/json;q=0, text/event-stream',
     'application/json, text/event-stream; Q=0.000',
     'application/json text/event-stream',
-  ])('Accept that does not list both, %s: 406', async (accept) => {
+  ])('an Accept that does not list both, %s: 406', async (accept) => {
     await expectRefused(send(calling('echo'), { headers: { Accept: accept } }), 406);
   });
   // @shows MCP-8.10
@@ -266,7 +266,7 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
   test.each([
     ['Application/JSON', 'TEXT/Event-Stream , APPLICATION/json;q=0.5'],
     ['application/json ; charset=UTF-8', 'text/event-stream;q=1,application/json;charset="utf-8"'],
-  ])('the case of a media type does not matter, nor do parameters: %s', async (type, accept) => {
+  ])('the case and the parameters of a media type do not matter: %s', async (type, accept) => {
     const headers = { 'Content-Type': type, Accept: accept };
     expect((await send(calling('echo', { text: 'Hi' }), { headers })).status).toBe(200);
   });
@@ -283,7 +283,7 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
     '{"jsonrpc":"2.0","id":1,"method":7}',
     '[1]',
     '[]',
-  ])('JSON that is no request: 400 and -32600: %s', async (body) => {
+  ])('JSON that is not a request: 400 and -32600: %s', async (body) => {
     const response = await send(body, { headers: { 'MCP-Protocol-Version': '2025-03-26' } });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ id: null, error: { code: -32_600 } });
@@ -292,14 +292,14 @@ describe('Errors: 400, 406 or 415 before MCP handles a call', () => {
   test.each(['2025-06-18', '2024-11-05', '2026-07-28', 'x'])('protocol version %s: 400', async (version) => {
     await expectRefused(send(calling('echo'), { headers: { 'MCP-Protocol-Version': version } }), 400);
   });
-  test('no JSON, and JSON that is no message: 400', async () => {
+  test('invalid JSON, and JSON that is not a message: 400', async () => {
     await expectRefused(send('{'), 400);
     await expectRefused(send(''), 400);
     await expectRefused(send('{"jsonrpc":"1.0"}'), 400);
     await expectRefused(send('null'), 400);
   });
   // @shows MCP-8.5, MCP-11.1
-  test('csrf_exempt_routes:mcp_server_rpc disabled: refused before MCP handles it', async () => {
+  test('with csrf_exempt_routes:mcp_server_rpc disabled: refused before MCP handles it', async () => {
     const config = { csrf_exempt_routes: { mcp_server_rpc: false } };
     const guarded = await startAssistant({ config });
     try {
@@ -322,7 +322,7 @@ describe('a request without the parameters of its method', () => {
     ['tools/list', { cursor: 5 }],
     ['tools/call', { arguments: {} }],
     ['tools/call', { name: 'echo', arguments: [1] }],
-  ])('is -32602, in words for people: %s %j', async (method, params) => {
+  ])('is -32602, in readable words: %s %j', async (method, params) => {
     for (const at of [assistant, streaming]) {
       const bearer = await at.serviceToken();
       const answer = await (await send({ ...request(method), params }, { at, bearer })).text();
@@ -330,7 +330,7 @@ describe('a request without the parameters of its method', () => {
       expect(answer).toContain(JSON.stringify({ jsonrpc: '2.0', id: 1, error }));
     }
   });
-  test('in a batch refuses no other request', async () => {
+  test('in a batch does not affect the other requests', async () => {
     const batch = [request('tools/call', {}), { ...calling('echo', { text: 'Hi' }), id: 2 }];
     const response = await send(batch, { headers: { 'MCP-Protocol-Version': '2025-03-26' } });
     expect(await response.json()).toMatchObject([
@@ -353,7 +353,7 @@ describe('Errors: 401 and 403', () => {
     await expectRefused(send(calling('who')), 401);
   });
   // @shows MCP-5.2, MCP-5.6
-  test('a linked account reaches its tools, as itself, whatever browser session comes beside', async () => {
+  test('a linked account can call its tools as itself, whatever browser session the request has', async () => {
     const { result } = await answerOf(send(calling('my_account'), { bearer: linked }));
     expect(result).toMatchObject({ structuredContent: { name: 'Ada Lovelace', email: ADA } });
     await assistant.accounts.create({ email: 'eve@example.com', name: 'Eve', password: PASSWORD });
@@ -366,7 +366,7 @@ describe('Errors: 401 and 403', () => {
     await expectRefused(send(calling('who'), { bearer: null, headers }), 401);
   });
   // @shows MCP-3.9, MCP-5.6, MCP-8.4, MCP-10.7, MCP-11.3
-  test('after linking, the account lacks the permission: 403, from the next call on', async () => {
+  test('an account that loses the permission after linking: 403, from the next call on', async () => {
     const ada = await assistant.accounts.findByEmail(ADA);
     await assistant.accounts.deny(ada?.id ?? '', 'mcp:tools');
     await expectRefused(send(calling('my_account'), { bearer: linked }), 403);
@@ -374,7 +374,7 @@ describe('Errors: 401 and 403', () => {
     expect((await send(calling('my_account'), { bearer: linked })).status).toBe(200);
   });
   // @shows MCP-5.2, MCP-10.7
-  test("the token does not carry the tool's own scope: 403, though it reaches other tools", async () => {
+  test("a token without the tool's own scope: 403, though it works for other tools", async () => {
     expect((await send(calling('who'), { bearer: linked })).status).toBe(200);
     await expectRefused(send(calling('orders'), { bearer: linked }), 403);
     await expectRefused(send(`\u{FEFF}${JSON.stringify(calling('orders'))}`, { bearer: linked }), 400);
@@ -387,7 +387,7 @@ describe('Errors: 401 and 403', () => {
     await assistant.accounts.setActive(ada?.id ?? '', true);
   });
   // @shows MCP-11.3
-  test('the token lacks the user scope: 403, also for tools that are public', async () => {
+  test('a token without the user scope: 403, also for public tools', async () => {
     const { client, secret } = await assistant.server.clients.create({
       name: 'Other',
       redirectUris: [REDIRECT_URI],
@@ -397,20 +397,20 @@ describe('Errors: 401 and 403', () => {
     await expectRefused(send(calling('my_account'), { bearer: narrow }), 403);
     await expectRefused(send(calling('service_status'), { bearer: narrow }), 403);
   });
-  test('a refusal in a batch refuses the batch', async () => {
+  test('a refused message in a batch refuses the whole batch', async () => {
     const batch = [calling('service_status'), { ...calling('my_account'), id: 2 }];
     await expectRefused(send(batch, { headers: { 'MCP-Protocol-Version': '2025-03-26' } }), 401);
   });
 });
 
-describe('nobody sees another message than was judged', () => {
+describe('the message that runs is the message that was checked', () => {
   const MARKED = '\u{FEFF}';
 
   test.each([
     ['a personal tool, with a service token', () => calling('my_account')],
     ['a public tool', () => calling('service_status')],
     ['a batch', () => [calling('my_account')]],
-  ])('a byte order mark before the body is no JSON: %s', async (_, message) => {
+  ])('a byte order mark before the body is invalid JSON: %s', async (_, message) => {
     await expectRefused(send(`${MARKED}${JSON.stringify(message())}`), 400);
   });
 
@@ -422,7 +422,7 @@ describe('nobody sees another message than was judged', () => {
     await expectRefused(send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`), 401);
   });
 
-  test('bytes that are no UTF-8 are no JSON', async () => {
+  test('bytes that are not UTF-8 are invalid JSON', async () => {
     const text = Buffer.from(JSON.stringify(calling('service_status')));
     const body = Buffer.concat([text.subarray(0, -1), Buffer.from([0x20, 0xff]), text.subarray(-1)]);
     const headers = {
@@ -431,7 +431,7 @@ describe('nobody sees another message than was judged', () => {
       Accept: 'application/json, text/event-stream',
     };
     expect((await fetch(assistant.resource, { method: 'POST', headers, body })).status).toBe(400);
-    // Within a text, too, where nothing else would be wrong.
+    // Also inside a text, where nothing else would be wrong.
     const within = async (byte: number) => {
       const named = Buffer.from(JSON.stringify({ ...calling('service_status'), id: '#' }));
       named[named.indexOf('#')] = byte;
@@ -441,9 +441,9 @@ describe('nobody sees another message than was judged', () => {
   });
 });
 
-describe('a caller who leaves', () => {
+describe('a caller who disconnects', () => {
   test.each([false, true])(
-    'ends the tool that works for it, and holds nothing up (streaming: %s)',
+    'ends the tool that works for the request, and delays no other (streaming: %s)',
     async (stream) => {
       const began = Promise.withResolvers<void>();
       const told = Promise.withResolvers<void>();
@@ -473,7 +473,7 @@ describe('a caller who leaves', () => {
     },
   );
 
-  test('cannot leave a request behind that is never answered: a batch that cancels what it asks for is 400', async () => {
+  test('cannot leave a request unanswered forever: a batch that cancels its own request is 400', async () => {
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
     await expectRefused(send([calling('slow'), cancelled], { headers }), 400);
@@ -488,14 +488,14 @@ describe('notifications/cancelled', () => {
     params: { requestId, reason: 'no longer needed' },
   });
 
-  /** A tool that works until its signal is aborted, or the test ends it. */
+  /** A tool that works until its signal is aborted or the test ends it. */
   function createWork() {
     const stop = Promise.withResolvers<void>();
     const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
     let begun = 0;
     return {
       stop: () => stop.resolve(),
-      /** Resolves once so many calls run. */
+      /** Resolves when this many calls run. */
       running: (count: number) =>
         new Promise<void>((resolve) => {
           if (begun >= count) resolve();
@@ -535,14 +535,14 @@ describe('notifications/cancelled', () => {
     expect(await meant).toContain('"text":"The call was cancelled."');
     stop();
     expect(await text).toContain('"text":"done"');
-    // What has ended is forgotten, so the id may be used again.
+    // An ended call is forgotten, so its id may be used again.
     await cancel(1);
     expect(await call(1)).toContain('"text":"done"');
     await at.close();
   });
 
   // @shows MCP-8.28
-  test('ends no call of another token, of a service, or of several with one id', async () => {
+  test('ends no call of another token, of a service, or of several calls with one id', async () => {
     const { at, bearer, call, cancel, running, stop } = await started();
     const other = await at.linkedToken();
     const serving = await at.serviceToken();
@@ -561,7 +561,7 @@ describe('notifications/cancelled', () => {
   });
 });
 
-/** Waits until as many are there. */
+/** Waits until there are this many. */
 function createMeeting(count: number): () => Promise<void> {
   let waiting: (() => void)[] = [];
   return () =>
@@ -573,10 +573,10 @@ function createMeeting(count: number): () => Promise<void> {
     });
 }
 
-describe('callers at the same time', () => {
+describe('simultaneous callers', () => {
   // @shows MCP-8.13
   test.each([false, true])(
-    'each get their own, as themselves, though they chose the same ids and tokens (streaming: %s)',
+    'each get their own answers, as themselves, though they use the same ids and progress tokens (streaming: %s)',
     async (stream) => {
       const emails = [ADA, 'eve@example.com'];
       const callers = [...emails, ...emails, ...emails].map((email, index) => ({
@@ -616,7 +616,7 @@ describe('callers at the same time', () => {
 
   // @shows MCP-8.13
   test.each([false, true])(
-    'who leaves, or cancels, ends no call but their own (streaming: %s)',
+    'who disconnect or cancel end only their own call (streaming: %s)',
     async (stream) => {
       const meet = createMeeting(3);
       const ended = new Map<unknown, Promise<void>>();
@@ -652,7 +652,7 @@ describe('callers at the same time', () => {
   );
 });
 
-describe('what a tool is given and answers', () => {
+describe('what a tool receives and returns', () => {
   // @shows MCP-5.7
   test.each([
     ['a missing argument', {}],
@@ -662,11 +662,11 @@ describe('what a tool is given and answers', () => {
     ['a list', [1, 2]],
   ])('arguments are checked before the tool runs: %s', async (_, args) => {
     const { result, error } = await answerOf(send(calling('add', args)));
-    // A list as arguments makes the message invalid by the protocol.
+    // A list as arguments makes the message invalid in the protocol.
     expect(error === undefined ? result?.['isError'] : error.code < 0).toBe(true);
     expect(JSON.stringify(result ?? error)).not.toContain('sum');
   });
-  test('against the schema of this very tool, though another one has the same $id', async () => {
+  test('arguments are checked against the schema of this tool, even if another has the same $id', async () => {
     for (const [name, wrong, right] of [
       ['whole', 'one', 1],
       ['text', 1, 'one'],
@@ -675,7 +675,7 @@ describe('what a tool is given and answers', () => {
       expect((await answerOf(send(calling(name, { a: right })))).result).not.toHaveProperty('isError');
     }
   });
-  test('right arguments', async () => {
+  test('valid arguments', async () => {
     const { result } = await answerOf(send(calling('add', { a: 1, b: 2 })));
     expect(result).toEqual({
       content: [{ type: 'text', text: '{"sum":3}' }],
@@ -687,7 +687,7 @@ describe('what a tool is given and answers', () => {
     ['list', {}, '[1,2]'],
     ['nothing', {}, ''],
     ['date', {}, '"1970-01-01T00:00:00.000Z"'],
-  ])('%s: what is no object is text', async (name, args, text) => {
+  ])('%s: a result that is not an object becomes text', async (name, args, text) => {
     const { result } = await answerOf(send(calling(name, args)));
     expect(result).toEqual({ content: [{ type: 'text', text }] });
   });
@@ -698,7 +698,7 @@ describe('what a tool is given and answers', () => {
     ['that is nothing', [null]],
     ['that cannot be written as JSON', [{ type: 'text', text: 'x', _meta: { a: 1n } }]],
     ['that are no list', 'text'],
-  ])('a content block %s is a tool error for the caller, and a line of the log', async (_, blocks) => {
+  ])('a content block %s is a tool error for the caller, and one log line', async (_, blocks) => {
     for (const [at, bearer] of [
       [assistant, service],
       [streaming, await streaming.serviceToken()],
@@ -710,24 +710,24 @@ describe('what a tool is given and answers', () => {
       expect(log).toContain('The tool wrong failed');
     }
   });
-  test('content is answered as it is', async () => {
+  test('content is returned unchanged', async () => {
     const { result } = await answerOf(send(calling('picture')));
     expect(result).toEqual({ content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }] });
   });
-  test('structured content has no key that becomes a prototype where it is copied', async () => {
+  test('structured content has no key that becomes a prototype when it is copied', async () => {
     for (const name of ['parsed', 'parsed_content']) {
       const { result } = await answerOf(send(calling(name)));
       expect(JSON.stringify(result?.['structuredContent'])).toBe('{"a":1}');
     }
   });
-  test('what a content block has beyond its type is not sent', async () => {
+  test('members of a content block that its type does not have are not sent', async () => {
     wrongBlocks = [{ extra: 1, text: 'x', type: 'text', annotations: { priority: 1, audience: ['user'] } }];
     const { result } = await answerOf(send(calling('wrong')));
     expect(result).toEqual({
       content: [{ type: 'text', text: 'x', annotations: { audience: ['user'], priority: 1 } }],
     });
   });
-  test('arguments too deep to be checked: -32600, and a line of the log', async () => {
+  test('arguments nested too deeply for a check: -32600, and one log line', async () => {
     for (const at of [assistant, streaming]) {
       const deep = `${'{"child":'.repeat(60_000)}{}${'}'.repeat(60_000)}`;
       const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tree","arguments":${deep}}}`;
@@ -744,7 +744,7 @@ describe('what a tool is given and answers', () => {
     expect((await answerOf(send(calling('unknown')))).error?.code).toBe(-32_602);
   });
   // @shows MCP-5.7
-  test('what a tool throws goes to the log, never to the caller; a ToolError is for the caller', async () => {
+  test('an error that a tool throws goes only to the log; a ToolError goes to the caller', async () => {
     const { result } = await answerOf(send(calling('broken')));
     expect(result).toEqual({ content: [{ type: 'text', text: 'The tool failed.' }], isError: true });
     const log = path.join(assistant.application.storageDirectory, 'app.log');
@@ -757,13 +757,13 @@ describe('what a tool is given and answers', () => {
 describe('mcp:tool_timeout', () => {
   // @shows MCP-5.9
   test.each([false, true])(
-    'a tool that takes longer is an error, and is told to stop (streaming: %s)',
+    'a tool that takes longer is an error, and its signal is aborted (streaming: %s)',
     async (stream) => {
       const told = Promise.withResolvers<boolean>();
       const endless = toolNamed('endless', async (_, { signal, progress }) => {
         signal.addEventListener('abort', () => {
           told.resolve(signal.aborted);
-          // Progress that comes too late is discarded, without a fault.
+          // Progress after the timeout is discarded without an error.
           void progress(1, 2);
         });
         await new Promise(() => {});
@@ -782,7 +782,7 @@ describe('mcp:tool_timeout', () => {
   );
 
   // @shows MCP-5.9
-  test('a tool may take just as long, and not a millisecond longer', async () => {
+  test('a tool may take exactly this long, and not a millisecond longer', async () => {
     const begun = Promise.withResolvers<AbortSignal>();
     const endless = toolNamed('endless', (_, { signal }) => {
       begun.resolve(signal);
@@ -806,7 +806,7 @@ describe('mcp:tool_timeout', () => {
   });
 
   // @shows MCP-5.9
-  test.each([0, 1.5, '60', 86_401])('%s is refused at the start', async (limit) => {
+  test.each([0, 1.5, '60', 86_401])('mcp:tool_timeout %s is refused at the start', async (limit) => {
     const config = { mcp: { tool_timeout: limit } };
     await expect(startAssistant({ config })).rejects.toThrow('mcp:tool_timeout: ');
   });
@@ -833,7 +833,7 @@ describe('mcp:transport:streaming', () => {
     ]);
   });
   // @shows MCP-8.14
-  test('true: while a tool works the stream is written to, as proxies close what is silent', async () => {
+  test('true: while a tool works, the stream sends data, because proxies close silent connections', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     try {
       const bearer = await streaming.serviceToken();
@@ -850,7 +850,7 @@ describe('mcp:transport:streaming', () => {
     }
   });
   // @shows MCP-3.1
-  test('false: one JSON response, and progress is told to nobody', async () => {
+  test('false: one JSON response, and no progress is sent', async () => {
     const response = await send(slow);
     expect(response.headers.get('content-type')).toContain('application/json');
     expect(await response.json()).toMatchObject({ result: { content: [{ text: 'done' }] } });
@@ -861,7 +861,7 @@ describe('batches', () => {
   const batch = [calling('echo', { text: 'one' }), { ...calling('echo', { text: 'two' }), id: 2 }];
 
   // @shows MCP-8.8
-  test.each(['2025-03-26', undefined])('under %s all of it is answered', async (version) => {
+  test.each(['2025-03-26', undefined])('under %s every message is answered', async (version) => {
     const response = await send(batch, { headers: { 'MCP-Protocol-Version': version } });
     expect(await response.json()).toMatchObject([
       { id: 1, result: { content: [{ text: 'one' }] } },
@@ -869,32 +869,32 @@ describe('batches', () => {
     ]);
   });
   // @shows MCP-13.5
-  test('of a hundred messages and no more', async () => {
+  test('have at most a hundred messages', async () => {
     const pings = (count: number) => Array.from({ length: count }, (_, id) => request('ping', {}, id));
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
     expect(await (await send(pings(100), { headers })).json()).toHaveLength(100);
     await expectRefused(send(pings(101), { headers }), 400);
   });
-  test('initialize comes alone: 400', async () => {
+  test('with initialize and another message: 400', async () => {
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
     await expectRefused(send([initialize('2025-03-26'), request('ping', {}, 2)], { headers }), 400);
     expect((await send([initialize('2025-03-26')], { headers })).status).toBe(200);
   });
-  test('two requests with the same id: 400, and neither is answered', async () => {
+  test('with two requests of the same id: 400, and no answer to either', async () => {
     const headers = { 'MCP-Protocol-Version': '2025-03-26' };
     await expectRefused(send([batch[0], { ...batch[1], id: 1 }], { headers }), 400);
     expect((await send([batch[0], { ...batch[1], id: '1' }], { headers })).status).toBe(200);
   });
   // @shows MCP-8.8
-  test('under 2025-11-25, and an empty one: 400', async () => {
+  test('under 2025-11-25, or without messages: 400', async () => {
     await expectRefused(send(batch), 400);
     await expectRefused(send([], { headers: { 'MCP-Protocol-Version': '2025-03-26' } }), 400);
   });
 });
 
-describe('who may ask from where', () => {
+describe('which origins may call', () => {
   // @shows MCP-8.11
-  test('a page of a foreign origin: 403, before anything else', async () => {
+  test('a page of a foreign origin: 403, before any other check', async () => {
     for (const origin of [
       'https://evil.example',
       'null',
@@ -908,7 +908,7 @@ describe('who may ask from where', () => {
   });
   // @shows MCP-3.8, MCP-8.11
   // @shows RFC10017-6.3.3.4c
-  test('the own origin, and one of mcp:allowed_origins, with what a browser needs', async () => {
+  test('its own origin, and one of mcp:allowed_origins, get the headers that a browser needs', async () => {
     expect((await send(request('ping'), { headers: { Origin: assistant.url } })).status).toBe(200);
     const origin = 'https://inspector.example';
     const response = await send(request('ping'), { headers: { Origin: origin } });
@@ -920,7 +920,7 @@ describe('who may ask from where', () => {
       headers: { Origin: origin, 'Access-Control-Request-Method': 'POST' },
     });
     expect(preflight.status).toBe(204);
-    // A client that first tries 2026-07-28 sends Mcp-Method and Mcp-Name too.
+    // A client that tries 2026-07-28 first also sends Mcp-Method and Mcp-Name.
     for (const header of ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'])
       expect(preflight.headers.get('access-control-allow-headers')).toContain(header);
     const headers = { Origin: origin, 'Access-Control-Request-Headers': 'baggage,traceparent' };
@@ -935,7 +935,7 @@ describe('who may ask from where', () => {
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin]);
   });
   // @shows MCP-13.4
-  test('a body above 1 MiB: 413', async () => {
+  test('a body larger than 1 MiB: 413', async () => {
     await expectRefused(send(calling('echo', { text: 'x'.repeat(1024 * 1024) })), 413);
     expect((await send(calling('echo', { text: 'x'.repeat(1000 * 1024) }))).status).toBe(200);
   });
@@ -946,7 +946,7 @@ describe('discovery', () => {
     (await (await fetch(`${assistant.url}/.well-known/${at}`)).json()) as Record<string, unknown>;
 
   // @shows MCP-7.9
-  test('the routes of the endpoint keep their names, which applications exempt or mount by', () => {
+  test('the routes of the endpoint keep their names, which applications use for exemptions and mounts', () => {
     const own = mcpServerOf(assistant.application).endpoints.filter((each) => each.path === '/mcp');
     const named = own.map(({ name, methods }) => [name, ...methods.slice(0, 2)]);
     expect(named).toEqual([
@@ -979,7 +979,7 @@ describe('discovery', () => {
     });
   });
   // @shows MCP-7.5, MCP-10.1, MCP-10.2, MCP-13.3
-  test('a service token is for mcp:service and the canonical resource only, without a refresh token', async () => {
+  test('a service token is only for mcp:service and the canonical resource, without a refresh token', async () => {
     const form = (changes: Record<string, string>) =>
       fetch(`${assistant.url}/oauth/token`, {
         method: 'POST',
@@ -1011,7 +1011,7 @@ describe('a refusal', () => {
     ['a foreign page', { headers: { Origin: 'https://evil.example' } }, 'mcp_server_rpc', 403, 'Pages of'],
     ['no media type', { headers: { 'Content-Type': 'text/plain' } }, 'mcp_server_rpc', 415, 'Content-Type'],
     ['no linked account', {}, 'mcp_server_rpc', 401, 'This tool acts for an account'],
-  ])('of %s leaves one line in the log', async (name, sending, endpoint, error, detail) => {
+  ])('for %s writes one line to the log', async (name, sending, endpoint, error, detail) => {
     const id = name.replaceAll(' ', '-');
     const response = await send(calling('orders'), {
       ...sending,
@@ -1070,7 +1070,7 @@ describe('registering tools', () => {
   ])('refuses %s at the start', async (_, tools, says) => {
     await expect(startAssistant({ tools })).rejects.toThrow(says);
   });
-  test('a tool that is registered later is listed and called too', async () => {
+  test('a tool that is registered later is listed and can be called', async () => {
     const { tools } = mcpServerOf(assistant.application);
     const names = async () => {
       const { result } = await answerOf(send(request('tools/list')));
@@ -1082,7 +1082,7 @@ describe('registering tools', () => {
     expect((await answerOf(send(calling('later')))).result).toMatchObject({ content: [{ text: 'here' }] });
   });
   // @shows MCP-5.3
-  test('tool() outside of register() says what to do', () => {
+  test('tool() outside of register() throws an error that says what to do', () => {
     expect(() => tool()).toThrow('tool() was called outside of register()');
   });
 });

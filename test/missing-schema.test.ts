@@ -49,7 +49,7 @@ const messages = async () => {
   return lines.map((line) => JSON.parse(line) as { readonly level: string; readonly message: string });
 };
 
-test('a mount without its tables starts, and what it logs of the first request names the command that makes them', async () => {
+test('a mount without its tables starts, and its first log line names the command that makes them', async () => {
   const handle = createHandler(authorizationServerOf(application));
   const ask = async () => {
     const body = new URLSearchParams({

@@ -8,27 +8,28 @@ import { createClock } from './support/clock.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
 
 /**
- * Behaviours of tools/model/Grants.tla, statement by statement on two servers: after each, whether every request is where the model has it, with
- * the answer that it has there, and which tokens are good.
+ * Behaviours of tools/model/Grants.tla, replayed statement by statement on two servers. After each
+ * statement, every request is where the model has it, has the model's answer, and the same tokens
+ * are valid.
  */
 const TRACES = JSON.parse(
   await readFile(path.join(import.meta.dirname, '..', 'tools', 'model', 'traces.json'), 'utf8'),
 ) as readonly Trace[];
 
-/** In seconds; shorter than an answer is kept that could not be given. */
+/** In seconds; shorter than the time for which an undelivered answer is kept. */
 const WINDOW = 60;
 
 describe.each([
   ['without a window for refreshing again', false],
   ['with a window', true],
-])('what the model does, two servers do %s:', (_, window) => {
+])('two servers do what the model does %s:', (_, window) => {
   let portal: RunningPortal;
   let stage: Stage;
 
   beforeAll(async () => {
     const clock = createClock();
     const config = { oauth_server: window ? { refresh_retry_seconds: WINDOW } : {} };
-    // A client that is revoked fails to authenticate; with this draw nobody waits for that.
+    // A revoked client fails to authenticate; with this draw no request waits for that.
     portal = await startPortal({ clock: clock.now, config, random: () => 0 });
     stage = await startStage({ portal, clock, window: WINDOW });
   });
@@ -38,7 +39,7 @@ describe.each([
   });
 
   // @shows AS-5.4, AS-5.5, AS-10.1, AS-18.1, AS-18.2, AS-18.9
-  test('every step, with the answer and what is good after it', async () => {
+  test('every step has the same answer and the same valid tokens', async () => {
     const traces = TRACES.filter((trace) => trace.window === window);
     for (const trace of traces) {
       const difference = await stage.play(trace);
@@ -50,7 +51,7 @@ describe.each([
   });
 });
 
-test('every kind of step is among them', async () => {
+test('every kind of step occurs', async () => {
   const module = await readFile(path.join(import.meta.dirname, '..', 'tools', 'model', 'Traces.tla'), 'utf8');
   const kinds = [...module.matchAll(/Log\("([^"]+)"/g)].map(([, kind]) => kind);
   const does = new Set(TRACES.flatMap(({ steps }) => steps.map((step) => step.does)));

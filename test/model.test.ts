@@ -10,9 +10,12 @@ import { findViolations } from './support/history/checker.ts';
 import type { Operation } from './support/history/recorder.ts';
 import { explain } from './support/model/explaining.ts';
 
-/** What is promised of codes, refresh tokens and revocations, in every state of a model that is small (tools/model/README.md). */
+/**
+ * The promises about codes, refresh tokens and revocations, in every state of a small model
+ * (tools/model/README.md).
+ */
 
-describe('of the model every state keeps every promise:', () => {
+describe('every state of the model keeps every promise:', () => {
   test.each(Object.entries(EXHAUSTIVE))('%s', async (name, bounds) => {
     const { violated, steps, states, depth, seconds } = await runTlc({
       module: 'Grants',
@@ -24,7 +27,7 @@ describe('of the model every state keeps every promise:', () => {
   });
 });
 
-describe('a model that is broken is found:', () => {
+describe('a fault in the model is found:', () => {
   test.each(BROKEN)('$fault', async ({ fault, violates, bounds }) => {
     const { violated, steps } = await runTlc({ module: 'Grants', config: checkedOf(bounds), workers: 1 });
     process.stdout.write(`${fault}: ${steps.join(', ')}\n`);
@@ -32,7 +35,7 @@ describe('a model that is broken is found:', () => {
     expect(steps.length).toBeGreaterThan(0);
   });
 
-  test('each is one that the model has, and each that the model has is tried', async () => {
+  test('each tested fault is one of the model, and every fault of the model is tested', async () => {
     const module = await readFile(
       path.join(import.meta.dirname, '..', 'tools', 'model', 'Grants.tla'),
       'utf8',
@@ -42,12 +45,15 @@ describe('a model that is broken is found:', () => {
   });
 });
 
-test('the behaviours that servers are held to are those of this model', async () => {
-  // Otherwise: npm run model:traces
+test('the behaviours that servers must follow are those of this model', async () => {
+  // If this fails: npm run model:traces
   expect(await written()).toBe(await readFile(FILE, 'utf8'));
 });
 
-/** What test/histories.test.ts recorded, on each engine (with KEEP_HISTORY). JSON has no infinite numbers. */
+/**
+ * What test/histories.test.ts recorded on each engine (with KEEP_HISTORY). JSON has no infinite
+ * numbers.
+ */
 const HISTORIES = path.join(import.meta.dirname, '..', 'tools', 'model', 'histories');
 const kept = await Promise.all(
   globSync('*.json', { cwd: HISTORIES }).map(async (file) => {
@@ -60,7 +66,7 @@ const kept = await Promise.all(
   }),
 );
 
-describe('what servers answered under faults has an explanation in the model:', () => {
+describe('the model explains what servers answered under faults:', () => {
   test.each(kept)('$file', async ({ operations, window }) => {
     const {
       asked,
@@ -73,7 +79,7 @@ describe('what servers answered under faults has an explanation in the model:', 
     expect(asked).toBeGreaterThan(5);
   });
 
-  test('one that is falsified has none, where the checker of histories has none: the two agree on each', async () => {
+  test('a falsified history has no explanation in the model if it has none in the history checker: both agree', async () => {
     const [history] = kept.filter(({ window }) => !window);
     const falsified = falsifiedOf(history?.operations ?? []).slice(0, 30);
     const { unexplained, asked } = await explain(falsified.flat(), { window: false, most: 99 });
@@ -86,7 +92,7 @@ describe('what servers answered under faults has an explanation in the model:', 
   });
 });
 
-/** Each authorization once for each of its answers, with another one in its place. */
+/** Each authorization once for each of its answers, with that answer replaced. */
 function falsifiedOf(operations: readonly Operation[]): readonly (readonly Operation[])[] {
   const families = Map.groupBy(operations, ({ families }) => families.join());
   return [...families.values()].flatMap((all) => {

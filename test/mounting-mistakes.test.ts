@@ -8,7 +8,7 @@ import { byHand, mountInKoa } from './support/mounts/koa.ts';
 
 const inKoa = { koa: Koa, signingIn: byHand, stored: true, before: [], behind: [] };
 
-/** Runs while the application does. */
+/** Called while the application runs. */
 async function running(start: Mount['start'], work: (mount: RunningMount) => Promise<void>): Promise<void> {
   const mount = await start();
   try {
@@ -21,7 +21,7 @@ async function running(start: Mount['start'], work: (mount: RunningMount) => Pro
 const post = (url: string) =>
   fetch(url, { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials' }) });
 
-describe('a body that was read before Portico, and left nowhere, is a fault that the log names', () => {
+describe('if other middleware read the body before Portico and did not keep it, the log names the fault', () => {
   test.each<[string, Mount['start'], string]>([
     [
       'Hono',
@@ -66,7 +66,7 @@ describe('a body that was read before Portico, and left nowhere, is a fault that
   });
 });
 
-describe('requests that end as those for an endpoint do, while none of those arrives, are warned of once', () => {
+describe('requests that end as an endpoint request does, while no endpoint is reached, cause one warning', () => {
   test.each<[string, Mount['start']]>([
     ['Hono', mountInHono({ sessions: signed, onError: inOwnWords })],
     ['Koa', mountInKoa(inKoa)],
@@ -80,7 +80,7 @@ describe('requests that end as those for an endpoint do, while none of those arr
     });
   });
 
-  test('and not at all where an endpoint was reached', async () => {
+  test('there is no warning if an endpoint was reached', async () => {
     await running(mountInKoa(inKoa), async (mount) => {
       await fetch(`${mount.url}/.well-known/jwks.json`);
       await post(`${mount.url}/auth/oauth/token`);
@@ -89,7 +89,7 @@ describe('requests that end as those for an endpoint do, while none of those arr
   });
 });
 
-test('whoever comes back from the sign-in page and is nobody is warned of: Portico stands before the session', async () => {
+test('a person who returns from the sign-in page without a session causes a warning: Portico runs before the session middleware', async () => {
   await running(mountInKoa({ ...inKoa, sessionLast: true }), async (mount) => {
     const back = `${mount.url}/oauth/authorize?request_id=${'x'.repeat(43)}`;
     const visit = (site: string) => fetch(back, { redirect: 'manual', headers: { 'Sec-Fetch-Site': site } });

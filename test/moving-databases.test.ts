@@ -48,14 +48,14 @@ afterAll(async () => {
 
 const file = () => (portal.env['DATABASE_URL'] ?? '').replace(/^sqlite:/, '');
 
-/** Runs the script as the page says. */
+/** Runs the script as the page describes. */
 async function move() {
   const running = start(['move.ts', file(), target.url], { cwd: folder });
   const code = await new Promise((resolve) => running.process.on('close', resolve));
   return { code, stdout: running.stdout(), stderr: running.stderr() };
 }
 
-/** How many rows each table has, of which the script says so. */
+/** How many rows each table has, for the tables that the script names. */
 async function countRows(url: string, tables: readonly string[]) {
   const database = openDatabase(url, { directory: folder });
   try {
@@ -73,11 +73,11 @@ const subjectOf = ({ id_token: token }: Tokens) =>
   (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub: string }).sub;
 
 describe('a move from SQLite to the engine of the project', () => {
-  test('is refused before the tables are there', async () => {
+  test('is refused before the tables exist', async () => {
     expect((await move()).code).toBe(1);
   });
 
-  test('takes everything along: clients and people notice nothing', async () => {
+  test('copies everything: clients and people notice nothing', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const revoked = await obtainTokens(portal, client, ADA);
@@ -124,7 +124,7 @@ describe('a move from SQLite to the engine of the project', () => {
     }
   });
 
-  test('changes nothing where there is something already', async () => {
+  test('changes nothing in a database that already has rows', async () => {
     const tables = ['oauth_clients', 'oauth_families', 'oauth_subjects'];
     const before = await countRows(target.url, tables);
     const { code, stderr } = await move();

@@ -10,10 +10,13 @@ import { portico, ROOT } from './support/console.ts';
 import { blocksOf } from './support/documents.ts';
 import { requestToken, startPortal, type RunningPortal } from './support/portal.ts';
 
-/** What `docs/moving/` says for each server, done with a table of that server: its clients come here with their secrets. */
+/**
+ * What `docs/moving/` describes for each server, done with a table of that server: its clients move
+ * here with their secrets.
+ */
 
 const CONFIG = { oauth_server: { imported_pbkdf2_iterations: 1_000_000 } };
-/** Of the tables that the libraries wrote, with what they gave out then. */
+/** Of the tables that the libraries wrote, with the secrets that they issued. */
 const BETTER_AUTH = { shop: 'WLzuLfxUBFgCOoAoRSHsiLuDkBksPopW', robot: 'wklhTRdCDtYvDotZZLLqLZZvSLOpyoSW' };
 
 let portal: RunningPortal;
@@ -47,7 +50,7 @@ async function imported(records: readonly object[]) {
   };
 }
 
-/** Whether the token endpoint takes the secret of this client. */
+/** Whether the token endpoint accepts the secret of this client. */
 async function proves(id: string, secret: string): Promise<boolean> {
   const form = { grant_type: 'refresh_token', refresh_token: 'none' };
   return (await requestToken(portal, { id, secret }, form)).status !== 401;
@@ -57,7 +60,7 @@ const native = 'it becomes a native application: it has a redirect URI on loopba
 
 describe('the clients of another server', () => {
   // @shows AS-41.1, AS-41.3
-  test('better-auth, of a table that it made: they are here, with their secrets', async () => {
+  test('better-auth, from a table that it made: the clients work here, with their secrets', async () => {
     const records = exported('docs/moving/better-auth.md');
     expect(await imported(records)).toEqual({
       written: true,
@@ -79,7 +82,7 @@ describe('the clients of another server', () => {
   });
 
   // @shows AS-41.1, AS-41.3
-  test('Django OAuth Toolkit, of a table that it made: they are here, with secrets of PBKDF2 and of text', async () => {
+  test('Django OAuth Toolkit, from a table that it made: clients work here, with PBKDF2 and plain-text secrets', async () => {
     expect(await imported(exported('docs/moving/django-oauth-toolkit.md'))).toEqual({
       written: true,
       clients: [
@@ -98,7 +101,7 @@ describe('the clients of another server', () => {
   });
 
   // @shows AS-41.1, AS-41.3
-  test('oidc-provider, as it keeps them: line by line, at the console', async () => {
+  test('oidc-provider, from its stored form: line by line in the console', async () => {
     const lines = fixture('oidc-provider.jsonl').trim().split('\n');
     const [shop, phone] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     const file = path.join(folder, 'clients.jsonl');
@@ -116,7 +119,7 @@ describe('the clients of another server', () => {
   });
 
   // @shows AS-41.1, AS-41.3
-  test('Doorkeeper: secrets of SHA-256, and redirect URIs of which each has a line', async () => {
+  test('Doorkeeper: secrets of SHA-256, and one redirect URI per line', async () => {
     expect(await imported(exported('docs/moving/doorkeeper.md'))).toEqual({
       written: true,
       clients: [
@@ -129,7 +132,7 @@ describe('the clients of another server', () => {
   });
 
   // @shows AS-41.3
-  test('Laravel Passport: bcrypt is taken where the host’s hasher is bcrypt of that cost, and new secrets are made elsewhere', async () => {
+  test('Laravel Passport: bcrypt is accepted if the host’s hasher is bcrypt of that cost; new secrets are hashed another way', async () => {
     const records = exported('docs/moving/laravel-passport.md');
     expect(records).toHaveLength(2);
     const refused = await imported(records);
@@ -138,7 +141,7 @@ describe('the clients of another server', () => {
       expect.stringContaining('none that can be verified here'),
     ]);
 
-    // Stands for a library of bcrypt: the form is what the import looks at.
+    // Stands for a bcrypt library: the import looks only at the form.
     const passwordHasher: PasswordHasher = {
       hash: async () => `$2b$12$${'x'.repeat(53)}`,
       verify: async (password, hash) => password === 'right' && hash.startsWith('$2b$12$abc'),

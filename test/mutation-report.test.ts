@@ -18,13 +18,13 @@ const baseline = readBaseline();
 const explanations = readExplanations();
 const ASSURANCE = readFileSync(path.join(ROOT, 'docs', 'assurance.md'), 'utf8');
 
-describe('what `npm run mutation` found last', () => {
+describe('the last result of `npm run mutation`', () => {
   test('the score is at least the one that docs/assurance.md states', () => {
     const stated = Number(/(\d+(?:\.\d+)?) % of \d+ mutants/.exec(ASSURANCE)?.[1]);
     expect(scoreOf(baseline).score).toBeGreaterThanOrEqual(stated);
   });
 
-  test('a mutant that lives is explained, and an explanation explains one', () => {
+  test('every surviving mutant has an explanation, and every explanation has its mutant', () => {
     expect(miscounted(baseline, explanations)).toEqual([]);
     expect(misplaced(explanations, (name) => isCurrent(baseline, name))).toEqual([]);
     expect(explanations.filter(({ why }) => why.length < 20)).toEqual([]);
@@ -35,7 +35,9 @@ describe('a report', () => {
   const file = 'tools/mutation/words.ts';
   const found = reportOf('killed');
 
-  /** A report of one file, with two mutants: `true` in its first `===`, and an empty first string. */
+  /**
+   * A report of one file with two mutants: `true` in its first `===`, and an empty first string.
+   */
   function reportOf(fate: Mutant['fate']): Report {
     const by = { by: 'test/words.test.ts' };
     const first = { at: '13:9-13:38', mutator: 'ConditionalExpression', replacement: 'true' };
@@ -52,7 +54,7 @@ describe('a report', () => {
     return { [file]: { source: hashOf(file), mutants } };
   }
 
-  test('says how many of the mutants each file of tests killed', () => {
+  test('says how many mutants each test file killed', () => {
     expect(baselineOf(reportOf('survived'))).toEqual({
       [file]: {
         source: hashOf(file),
@@ -65,7 +67,7 @@ describe('a report', () => {
     });
   });
 
-  test('of less, since a test was taken away, has a lower score, and names the mutant', () => {
+  test('has a lower score after a test is removed, and names the mutant', () => {
     const changed = reportOf('survived');
     expect(scoreOf(baselineOf(found))).toEqual({ killed: 2, all: 2, score: 100 });
     expect(scoreOf(baselineOf(changed))).toEqual({ killed: 1, all: 2, score: 50 });
@@ -74,7 +76,7 @@ describe('a report', () => {
     expect(miscounted(baselineOf(changed), [])).toEqual([expect.stringContaining(file)]);
   });
 
-  test('whose survivor is explained is as it should be', () => {
+  test('accepts a survivor that is explained', () => {
     const changed = reportOf('survived');
     const own = explanationsOf(changed);
     expect(problemsOf(changed, own)).toEqual([]);
@@ -82,7 +84,7 @@ describe('a report', () => {
     expect(misplaced(own, () => true)).toEqual([]);
   });
 
-  test('refuses an explanation of what is killed, or of a line that is gone', () => {
+  test('refuses an explanation for a killed mutant or for a line that no longer exists', () => {
     const own = explanationsOf(reportOf('survived'));
     expect(problemsOf(found, own)).toEqual([expect.stringContaining('explains nothing any more')]);
     expect(miscounted(baselineOf(found), own)).toEqual([expect.stringContaining(file)]);

@@ -13,7 +13,10 @@ import { newer, older } from './support/soak/calls.ts';
 import { bearer, consentOf, requestOf } from './support/soak/path.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 
-/** What an operator takes from a client is gone at every door that takes tokens, with the next call, in every way of mounting. */
+/**
+ * What an operator takes from a client is gone at every endpoint that accepts tokens, with the next
+ * call, in every mount.
+ */
 
 const mine: ScopedToolInterface = {
   name: () => 'mine',
@@ -30,7 +33,7 @@ const SCOPES = ['openid', 'orders:read', 'mcp:tools'];
 
 // @shows AS-30.3, AS-30.5
 test.each(waysOf(MOUNTED))(
-  '$name: a scope and a grant that are taken away are gone at the API, at /mcp, at UserInfo, in introspection and in an API elsewhere',
+  '$name: a removed scope and a removed grant no longer work at the API, /mcp, UserInfo, introspection and an API elsewhere',
   async (mount) => {
     const running = await mount.start(CONFIG);
     onTestFinished(() => running.close());

@@ -26,7 +26,7 @@ import { locationOf, type Visitor } from './support/visitor.ts';
 
 const PRIVATE_USE = 'com.example.desktop:/callback';
 
-/** A certificate for localhost that nobody vouches for, made by `openssl`. */
+/** A self-signed certificate for localhost, made by `openssl`. */
 function selfSigned(): { readonly key: string; readonly cert: string } {
   const folder = mkdtempSync(path.join(tmpdir(), 'portico-tls-'));
   const [key, cert] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
@@ -73,7 +73,7 @@ function exchange(code: string, redirectUri: string): Promise<Response> {
 
 describe('a native application', () => {
   // @shows AS-7.15, RFC8252-7.3, RFC9700-2.1b
-  test('is answered on the loopback port that it asks for, and exchanges the code with the same address', async () => {
+  test('receives its answer on the loopback port of its request, and exchanges the code with the same address', async () => {
     const redirectUri = 'http://127.0.0.1:49152/callback';
     const consent = await visitor.visit(authorizationUrl(portal, native, { redirect_uri: redirectUri }));
     expect(await consent.clone().text()).toContain('127.0.0.1:49152');
@@ -88,7 +88,7 @@ describe('a native application', () => {
     'http://127.0.0.1/callback',
     'http://127.0.0.1:49153/callback',
     'http://localhost:49152/callback',
-  ])('exchanges a code with nothing but the address that it asked with, not with %s', async (other) => {
+  ])('exchanges a code only with the address of its request, not with %s', async (other) => {
     const code = await obtainCode(portal, native, visitor, {
       redirect_uri: 'http://127.0.0.1:49152/callback',
     });
@@ -105,7 +105,7 @@ describe('a native application', () => {
     'http://localhost:08080/callback',
     'http://localhost:0/callback',
     'com.example.desktop:/other',
-  ])('is not answered elsewhere: %s', async (redirectUri) => {
+  ])('receives no answer elsewhere: %s', async (redirectUri) => {
     const refused = await visitor.get(authorizationUrl(portal, native, { redirect_uri: redirectUri }));
     expect(refused.status).toBe(400);
     expect(refused.headers.has('location')).toBe(false);
@@ -113,7 +113,7 @@ describe('a native application', () => {
   });
 
   // @shows AS-7.1, AS-7.15
-  test('a web application is answered where it is registered, to the letter', async () => {
+  test('a web application receives its answer only at its exact registered address', async () => {
     const ask = (redirectUri: string) =>
       visitor.get(authorizationUrl(portal, web, { redirect_uri: redirectUri }));
     expect((await ask('http://localhost:8080/callback')).status).toBe(200);
@@ -121,7 +121,7 @@ describe('a native application', () => {
   });
 
   // @shows AS-13.18, RFC8252-7.1, RFC8252-8.4
-  test('is registered with private-use schemes that have a dot', async () => {
+  test('can be registered with private-use schemes that have a dot', async () => {
     const registering = (applicationType: string, redirectUri: string) =>
       registerClient(portal, { public: true, applicationType, redirectUris: [redirectUri] });
     await expect(registering('native', 'desktop:/callback')).rejects.toThrow('private-use scheme with a dot');
@@ -130,7 +130,7 @@ describe('a native application', () => {
   });
 
   // @shows RFC8252-7.1
-  test('is answered by its private-use scheme, which people are told', async () => {
+  test('receives its answer at its private-use scheme, which the consent screen shows', async () => {
     const url = authorizationUrl(portal, native, { redirect_uri: PRIVATE_USE });
     const consent = await visitor.visit(url);
     expect(await consent.clone().text()).toContain('com.example.desktop:');
@@ -145,7 +145,7 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
   let browser: Browser;
   let page: Page;
   let listener: Server;
-  /** A callback over https that leads on to another place, with what it was sent. */
+  /** A callback over https that redirects to another place, with all that it received. */
   let relay: Server;
   let leadsTo: string;
   let relayed: TestClient;
@@ -172,7 +172,7 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
     await Promise.all([listener, relay].map((each) => new Promise((resolve) => each.close(resolve))));
   });
 
-  /** The address at which the browser asks for the answer. */
+  /** The address from which the browser requests the answer. */
   async function answeredAt(redirectUri: string): Promise<string> {
     await page.goto(authorizationUrl(portal, native, { redirect_uri: redirectUri }));
     const answer = page.waitForRequest((request) => request.url().startsWith(redirectUri));
@@ -181,14 +181,14 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
   }
 
   // @shows AS-7.15, RFC8252-7.3
-  test('reaches a program that listens on a port of its own', async () => {
+  test('reaches a program that listens on its own port', async () => {
     const redirectUri = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/callback`;
     expect(await answeredAt(redirectUri)).toContain('?code=');
     await page.getByText('back in the application').waitFor();
   });
 
   // @shows RFC8252-7.1
-  test('opens a private-use scheme: the policy of the page does not hold it back', async () => {
+  test('opens a private-use scheme: the content security policy does not block it', async () => {
     expect(await answeredAt(PRIVATE_USE)).toContain('?code=');
   });
 
@@ -200,7 +200,7 @@ describeWith('chromium')('in a real Chromium, the answer of the consent screen',
     ],
     ['a private-use scheme', () => PRIVATE_USE],
     ['a scheme without a dot', () => 'claude://callback'],
-  ])('is led on to %s by a callback over https', async (_, place) => {
+  ])('follows the redirect of a callback over https to %s', async (_, place) => {
     leadsTo = place();
     const redirectUri = `https://localhost:${(relay.address() as AddressInfo).port}/callback`;
     for (const decision of ['Deny', 'Allow']) {

@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-// This package's sources have no decorators in them: they are called.
+// This package's sources contain no decorators: they are called as functions.
 
 function decorate(type: Type, name: string, ...decorators: readonly MethodDecorator[]): void {
   const descriptor = Object.getOwnPropertyDescriptor(type.prototype, name);
@@ -57,7 +57,7 @@ function decorate(type: Type, name: string, ...decorators: readonly MethodDecora
   for (const each of decorators) each(type.prototype as object, name, descriptor);
 }
 
-/** A module that is nothing but its metadata. */
+/** A module with only metadata. */
 function moduleOf(metadata: ModuleMetadata): DynamicModule {
   class Made {
     readonly of = metadata;
@@ -67,7 +67,7 @@ function moduleOf(metadata: ModuleMetadata): DynamicModule {
 
 const nameOf = (of: TokenAccessor) => of.user()?.getProfile().name ?? null;
 
-/** A service that asks for the token where it needs it. */
+/** A service that reads the token when it needs it. */
 class People {
   current() {
     return nameOf(token());
@@ -75,11 +75,11 @@ class People {
 }
 Injectable()(People);
 
-/** A service of one request. */
+/** A request-scoped service. */
 class PerRequest extends People {}
 Injectable({ scope: Scope.REQUEST })(PerRequest);
 
-/** A service that all requests share: a tenant has one. */
+/** A service that all requests share: each tenant has one. */
 class OfTenant extends People {}
 Injectable({ scope: Scope.REQUEST, durable: true })(OfTenant);
 
@@ -140,7 +140,7 @@ Controller('both')(Both);
 RequireScope('notes:read')(Both);
 decorate(Both, 'both', Get(), RequireScope('notes:write'));
 
-/** As of a GraphQL API. */
+/** As in a GraphQL API. */
 class Resolver {
   called = false;
   notes() {
@@ -149,7 +149,7 @@ class Resolver {
 }
 decorate(Resolver, 'notes', RequireScope('notes:read'));
 
-/** What many applications have, and what answers 500 to all that is no HttpException. */
+/** A common filter, which answers 500 to everything that is not an HttpException. */
 class EverythingIsMine {
   catch(error: unknown, host: ArgumentsHost) {
     if (host.getType() !== 'http') throw error;
@@ -159,7 +159,7 @@ class EverythingIsMine {
 }
 Catch()(EverythingIsMine);
 
-/** An application whose middleware says that it was there. */
+/** An application whose middleware leaves a mark on the answer. */
 function applicationOf(portico: DynamicModule): Type {
   class App {
     configure(consumer: MiddlewareConsumer) {
@@ -191,7 +191,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   let app: INestApplication;
   let url: string;
 
-  /** A server that is made of a provider of the application. */
+  /** A server that is made from a provider of the application. */
   class Settings {
     readonly server = portal.server;
   }
@@ -216,12 +216,12 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
       headers: accessToken === undefined ? {} : { Authorization: `Bearer ${accessToken}` },
     });
 
-  test('the token is a parameter of the handler, and token() in services, also in those of one request', async () => {
+  test('the token is a parameter of the handler, and token() in services, also in request-scoped ones', async () => {
     const response = await get('/api/notes', ada);
     expect(await response.json()).toEqual({ names: Array(3).fill('Ada Lovelace') });
   });
 
-  test('a service that requests share has the token of each', async () => {
+  test('a service that requests share gets the token of each request', async () => {
     const { access_token: graces } = await obtainTokens(portal, client, GRACE, {
       scope: 'openid notes:read',
     });
@@ -250,7 +250,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   });
 
   // @shows AS-12.21
-  test('a refusal has nothing of the body that the application meant to send, and adds to its Vary', async () => {
+  test('a refusal has nothing of the body that the handler would send, and adds to its Vary', async () => {
     const stale = { 'Content-Length': '3', 'Content-Encoding': 'gzip', ETag: '"x"', Vary: 'Accept' };
     const other = await NestFactory.create(
       applicationOf(PorticoModule.forRoot({ server: portal.server })),
@@ -271,7 +271,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     await other.close();
   });
 
-  test('a scope that the token lacks, or its person: 403, asked by the decorator or by the handler', async () => {
+  test('a scope that the token or its person lacks: 403, whether the decorator or the handler requires it', async () => {
     const { access_token: narrow } = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     const { access_token: graces } = await obtainTokens(portal, client, GRACE, { scope: 'notes:read' });
     const { access_token: nothing } = await obtainTokens(portal, client, ADA, { scope: 'openid' });
@@ -297,7 +297,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     expect((await get('/api/both', other)).status).toBe(403);
   });
 
-  test('token() where nothing is required is a mistake of the author, and lets nobody in', async () => {
+  test('token() without a requirement is a programming error, and lets no request in', async () => {
     expect((await get('/api/notes/forgotten', ada)).status).toBe(500);
   });
 
@@ -310,8 +310,8 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
     expect((await fetch(`${url}/oauth/token`, { method: 'PUT' })).status).not.toBe(200);
   });
 
-  // Below a prefix Nest itself keeps the middleware of modules from all other paths.
-  test("the endpoints are behind the middleware of the application's own modules", async () => {
+  // Below a prefix, Nest itself keeps the middleware of modules away from all other paths.
+  test("the endpoints run after the middleware of the application's own modules", async () => {
     const portico = PorticoModule.forRoot({ server: portal.server });
     const other = await NestFactory.create(applicationOf(portico), adapter(), { logger: false });
     await other.listen(0, '127.0.0.1');
@@ -321,7 +321,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
   });
 
   // As @nestjs/graphql calls a resolver.
-  test('what is no HTTP request is refused, and its handler never called', async () => {
+  test('a call that is not an HTTP request is refused, and its handler never runs', async () => {
     const resolver = app.get(Resolver);
     const handler: unknown = Reflect.get(Resolver.prototype, 'notes');
     const creator = app.get(ExternalContextCreator);
@@ -346,7 +346,7 @@ describe.each(PLATFORMS)('Nest on %s', (_, adapter) => {
 const quiet = { logger: false, abortOnError: false } as const;
 
 describe('the module', () => {
-  test('with a server that exists; providers can have it injected', async () => {
+  test('accepts an existing server, which providers can inject', async () => {
     class Asking {
       readonly server: AuthorizationServer;
       constructor(server: AuthorizationServer) {
@@ -364,14 +364,14 @@ describe('the module', () => {
     await app.close();
   });
 
-  test('works in a context without HTTP, such as that of a command', async () => {
+  test('works in a context without HTTP, such as a command', async () => {
     const App = moduleOf({ imports: [PorticoModule.forRoot({ server: portal.server })] });
     const context = await NestFactory.createApplicationContext(App, quiet);
     expect(context.get(AUTHORIZATION_SERVER)).toBe(portal.server);
     await context.close();
   });
 
-  test('closes what its factory has opened when the application shuts down', async () => {
+  test('closes what its factory opened when the application shuts down', async () => {
     const closed: string[] = [];
     const close = async () => void closed.push('closed');
     const App = moduleOf({ imports: [PorticoModule.forRoot({ server: portal.server, close })] });
@@ -382,7 +382,7 @@ describe('the module', () => {
     expect(closed).toEqual(['closed']);
   });
 
-  test('refuses to start with a server for each request, whose endpoints nobody would mount', async () => {
+  test('refuses to start with a server per request, because its endpoints would not be mounted', async () => {
     const portico = PorticoModule.forRootAsync({
       inject: [REQUEST],
       useFactory: () => ({ server: portal.server }),
@@ -423,7 +423,7 @@ describe('the module', () => {
     await expect(app.init()).rejects.toThrow(/knows Express and Fastify, and not 'another'/);
   });
 
-  test('a store that cannot be reached: 503 with Retry-After, and the handler is not called', async () => {
+  test('a store that is out of reach: 503 with Retry-After, and the handler does not run', async () => {
     const lost = await startPortal();
     const { access_token: accessToken } = await obtainTokens(lost, await registerClient(lost), ADA);
     const app = await NestFactory.create(

@@ -22,7 +22,7 @@ const asked = (path: string, init: RequestInit = {}) => new Request(`http://inte
 const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
 
 describe('the route handlers', () => {
-  test('answer for the endpoints, with the method that they were exported for', async () => {
+  test('answer the endpoints with the method under which they were exported', async () => {
     const { handlers } = portico(async () => [portal.server], 'endpoints');
     const discovery = await handlers.GET(asked('/.well-known/openid-configuration'));
     expect(await discovery.json()).toMatchObject({ issuer: portal.url });
@@ -35,7 +35,7 @@ describe('the route handlers', () => {
     expect((await handlers.GET(asked('/oauth/elsewhere'))).status).toBe(404);
   });
 
-  test('start one server in a process, however often Next loads the module, and when a request comes', async () => {
+  test('start one server per process, when a request comes, however often Next loads the module', async () => {
     let starts = 0;
     const load = () =>
       portico(async () => {
@@ -50,7 +50,7 @@ describe('the route handlers', () => {
     expect(starts).toBe(1);
   });
 
-  test('start nothing while Next builds, which stops them at the first look at the request', async () => {
+  test('start nothing while Next builds, which stops when they first read the request', async () => {
     const building = new Proxy(asked('/mcp'), {
       get(target, key) {
         if (key === 'url' || key === 'headers') throw new Error('there is no request');
@@ -67,7 +67,7 @@ describe('the route handlers', () => {
     expect(starts).toBe(0);
   });
 
-  test('start again after a start that failed', async () => {
+  test('start again after a failed start', async () => {
     const failing = [new Error('no database yet')];
     const { handlers, server } = portico(async () => {
       const error = failing.pop();
@@ -79,7 +79,7 @@ describe('the route handlers', () => {
     expect(await server()).toBe(portal.server);
   });
 
-  test('answer below the base path, and where discovery stands in front of it', async () => {
+  test('answer below the base path, and behind a prefix of discovery', async () => {
     const below = await startPortal({ config: { base_path: '/auth' } });
     const { handlers } = portico(async () => [below.server], 'below');
     const status = async (path: string) => (await handlers.GET(asked(path))).status;
@@ -90,7 +90,7 @@ describe('the route handlers', () => {
     await below.close();
   });
 
-  test('of two names are of two servers', async () => {
+  test('with two names belong to two servers', async () => {
     const [one, other] = ['one', 'other'].map((name) => portico(async () => [portal.server], name));
     expect(await one?.server()).toBe(await other?.server());
     const empty = portico(async () => [{ ...portal.server, endpoints: [] }], 'empty');
@@ -108,7 +108,7 @@ describe('withToken', () => {
     return token().user()?.getProfile().name;
   };
 
-  test('in a route handler: what token() refuses is answered', async () => {
+  test('in a route handler: a refusal of token() becomes the response', async () => {
     const call = (headers: HeadersInit) =>
       mount.withToken(asked('/api/notes', { headers }), async () => Response.json({ of: name() }));
     expect(await (await call(bearer(ada))).json()).toEqual({ of: 'Ada Lovelace' });
@@ -117,7 +117,7 @@ describe('withToken', () => {
     expect(refused.map((each) => each.headers.has('www-authenticate'))).toEqual([true, true, true]);
   });
 
-  test('in a server function, with headers(): what the work returns is returned, what token() refuses thrown', async () => {
+  test('in a server function, with headers(): returns the result, and throws a refusal of token()', async () => {
     const call = (headers: HeadersInit) => mount.withToken(new Headers(headers), name);
     expect(await call(bearer(ada))).toBe('Ada Lovelace');
     await expect(call({})).rejects.toThrow(BearerError);
@@ -125,7 +125,7 @@ describe('withToken', () => {
     await expect(call(bearer(narrow))).rejects.toMatchObject({ code: 'insufficient_scope' });
   });
 
-  test('with headers() no proof is for the request, so a bound token is none', async () => {
+  test('with headers() no proof fits the request, so a bound token is refused', async () => {
     const proving = await startPortal({ config: { oauth_server: { dpop: 'accept' } } });
     try {
       const key = newDpopKey();
@@ -145,7 +145,7 @@ describe('withToken', () => {
     }
   });
 
-  test('a look-up that was refused runs nothing', async () => {
+  test('a refused look-up runs nothing', async () => {
     const failing = {
       ...portal.server,
       lookUpToken: async () => ({ failure: new Response(null, { status: 503 }) }),
@@ -159,7 +159,7 @@ describe('withToken', () => {
     expect(ran).toBe(false);
   });
 
-  test('gives the host the request along, as the endpoints do', async () => {
+  test('passes the request to the host, as the endpoints do', async () => {
     const given: unknown[] = [];
     const noting: AuthorizationServer = {
       ...portal.server,

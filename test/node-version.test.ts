@@ -9,7 +9,7 @@ import { ROOT } from './support/console.ts';
 import { describeWith } from './support/describe-with.ts';
 import { programOf } from './support/extras.ts';
 
-/** The lines that tell what is wrong, without the place and the stack around them. */
+/** The lines that describe the problem, without the place and the stack around them. */
 const SENTENCE = /^(?:Error: )?(Portico (?:requires|needs) Node 24\.7 or later; this is [^\n]*)$/m;
 
 describeWith('npm')('an application on an older Node', () => {
@@ -24,7 +24,7 @@ describeWith('npm')('an application on an older Node', () => {
 
   // @shows HOST-5.7
   test.each(['20', '22'])(
-    'is told by every entry, and by the console, which one is needed: Node %s',
+    'learns from every entry, and from the console, that it needs Node %s',
     (major) => {
       const node = path.join(folder, 'node_modules', `old${major}`, 'bin', 'node');
       const run = (...args: readonly string[]) => {

@@ -16,7 +16,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** Everything that was handed out in a whole flow, by name. */
+/** Every value that the server issued in a whole flow, by name. */
 const handedOut = new Map<string, string>();
 let portal: RunningPortal;
 
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** Of a client with keys of its own: used, and refused when it comes again. */
+/** Of a client with its own keys: used, and refused when it is used again. */
 async function useAssertion(): Promise<void> {
   const key = newKey('ES256');
   const { client } = await portal.server.clients.create({
@@ -94,9 +94,9 @@ async function dump(): Promise<string> {
   return JSON.stringify(contents);
 }
 
-describe('nothing bearable is kept in the clear', () => {
+describe('no credential is stored in plain text', () => {
   // @shows AS-4.3, AS-13.3, AS-18.4, RFC6749-10.3a, RFC9700-4.9, RFC9700-4.14.2d
-  test('the whole database after a full flow holds no code, token or secret that was handed out', async () => {
+  test('the database after a full flow contains no code, token or secret that was issued', async () => {
     const contents = await dump();
     for (const [name, value] of handedOut) {
       expect(value.length, name).toBeGreaterThan(20);
@@ -104,10 +104,10 @@ describe('nothing bearable is kept in the clear', () => {
     }
   });
 
-  // This process cannot read a database server's files.
+  // This process cannot read the files of a database server.
   const ownFiles = inject('databaseServer') === undefined;
   // @shows AS-18.4
-  test('nor does any file of the storage, the store among them when it is a file', async () => {
+  test('nor does any file of the storage, including the store if it is a file', async () => {
     const folder = portal.env['STORAGE_DIR'] ?? '';
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     const files = entries
@@ -121,14 +121,14 @@ describe('nothing bearable is kept in the clear', () => {
   });
 
   // @shows AS-19.2, RFC6749-10.3a, RFC9700-4.9
-  test('nor does the log, which tells of the faults', async () => {
+  test('nor does the log, which reports the faults', async () => {
     const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
     expect(log).toContain('oauth_access_tokens');
     for (const [name, value] of handedOut) expect(log.includes(value), name).toBe(false);
   });
 
   // @shows AS-18.14
-  test('signing keys are readable by their owner only', async () => {
+  test('signing keys are readable only by their owner', async () => {
     const directory = portal.server.config.key_path;
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     const files = await readdir(directory);

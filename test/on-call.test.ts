@@ -10,18 +10,22 @@ import { startOperated, type LogLine, type OperatedInstallation } from './suppor
 import { startLoad, type Load } from './support/faults/load.ts';
 import { SCALE } from './support/scale.ts';
 
-/** Whoever is on call has the log, the doctor and docs/troubleshooting.md. Faults that the store has no part in come on SQLite. */
+/**
+ * A person on call has the log, the doctor and docs/troubleshooting.md. Faults without the store
+ * run on SQLite.
+ */
 const server = inject('databaseServer');
 const NAMES = Object.keys(FAULTS) as readonly FaultName[];
 const HERE = NAMES.filter((name) => {
   const { store } = FAULTS[name];
   if (server === undefined) return store !== 'PostgreSQL';
-  // Of MariaDB a right of the account decides who is kept from writing, and that of these tests may do everything.
+  // On MariaDB a privilege of the account decides what is read-only, and the account of these tests
+  // has every privilege.
   return server.startsWith('postgres') ? store === 'PostgreSQL' : name === 'replay';
 }).slice(0, SCALE.faultsOnCall);
-/** Until everything that a fault needs to be seen has happened. */
+/** Until everything that makes a fault visible has happened. */
 const MOST_ROUNDS = 80;
-/** In milliseconds: what was found for a probe holds for a second. */
+/** In milliseconds: the result of a probe is kept for a second. */
 const POLLED = { timeout: 20_000, interval: 50 };
 
 async function quoted(section: string): Promise<readonly RegExp[]> {
@@ -48,7 +52,7 @@ interface Found {
   readonly load: Load;
 }
 
-/** Runs the fault in an installation that has just shown that it works. */
+/** Runs the fault in an installation that has just been shown to work. */
 async function withFault(name: FaultName, look: (found: Found) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-on-call-'));
   const database = server === undefined ? null : await createDatabase(folder);
@@ -62,7 +66,7 @@ async function withFault(name: FaultName, look: (found: Found) => Promise<void>)
   }
 }
 
-/** Goes on with the load until a line says it; the newest lines are in the error otherwise. */
+/** Continues the load until a line says it; otherwise the error has the newest lines. */
 async function untilLogged(
   { installation, load }: Found,
   fault: Fault,
@@ -89,7 +93,7 @@ async function untilLogged(
 describe.each(HERE)('on call, with the fault: %s', (name) => {
   const fault: Fault = FAULTS[name];
 
-  test('the log says what docs/troubleshooting.md says that it says, and did not before', async () => {
+  test('the log has the lines of docs/troubleshooting.md, and did not have them before', async () => {
     const wanted = await quoted(fault.section);
     expect(wanted).not.toEqual([]);
     await withFault(name, async (found) => {

@@ -12,7 +12,10 @@ import {
   type RunningPortal,
 } from './support/portal.ts';
 
-/** Requests in which everything is right but one thing, and nothing else could refuse it: found by mutation testing. */
+/**
+ * Requests in which exactly one thing is wrong, so that no other check could refuse them: found by
+ * mutation testing.
+ */
 let portal: RunningPortal;
 const clock = createClock();
 
@@ -21,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-test('a code is exchanged with the redirect URI that it was asked for with, not with another one of its client', async () => {
+test('a code is exchanged with the redirect URI of its request, not with another one of its client', async () => {
   const other = 'https://client.example/other';
   const client = await registerClient(portal, { redirectUris: [REDIRECT_URI, other] });
   const code = await obtainCode(portal, client, await portal.signedIn(ADA));

@@ -23,7 +23,10 @@ import { CHALLENGE, REDIRECT_URI, VERIFIER, codeRequest } from './support/portal
 import { sendingBrowsers } from './support/sending-browser.ts';
 import { formOf } from './support/visitor.ts';
 
-/** What becomes of a question between being asked and being answered, and what the log says of the one that cannot be answered. */
+/**
+ * What happens to a question between asking and answering, and what the log says when it cannot be
+ * answered.
+ */
 
 interface Browser {
   person: string | null;
@@ -44,13 +47,13 @@ let database: OwnStore;
 let usual: Server;
 let logged: Line[] = [];
 let events: AuditEvent[] = [];
-/** Permissions that nobody holds now. */
+/** Permissions that no person holds now. */
 const lost = new Set<string>();
-/** Done once, when the server asks the host for a permission: so between what it has read and what it writes. */
+/** Runs once, when the server asks the host for a permission: between its read and its write. */
 let meanwhile: (() => Promise<unknown>) | null = null;
-/** The permissions that the server asked the host for. */
+/** The permissions for which the server asked the host. */
 let lookedUp: string[] = [];
-/** What the view of the consent screen was given last. */
+/** The last data of the consent view. */
 let shown: Readonly<Record<string, unknown>> = {};
 
 beforeAll(async () => {
@@ -109,7 +112,7 @@ function start(
     key_path: path.join(folder, 'keys'),
     ...more,
   });
-  // Documents are fetched from this machine only while developing on it.
+  // Documents are fetched from this machine only in development.
   const publicUrl = outbound === null ? 'https://host.example' : 'http://localhost:8080';
   const host = { ...HOST, ...hosts };
   const { now } = clock;
@@ -135,14 +138,14 @@ function start(
     return client.id;
   }
 
-  /** A client that nobody vouches for, as if it had registered itself. */
+  /** An unverified client, as if it had registered itself. */
   async function selfRegistered(): Promise<string> {
     const clientId = await newClient();
     await put(clientId, { registered_by: 'registration' });
     return clientId;
   }
 
-  /** The question of a request that this client pushes. */
+  /** The question of a pushed request of this client. */
   async function push(browser: Browser, clientId: string) {
     const parameters = Object.fromEntries(new URL(publicUrl + asking(clientId)).searchParams);
     const pushed = await send(browserOf(null), '/oauth/par', parameters);
@@ -199,7 +202,7 @@ const browserOf = (person: string | null): Browser => ({
 });
 const answerOf = (response: Response) => new URL(response.headers.get('location') ?? 'x:').searchParams;
 
-/** What the person is told in place of the question, and what the log says. */
+/** What the person sees in place of the question, and what the log says. */
 async function refusalOf(work: () => Promise<Response>) {
   logged = [];
   const response = await work();
@@ -216,7 +219,7 @@ async function refusalOf(work: () => Promise<Response>) {
 const UNANSWERABLE = { status: 400, title: 'This request can no longer be answered' };
 
 describe('a question that', () => {
-  test('is answered elsewhere while it is loaded again is not shown, and the page says so', async () => {
+  test('is answered elsewhere during a reload is not shown, and the page says so', async () => {
     asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
@@ -230,7 +233,7 @@ describe('a question that', () => {
     );
   });
 
-  test('is answered by No while Yes is looked at is answered by No: there is no code, and no event of one', async () => {
+  test('is answered by No while Yes is processed counts as No: there is no code, and no event of one', async () => {
     asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
@@ -241,7 +244,7 @@ describe('a question that', () => {
     expect(events.map(({ type }) => type)).toEqual(['consent_denied']);
   });
 
-  test('is loaded with less while it is loaded with more is shown with less alone', async () => {
+  test('is reloaded with fewer scopes during a reload with more shows only the fewer', async () => {
     asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
@@ -260,13 +263,13 @@ describe('a question that', () => {
     expect(await tokens.json()).toMatchObject({ scope: 'notes:read' });
   });
 
-  test('is loaded again when its person holds nothing of it is over, also when they hold it again', async () => {
+  test('is reloaded when its person holds no permission of it is over, also if they hold it again later', async () => {
     asUsual();
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
     for (const permission of ['notes:read', 'notes:write']) lost.add(permission);
     expect(answerOf(await usual.reload(ada, question)).get('error')).toBe('access_denied');
-    // Also while they do not.
+    // And while they do not hold it.
     for (const again of [
       () => usual.reload(ada, question),
       () => (lost.clear(), usual.reload(ada, question)),
@@ -282,7 +285,7 @@ describe('a question that', () => {
   });
 
   // @shows AS-2.14
-  test('is as old as consent_ttl is too old: it is shown and answered no more', async () => {
+  test('is as old as consent_ttl has expired: it is not shown and cannot be answered', async () => {
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
     const questions = [await usual.ask(ada, clientId), await usual.ask(ada, clientId)];
@@ -300,7 +303,7 @@ describe('a question that', () => {
   });
 
   // @shows AS-8.2
-  test('meets another person is over, for both of them', async () => {
+  test('meets another person is over for both of them', async () => {
     const browser = browserOf('ada');
     const server = start();
     const question = await server.ask(browser, await server.newClient());
@@ -312,7 +315,7 @@ describe('a question that', () => {
   });
 
   // @shows AS-8.10
-  test('waits for its answer and meets another browser is a warning in the log, with its client and the request', async () => {
+  test('meets another browser while it waits is a warning in the log, with its client and the request', async () => {
     const [ada, elsewhere] = [browserOf('ada'), browserOf('ada')];
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -331,10 +334,10 @@ describe('a question that', () => {
     };
     const warning = { clientId, requestId: expect.stringMatching(/./) as string };
     expect(await found()).toEqual([warning, warning]);
-    // Nor is there one where its own browser sends a wrong token.
+    // A wrong token from its own browser causes no warning.
     const forged = { ...question, csrf_token: 'made up' };
     expect((await refusalOf(() => usual.answer(ada, forged))).warnings).toEqual([]);
-    // Whoever comes to one that is over finds nothing that somebody should look into.
+    // A person who opens one that is over causes no warning.
     await usual.answer(ada, question);
     expect(await found()).toEqual([]);
     const late = await usual.ask(ada, clientId);
@@ -342,14 +345,14 @@ describe('a question that', () => {
     expect((await refusalOf(() => usual.reload(elsewhere, late))).warnings).toEqual([]);
   });
 
-  test('nobody was asked is not answered', async () => {
+  test('was not asked cannot be answered', async () => {
     const ada = browserOf('ada');
     const { csrf_token: token = '' } = await usual.ask(ada, await usual.newClient());
     const answered = await refusalOf(() => usual.answer(ada, { request_id: 'x', csrf_token: token }));
     expect(answered).toMatchObject({ status: 400, title: 'This answer was not accepted', warnings: [] });
   });
 
-  test('is over leaves its client in the line of the log', async () => {
+  test('is over leaves its client in the log line', async () => {
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -370,7 +373,7 @@ describe('the client of a question', () => {
     ['has lost its scopes', { scope: '' }, 'is no longer registered for any of the scopes asked for'],
     ['has no grants', { grants: '' }, 'was unblocked, and its document has not been read since'],
     ['is gone', { client_id: 'gone' }, 'was revoked'],
-  ])('that %s is given nothing: it is neither shown nor answered', async (_, columns, reason) => {
+  ])('that %s gets nothing: its question is not shown and cannot be answered', async (_, columns, reason) => {
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -388,7 +391,7 @@ describe('the client of a question', () => {
     }
   });
 
-  test('that nobody vouches for has the redirect URI that it had when it was first allowed, or no code', async () => {
+  test('that is unverified has the redirect URI of its first permission, or gets no code', async () => {
     asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.selfRegistered();
@@ -401,7 +404,7 @@ describe('the client of a question', () => {
     expect(answerOf(await usual.answer(ada, question)).has('code')).toBe(true);
   });
 
-  test('that nobody vouches for is used from when somebody allows it, and not when they do not', async () => {
+  test('that is unverified counts as used when a person allows it, and not when they refuse', async () => {
     const ada = browserOf('ada');
     const clientId = await usual.selfRegistered();
     const usedAt = async () => (await usual.clients.find(clientId))?.usedAt;
@@ -412,9 +415,9 @@ describe('the client of a question', () => {
   });
 });
 
-describe('a client that is a document', () => {
+describe('a client that is a document, with an open question', () => {
   // @shows AS-21.8
-  test('goes on with a question as it was asked, whatever its document says since', async () => {
+  test('continues with the question as it was asked, even if its document has changed', async () => {
     const ada = browserOf('ada');
     const server = start({ client_id_metadata_documents: true });
     const clientId = `https://client.example/${(browsers += 1)}.json`;
@@ -442,7 +445,7 @@ describe('a client that is a document', () => {
 });
 
 describe('a document that is fresh', () => {
-  test('is read again for a scope that this process offers and another one did not, and for no other request', async () => {
+  test('is read again for a scope that this process offers and another did not, and for no other request', async () => {
     const host = await startDocumentHost();
     onTestFinished(() => host.close());
     const documents = { client_id_metadata_documents: true };
@@ -477,7 +480,7 @@ describe('a document that is fresh', () => {
   });
 });
 
-describe('what is demanded since a question was asked', () => {
+describe('a rule that starts to apply after a question was asked', () => {
   const NO_WAY = { ...UNANSWERABLE, warnings: [] };
   async function expectRefused(
     server: Server,
@@ -492,7 +495,7 @@ describe('what is demanded since a question was asked', () => {
   }
 
   // @shows AS-25.8
-  test('of all clients, to push their requests, is demanded of its answer: only what was pushed goes on', async () => {
+  test('that every client must push its requests: only a pushed request can still be answered', async () => {
     const ada = browserOf('ada');
     const [accepting, requiring] = [
       start({ pushed_authorization_requests: 'accept' }),
@@ -510,7 +513,7 @@ describe('what is demanded since a question was asked', () => {
   });
 
   // @shows AS-25.8
-  test('of the one client, to push its requests, is demanded of its answer, too', async () => {
+  test('that this client must push its requests: only a pushed request can still be answered', async () => {
     const ada = browserOf('ada');
     const server = start({ pushed_authorization_requests: 'accept' });
     const clientId = await server.newClient();
@@ -522,7 +525,7 @@ describe('what is demanded since a question was asked', () => {
   });
 
   // @shows AS-27.2
-  test('of its client by a profile, is demanded of its answer', async () => {
+  test('of the profile of its client applies to the answer', async () => {
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -531,8 +534,8 @@ describe('what is demanded since a question was asked', () => {
   });
 });
 
-describe('whoever is asked', () => {
-  test('is asked for nothing when they hold nothing of it: the client is answered, and the log says why', async () => {
+describe('a person', () => {
+  test('who holds no permission of the request is not asked: the client gets an error, and the log says why', async () => {
     asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
@@ -545,7 +548,7 @@ describe('whoever is asked', () => {
     ]);
   });
 
-  test('is looked at once: each permission is asked for one time by the question, and by Yes, and never by No', async () => {
+  test('is checked once: the question and Yes ask for each permission one time, and No for none', async () => {
     asUsual();
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
@@ -563,7 +566,7 @@ describe('whoever is asked', () => {
   });
 
   // @shows AS-19.1
-  test('and allows it is in the audit, with what they allowed', async () => {
+  test('who allows is in the audit, with what they allowed', async () => {
     const ada = browserOf('ada');
     const clientId = await usual.newClient();
     const question = await usual.ask(ada, clientId);
@@ -577,14 +580,14 @@ describe('whoever is asked', () => {
     ]);
   });
 
-  test('in a language that the client asked for is asked in that language also when the page is loaded again', async () => {
+  test('sees the language that the client requested, also after a reload', async () => {
     const ada = browserOf('ada');
     const server = start({ languages: true });
     const question = await server.ask(ada, await server.newClient(), { ui_locales: 'fr de' });
     expect(await (await server.reload(ada, question)).text()).toContain('<html lang="fr"');
   });
 
-  test('when what was asked is gone from the store, answers nothing', async () => {
+  test('answers nothing if the request is gone from the store', async () => {
     const ada = browserOf('ada');
     const question = await usual.ask(ada, await usual.newClient());
     await database.execute('DELETE FROM oauth_consent_requests WHERE browser_hash = ?', [hashOf(ada.secret)]);
@@ -595,7 +598,7 @@ describe('whoever is asked', () => {
     });
   });
 
-  test("by a view of the host's own is told no name that anybody may have given himself, and where the answer goes", async () => {
+  test("sees in the host's own view no self-given name, and the address to which the answer goes", async () => {
     const render = async (_: string, data: Readonly<Record<string, unknown>>) => {
       shown = data;
       return '<form><input type="hidden" name="request_id" value="x"></form>';
@@ -618,9 +621,9 @@ describe('whoever is asked', () => {
   });
 });
 
-describe('a request that becomes no question', () => {
+describe('a request that does not lead to a question', () => {
   const FOREIGN = 'https://client.example/callback';
-  /** What the client, or the page, is told, and what the log says. */
+  /** What the client or the page shows, and what the log says. */
   async function refused(server: Server, at: string, browser = browserOf('ada')) {
     logged = [];
     const response = await server.send(browser, at);
@@ -667,7 +670,7 @@ describe('a request that becomes no question', () => {
       { redirect_uri: '' },
       (id: string) => `the client ${id} sent no redirect_uri, or more than one`,
     ],
-  ])('is answered with a page where it names %s', async (_, columns, changes, reason) => {
+  ])('gets an error page if it names %s', async (_, columns, changes, reason) => {
     const clientId = await usual.newClient();
     await put(clientId, columns);
     const found = await refused(usual, usual.asking(clientId, changes));
@@ -707,7 +710,7 @@ describe('a request that becomes no question', () => {
     ],
     ['that prompts', {}, { prompt: 'create' }, 'invalid_request', 'the prompt is "create"'],
   ])(
-    'is answered to the client, with the state, and its reason is in the log: %s',
+    'sends the client an error with the state, and its reason is in the log: %s',
     async (_, columns, changes, error, reason) => {
       const clientId = await usual.newClient();
       await put(clientId, columns);
@@ -721,7 +724,7 @@ describe('a request that becomes no question', () => {
     },
   );
 
-  test('is not one that names what it may, in as many spaces as it likes', async () => {
+  test('leads to a question after all if its scopes are valid, with any number of spaces between them', async () => {
     const clientId = await usual.newClient();
     for (const changes of [{ response_mode: 'query' }, { prompt: ' consent  ' }, { ui_locales: 'fr' }]) {
       await usual.ask(browserOf('ada'), clientId, changes);
@@ -731,7 +734,7 @@ describe('a request that becomes no question', () => {
   });
 
   // @shows AS-24.1, AS-24.5
-  test('is one whose dpop_jkt is no thumbprint, or is repeated, also after it has waited; without DPoP nothing is read of it', async () => {
+  test('has a dpop_jkt that is not a thumbprint or is repeated, also after it has waited; without DPoP it is not read', async () => {
     const server = start({ dpop: 'accept' });
     const clientId = await server.newClient();
     const jkt = 'x'.repeat(43);
@@ -745,7 +748,7 @@ describe('a request that becomes no question', () => {
     expect((await refused(server, twice)).told).toBe('invalid_request');
     expect((await usual.send(browserOf('ada'), twice)).status).toBe(200);
     await server.ask(browserOf('ada'), clientId, { dpop_jkt: jkt });
-    // Whom nobody vouches for is not answered before somebody is signed in.
+    // For an unverified client there is no answer until a person is signed in.
     const own = await server.selfRegistered();
     for (const [at, status] of [
       [server.asking(own, { dpop_jkt: jkt }), 200],
@@ -767,7 +770,7 @@ describe('a request that becomes no question', () => {
   });
 
   // @shows AS-7.13
-  test('takes no more of a browser by what is empty, or sent more than twice', async () => {
+  test('takes no more room in a cookie for empty or many repeated parameters', async () => {
     const own = await usual.selfRegistered();
     const sizeOf = async (more: string) => {
       const away = await usual.send(browserOf(null), usual.asking(own) + more);
@@ -780,7 +783,7 @@ describe('a request that becomes no question', () => {
     expect(await sizeOf('&state=a'.repeat(50))).toBe(twice);
   });
 
-  test('names a scope that the client has, and the server offers no more', async () => {
+  test('names a scope that the client has, and that the server no longer offers', async () => {
     const clientId = await usual.newClient();
     await put(clientId, { scope: 'notes:read notes:gone' });
     const { told } = await refused(usual, usual.asking(clientId, { scope: 'notes:gone' }));
@@ -792,7 +795,7 @@ describe('a request that becomes no question', () => {
   });
 
   // @shows AS-27.2
-  test('comes from a client that is held to a profile which it does not meet; nobody vouches for its name', async () => {
+  test('comes from a client that does not meet its profile; an unverified one is not named', async () => {
     for (const [clientId, called] of [
       [await usual.newClient(), 'Notebook'],
       [await usual.selfRegistered(), 'the application that brought you here'],
@@ -812,7 +815,7 @@ describe('a request that becomes no question', () => {
   });
 
   // @shows RFC9126-2.3
-  test('is refused where it is pushed with no address, or with one that the client does not have', async () => {
+  test('is refused if it is pushed without an address, or with one that the client does not have', async () => {
     const server = start({ pushed_authorization_requests: 'accept' });
     const clientId = await server.newClient();
     for (const [redirectUri, reason] of [
@@ -835,7 +838,7 @@ describe('a request that becomes no question', () => {
 
 describe('"Not you?"', () => {
   // @shows AS-8.6
-  test('asks whoever signs in next the very same', async () => {
+  test('asks the next person who signs in the same question', async () => {
     const server = start({ languages: true, dpop: 'accept', audience: 'https://host.example/api' });
     const browser = browserOf('ada');
     const asked = {
@@ -861,7 +864,7 @@ describe('"Not you?"', () => {
       expect(rows[0]?.['parameters']).toContain(JSON.stringify(value));
   });
 
-  test('of a plain request adds nothing to it', async () => {
+  test('adds nothing to a plain request', async () => {
     const browser = browserOf('ada');
     const question = await usual.ask(browser, await usual.newClient(), { ui_locales: 'fr' });
     const page = await (await usual.answer(browser, question, 'switch')).text();
@@ -886,7 +889,7 @@ describe('"Not you?"', () => {
 });
 
 describe('a code', () => {
-  test('is good for code_ttl, and not a moment longer', async () => {
+  test('is valid for exactly code_ttl', async () => {
     const ada = browserOf('ada');
     const server = start({ code_ttl: 90 });
     const clientId = await server.newClient();
@@ -902,7 +905,7 @@ describe('a code', () => {
 });
 
 describe('what was allowed before', () => {
-  test('is said where clients may ask for more, also when the page is loaded again, and nowhere else', async () => {
+  test('is shown only if clients may ask for more, also after a reload', async () => {
     const ada = browserOf('ada');
     const more = start({ challenge: true, audience: 'https://host.example/api' });
     const clientId = await usual.newClient();
@@ -925,7 +928,7 @@ describe('what was allowed before', () => {
     }
   });
 
-  test('is granted only where clients may ask for more when it is answered', async () => {
+  test('is granted only if clients may ask for more at the time of the answer', async () => {
     const ada = browserOf('ada');
     const more = start({ challenge: true, audience: 'https://host.example/api' });
     const less = start({ audience: 'https://host.example/api' });

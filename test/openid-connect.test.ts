@@ -23,7 +23,7 @@ import {
 } from './support/portal.ts';
 import { locationOf } from './support/visitor.ts';
 
-/** Tests with real OpenID Connect client libraries and all of their checks. */
+/** Tests with real OpenID Connect client libraries, with all their checks. */
 
 let portal: RunningPortal;
 let client: TestClient;
@@ -46,7 +46,7 @@ interface Flow {
   readonly checks: openid.AuthorizationCodeGrantChecks;
 }
 
-/** Sends the request of openid-client, and lets the person answer. */
+/** Sends the request of openid-client, and answers as the person. */
 async function authorize(
   configuration: openid.Configuration,
   email: string,
@@ -105,7 +105,7 @@ describe('openid-client', () => {
   });
 
   // @shows OIDC-5.3.3
-  test('a used refresh token again: the family is dead, the successor too', async () => {
+  test('a used refresh token again: the whole family ends, including its successor', async () => {
     const { callback, checks } = await authorize(config, ADA);
     const first = await openid.authorizationCodeGrant(config, callback, checks);
     const second = await openid.refreshTokenGrant(config, first.refresh_token ?? '');
@@ -129,7 +129,7 @@ describe('openid-client', () => {
 
   // @shows AS-11.1, RFC6749-10.3b, RFC9700-4.6, OIDC-2a, OIDC-3.1.3.6, OIDC-5.4a
   // @shows RFC10017-9.1
-  test('openid alone releases the subject and nothing about the person', async () => {
+  test('openid alone reveals only the subject', async () => {
     const { callback, checks } = await authorize(config, ADA, 'openid');
     const tokens = await openid.authorizationCodeGrant(config, callback, checks);
     const claims = tokens.claims();
@@ -145,7 +145,7 @@ describe('openid-client', () => {
   });
 
   // @shows AS-4.7, OIDC-2c, OIDC-8
-  test('the subject is one for all applications, another for another person, and reveals neither', async () => {
+  test('the subject is the same for all applications, differs between people, and reveals neither', async () => {
     const other = await registerClient(portal);
     const elsewhere = await discover(other, openid.ClientSecretPost(other.secret));
     const subjects: string[] = [];
@@ -169,7 +169,7 @@ describe('openid-client', () => {
 
   // @shows AS-9.1, AS-13.3, AS-14.1, RFC9700-2.2.2
   // @shows RFC10017-6.3.2.3a, RFC10017-6.3.3.1a
-  test('a public client signs in with PKCE alone', async () => {
+  test('a public client signs in with only PKCE', async () => {
     const own = await registerClient(portal, { public: true });
     const configuration = await discover(own, openid.None());
     const { callback, checks } = await authorize(configuration, ADA);
@@ -191,7 +191,7 @@ describe('openid-client', () => {
   });
 
   // @shows RFC7636-4.6
-  test('a code exchanged with the wrong verifier is invalid_grant, and spent', async () => {
+  test('a code with the wrong verifier is invalid_grant, and is used up', async () => {
     const { callback, checks } = await authorize(config, ADA);
     const wrong = { ...checks, pkceCodeVerifier: openid.randomPKCECodeVerifier() };
     const attempt = () => openid.authorizationCodeGrant(config, callback, wrong);
@@ -206,7 +206,7 @@ describe('oauth4webapi', () => {
   const insecure = { [oauth.allowInsecureRequests]: true } as const;
 
   // @shows AS-1.3, AS-2.2, RFC8414-3, RFC8414-3.3, RFC9700-2.6a, DISCOVERY-4, DISCOVERY-4.3
-  test('discovers both documents, and the key of the ID token is in the key set', async () => {
+  test('discovers both documents, and the key set has the key of the ID token', async () => {
     const issuer = new URL(portal.url);
     const oidc = await oauth.processDiscoveryResponse(
       issuer,
@@ -228,7 +228,7 @@ describe('oauth4webapi', () => {
   });
 
   // @shows AS-4.5, AS-6.11, RFC9207-2c, OIDC-2d, OIDC-3.1.3.3, OIDC-3.1.3.7
-  test('validates the response of a whole flow, the signature of the ID token included', async () => {
+  test('validates the response of a whole flow, including the signature of the ID token', async () => {
     const issuer = new URL(portal.url);
     const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
     const own: oauth.Client = { client_id: client.id };
@@ -280,12 +280,12 @@ describe('the metadata', () => {
 
   // @shows AS-1.2, AS-2.2, AS-6.9, AS-20.3, RFC8414-2a, RFC8414-2b, RFC8414-3.1, RFC8414-3.2, RFC9207-2.3
   // @shows RFC9700-2.1.1e, RFC9700-2.6a
-  test('of the authorization server names every endpoint and all that is offered, and nothing else', async () => {
+  test('of the authorization server names every endpoint and everything that is offered, and nothing else', async () => {
     expect(await metadata('oauth-authorization-server')).toEqual(common(portal.url));
   });
 
   // @shows AS-6.7, OIDC-3.1.2.6b, OIDC-8, DISCOVERY-3a, DISCOVERY-3b, DISCOVERY-4.1
-  test('of the OpenID provider says the same, with what is its own', async () => {
+  test('of the OpenID provider says the same, plus its own members', async () => {
     const claims = ['name', 'family_name', 'given_name', 'middle_name', 'nickname', 'preferred_username'];
     expect(await metadata('openid-configuration')).toEqual({
       ...common(portal.url),
@@ -304,7 +304,7 @@ describe('the metadata', () => {
 
 describe('UserInfo', () => {
   // @shows AS-3.3, AS-6.6, AS-10.5, OIDC-5.3.1, OIDC-5.3.2a, OIDC-5.3.2b, OIDC-5.4a
-  test('answers GET and POST alike: JSON with the subject of the ID token, not to be stored', async () => {
+  test('answers GET and POST alike: JSON with the subject of the ID token and no-store', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid email' });
     const { sub } = decodeJwt(tokens.id_token);
     for (const method of ['GET', 'POST']) {
@@ -317,7 +317,7 @@ describe('UserInfo', () => {
   });
 });
 
-describe('UserInfo takes the token in a form body too', () => {
+describe('UserInfo accepts the token in a form body too', () => {
   let tokens: Tokens;
   beforeAll(async () => {
     tokens = await obtainTokens(portal, client, ADA, { scope: 'openid email' });
@@ -334,7 +334,7 @@ describe('UserInfo takes the token in a form body too', () => {
   }
 
   // @shows AS-10.6, RFC6750-2.2
-  test('of a form that says so: what the header would open', async () => {
+  test('with the right media type: the same answer as with the header', async () => {
     const answer = await post(form());
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await answer.json()).toEqual({
@@ -345,27 +345,27 @@ describe('UserInfo takes the token in a form body too', () => {
   });
 
   // @shows AS-10.6, RFC6750-2
-  test('beside an Authorization header it is invalid_request, whatever the header says', async () => {
+  test('next to an Authorization header it is invalid_request, whatever the header says', async () => {
     for (const header of [`Bearer ${tokens.access_token}`, 'Bearer other', 'Basic YTpi']) {
       await expectInvalidRequest(await post(form(), { Authorization: header }));
     }
   });
 
   // @shows AS-10.6, RFC6750-2
-  test('sent twice it is invalid_request', async () => {
+  test('a repeated one is invalid_request', async () => {
     const twice = form();
     twice.append('access_token', tokens.access_token);
     await expectInvalidRequest(await post(twice));
   });
 
-  test('one that is none is invalid_token, and an empty one is none', async () => {
+  test('an invalid one is invalid_token, and an empty one counts as none', async () => {
     expect((await post(form('garbage'))).headers.get('www-authenticate')).toContain('error="invalid_token"');
     const empty = await post(form(''));
     expect([empty.status, empty.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
   });
 
   // @shows RFC6750-2.2
-  test('no other body is read for one, and the header is enough beside a form without one', async () => {
+  test('no other body is read for a token, and the header is enough with a form that has none', async () => {
     const text = `access_token=${tokens.access_token}`;
     expect((await post(text, { 'Content-Type': 'text/plain' })).status).toBe(401);
     const json = JSON.stringify({ access_token: tokens.access_token });
@@ -380,7 +380,7 @@ describe('UserInfo takes the token in a form body too', () => {
 
 describe('signing keys', () => {
   // @shows AS-4.8, AS-7.7, AS-11.5, MCP-7.7
-  test('without one, openid is invalid_scope before anyone is asked, and all else works', async () => {
+  test('without one, openid is invalid_scope before a person is asked, and all else works', async () => {
     const keyless = await startPortal({ signingKey: false });
     try {
       const own = await registerClient(keyless);
@@ -398,7 +398,7 @@ describe('signing keys', () => {
   });
 
   // @shows AS-5.3
-  test('without one of the algorithm that a client has since somebody allowed it openid, nothing is spent, and the log says which is missing', async () => {
+  test('without a key of the algorithm that a client has set since openid was allowed, nothing is spent, and the log names it', async () => {
     const client = await registerClient(portal);
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const signedWith = (algorithm: string) =>
@@ -417,7 +417,7 @@ describe('signing keys', () => {
   });
 
   // @shows AS-6.8, AS-11.2, AS-13.6, OIDC-10.1.1, DISCOVERY-3c
-  test('a generated key signs from then on, and the one before stays published', async () => {
+  test('a new key signs from then on, and the previous one stays published', async () => {
     const sign = async () => {
       const { callback, checks } = await authorize(config, ADA, 'openid');
       return openid.authorizationCodeGrant(config, callback, checks);
@@ -437,7 +437,7 @@ describe('signing keys', () => {
 });
 
 describe('a key file that cannot be read', () => {
-  test('is left out when it is retired; in the place of the newest one nothing is signed with another', async () => {
+  test('is skipped if it is retired; if it is the newest, no other key signs in its place', async () => {
     const portal = await startPortal();
     try {
       const client = await registerClient(portal);
@@ -481,12 +481,12 @@ describe('a key that is not for signing with RS256', () => {
   });
 });
 
-describe('documents that anybody may keep', () => {
+describe('documents that clients may cache', () => {
   test.each([
     '/.well-known/openid-configuration',
     '/.well-known/oauth-authorization-server',
     '/.well-known/jwks.json',
-  ])('%s has a tag, and whoever sends it back is told that nothing has changed', async (document) => {
+  ])('%s has an ETag, and a request with that tag is answered with 304', async (document) => {
     const ask = (headers = {}) => fetch(portal.url + document, { headers });
     const first = await ask();
     const tag = first.headers.get('etag') ?? '';
@@ -506,7 +506,7 @@ describe('documents that anybody may keep', () => {
     expect([other.status, await other.text()]).toEqual([200, await first.text()]);
   });
 
-  test('the key set has a key that another process generates, and loses one that it removes', async () => {
+  test('the key set gains a key that another process generates, and loses one that it removes', async () => {
     const own = await startPortal();
     try {
       const directory = own.server.config.key_path;
@@ -514,7 +514,7 @@ describe('documents that anybody may keep', () => {
         const response = await fetch(`${own.url}/.well-known/jwks.json`);
         return ((await response.json()) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
       };
-      // As if unchanged for an hour: then the directory is not read at each request.
+      // As if unchanged for an hour: otherwise the directory is read at each request.
       await utimes(directory, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
       const [first] = await kids();
       expect(await kids()).toEqual([first]);

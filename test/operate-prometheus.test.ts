@@ -15,7 +15,10 @@ import { startOperated, type OperatedInstallation } from './support/faults/insta
 import { startLoad, type Load } from './support/faults/load.ts';
 import { alertRules, dashboardExpressions, OPERATE, usedMetrics } from './support/operate.ts';
 
-/** Prometheus of Debian's package `prometheus`, with the files of examples/operate, and everything in them a hundred times as fast. */
+/**
+ * Prometheus from Debian's package `prometheus`, with the files of examples/operate, all of them a
+ * hundred times as fast.
+ */
 describe('promtool', () => {
   test.each([
     ['takes the rules', ['check', 'rules', 'alerts.yml']],
@@ -31,9 +34,9 @@ describe('promtool', () => {
 });
 
 interface RunningPrometheus {
-  /** The series that an expression finds now. */
+  /** The series that an expression matches now. */
   query(expression: string): Promise<readonly Series[]>;
-  /** The names of the alerts that fire. */
+  /** The names of the firing alerts. */
   firing(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -116,7 +119,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** On a database of the server's, or a file. */
+/** On a database of the server, or on a file. */
 async function operated(
   onServer: boolean,
   look: (of: {
@@ -137,7 +140,7 @@ async function operated(
   }
 }
 
-/** Goes on with the load until it is so. */
+/** Continues the load until the condition holds. */
 async function under(load: Load, fault: Fault | null, isSo: () => Promise<boolean>): Promise<boolean> {
   for (let round = 0; round < 5000; round += 1) {
     await load.round();
@@ -147,7 +150,7 @@ async function under(load: Load, fault: Fault | null, isSo: () => Promise<boolea
   return false;
 }
 
-/** What Prometheus has not heard of, of what the dashboard and the rules use. */
+/** The names in the dashboard and the rules that Prometheus does not have. */
 async function missing(prometheus: RunningPrometheus): Promise<readonly string[]> {
   const expressions = [...alertRules(), ...dashboardExpressions()].map(({ expression }) => expression);
   const asked = new Set(
@@ -161,7 +164,7 @@ async function missing(prometheus: RunningPrometheus): Promise<readonly string[]
   return found.flat();
 }
 
-/** The expressions of the dashboard that find nothing, or not what their legend names. */
+/** The expressions of the dashboard that match nothing, or not what their legend names. */
 async function emptyPanels(prometheus: RunningPrometheus): Promise<readonly string[]> {
   const found = await Promise.all(
     dashboardExpressions().map(async ({ title, expression, legend }) => {
@@ -183,7 +186,7 @@ async function ageTokens(databaseUrl: string): Promise<void> {
   }
 }
 
-test('every metric and label that the dashboard and the rules use arrives at Prometheus, and every panel has something to show', async () => {
+test('every metric and label in the dashboard and the rules reaches Prometheus, and every panel shows data', async () => {
   await operated(true, async ({ installation, load, prometheus }) => {
     await load.refresh(load.deadToken);
     await load.refresh(load.spent[0] ?? '');
@@ -216,7 +219,7 @@ describe.each(Object.keys(FAULTS) as readonly FaultName[])('with the fault: %s',
   });
 });
 
-test('PorticoDown fires when the process has ended', async () => {
+test('PorticoDown fires after the process ends', async () => {
   await operated(false, async ({ installation, prometheus }) => {
     const isUp = async () => (await prometheus.query('up == 1')).length > 0;
     await expect.poll(isUp, POLLED).toBe(true);

@@ -10,19 +10,19 @@ const operating = readFileSync(path.join(ROOT, 'docs', 'operating.md'), 'utf8');
 
 describe('each alert of examples/operate', () => {
   test.each(RULES)(
-    '$name has a section in docs/operating.md, which its link leads to',
+    '$name has a section in docs/operating.md, to which its link leads',
     ({ name, runbook }) => {
       expect(runbook).toBe(`docs/operating.md#${name.toLowerCase()}`);
       expect(operating).toContain(`\n### ${name}\n`);
     },
   );
 
-  test.each(RULES)('$name fires in a test of its own', ({ name }) => {
+  test.each(RULES)('$name fires in its own test', ({ name }) => {
     const tests = readFileSync(path.join(OPERATE, 'alerts.test.yml'), 'utf8');
     expect(tests).toMatch(new RegExp(`alertname="${name}"`));
   });
 
-  test.each(RULES)('$name is about something that the dashboard shows', ({ name, expression }) => {
+  test.each(RULES)('$name is about data that the dashboard shows', ({ name, expression }) => {
     const shown = new Set(
       dashboardExpressions().flatMap((panel) => usedMetrics(panel.expression).map(({ metric }) => metric)),
     );
@@ -31,7 +31,7 @@ describe('each alert of examples/operate', () => {
     expect([name, ...asked.filter((metric) => metric !== 'up' && !shown.has(metric))]).toEqual([name]);
   });
 
-  test('is one of the sections, of which none is left over', () => {
+  test('has a section, and every section has an alert', () => {
     const sections = [...operating.matchAll(/^### (Portico\w+)$/gm)].map(([, name = '']) => name);
     expect(sections.toSorted()).toEqual(RULES.map(({ name }) => name).toSorted());
   });

@@ -24,7 +24,10 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Serves the portal in a process of its own, with connections of Portico's own, or on a pool of the application's. */
+/**
+ * Serves the portal in its own process, with Portico's own connections or with a pool of the
+ * application.
+ */
 const SERVED: readonly (readonly [string, Served])[] = [
   [
     'connections of its own',
@@ -39,7 +42,7 @@ const SERVED: readonly (readonly [string, Served])[] = [
 interface Served {
   readonly options: readonly string[];
   readonly folder: string;
-  /** The variable that it finds the database by. */
+  /** The variable with the address of the database. */
   readonly key: string;
   readonly rounds: number;
 }
@@ -55,18 +58,18 @@ async function serve({ options, folder, key }: Served) {
   return { url: `http://localhost:${port}`, server };
 }
 
-/** How long the database is down, in milliseconds: the outage is what is tested, not a wait for something. */
+/** How long the database is down, in milliseconds: the outage itself is under test, not a delay. */
 const OUTAGE = 3000;
 
 describe.each(SERVED.slice(0, SCALE.outageStores))('on %s', (_, served) => {
   // @shows AS-6.16, AS-18.9, RFC7009-2.2.1
-  test('the database stopped under load, and back: 503 meanwhile, nothing else, nothing spent without an answer', async () => {
+  test('the database stops under load and returns: only 503 meanwhile, and nothing is spent without an answer', async () => {
     const { url, server } = await serve(served);
     onTestFinished(async () => {
       await server.stop('SIGKILL');
     });
     const workers: Worker[] = [];
-    // Each signs in: one after another, or the server takes so many of one account at once for guesses.
+    // They sign in one after another, or the server takes many sign-ins of one account for guesses.
     for (let count = 0; count < 6; count += 1) workers.push(await createWorker(portal, client, url));
     const totals = { answered: 0, unavailable: 0 };
     for (let round = 0; round < served.rounds; round += 1) {
@@ -92,7 +95,7 @@ describe.each(SERVED.slice(0, SCALE.outageStores))('on %s', (_, served) => {
 
 interface Load {
   readonly counts: { readonly answered: number; readonly unavailable: number };
-  /** Waits until this many steps were answered. */
+  /** Waits until this many steps have an answer. */
   answers(count: number): Promise<void>;
   /** Waits until this many steps were answered with 503. */
   unavailable(count: number): Promise<void>;
@@ -101,8 +104,8 @@ interface Load {
 }
 
 /**
- * Runs the workers. A request that was answered with 503 is sent again, and must succeed: a refusal means that the first one
- * was spent though its client was told nothing.
+ * Runs the workers. A request that gets 503 is sent again and must succeed: a refusal means that
+ * the first attempt was spent without telling its client.
  */
 function createLoad(workers: readonly Worker[]): Load {
   const counts = { answered: 0, unavailable: 0, stopping: false };

@@ -18,11 +18,17 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** A code or a token that was read, and that another request uses or ends before it is written: in this order each time. */
+/**
+ * A code or token is read, and another request uses or ends it before the write: in this order each
+ * time.
+ */
 interface Overtaking {
   readonly portal: RunningPortal;
   readonly events: AuditEvent[];
-  /** The answer to what reads an authorization or an access token next, and goes on when `meanwhile` is done. */
+  /**
+   * The answer to the request that reads an authorization or access token next; it continues when
+   * `meanwhile` is done.
+   */
   overtaken(slow: () => Promise<Response>, meanwhile: () => Promise<unknown>): Promise<Response>;
   close(): Promise<void>;
 }
@@ -74,7 +80,7 @@ let strict: Overtaking;
 /** With `oauth_server:refresh_retry_seconds`. */
 let lenient: Overtaking;
 let client: TestClient;
-/** What is tested with refresh tokens, and an authorization there. */
+/** A test of refresh tokens, with its authorization. */
 let at: Overtaking;
 let first: Tokens;
 
@@ -131,7 +137,7 @@ const use = (tokens = first, changes: Readonly<Record<string, string>> = {}) =>
 
 const AT_ONCE = 'the refresh token was used by another request at the same moment';
 
-describe('a code that is offered, and meanwhile', () => {
+describe('a code that is presented and meanwhile', () => {
   let code: string;
   beforeEach(async () => {
     client = await registerClient(strict.portal);
@@ -142,7 +148,7 @@ describe('a code that is offered, and meanwhile', () => {
     exchangeCode(strict.portal, by, code, changes);
 
   // @shows AS-5.16, AS-9.10
-  test('is exchanged, is a replay: nothing lives that the exchange gave', async () => {
+  test('is exchanged by another request is a replay: all that the exchange issued ends', async () => {
     let tokens: Tokens | undefined;
     const response = await strict.overtaken(exchange, async () => {
       tokens = await tokensOf(await exchange());
@@ -153,7 +159,7 @@ describe('a code that is offered, and meanwhile', () => {
   });
 
   // @shows AS-5.16
-  test('is exchanged, is a replay also with a wrong verifier', async () => {
+  test('is exchanged by another request is a replay, also with a wrong verifier', async () => {
     let tokens: Tokens | undefined;
     const wrong = () => exchange({ code_verifier: 'x'.repeat(43) });
     const response = await strict.overtaken(wrong, async () => {
@@ -165,7 +171,7 @@ describe('a code that is offered, and meanwhile', () => {
   });
 
   // @shows AS-5.16
-  test('is exchanged, ends nothing when another client offers it', async () => {
+  test('is exchanged, ends nothing when another client presents it', async () => {
     const other = await registerClient(strict.portal);
     let tokens: Tokens | undefined;
     const response = await strict.overtaken(
@@ -180,7 +186,7 @@ describe('a code that is offered, and meanwhile', () => {
   });
 
   // @shows AS-5.16, AS-5.17
-  test('is exchanged before the account is suspended, is a replay', async () => {
+  test('is exchanged before the account is suspended is a replay', async () => {
     const { portal } = strict;
     code = await obtainCode(portal, client, await portal.signedIn(GRACE));
     strict.events.length = 0;
@@ -199,7 +205,7 @@ describe('a code that is offered, and meanwhile', () => {
   });
 
   // @shows AS-5.16
-  test('is replayed, is a replay of its own, and the authorization ends once', async () => {
+  test('is replayed counts as another replay, and the authorization ends once', async () => {
     await tokensOf(await exchange());
     const response = await strict.overtaken(exchange, async () => {
       expect((await exchange()).status).toBe(400);
@@ -216,7 +222,7 @@ describe.each([
   beforeEach(() => begin(of()));
 
   // @shows AS-5.5, AS-5.18
-  test('is used by another request, and what that gave is used: a replay, and nothing lives', async () => {
+  test('is used by another request, whose tokens are then used: a replay, and all tokens end', async () => {
     let third: Tokens | undefined;
     const response = await at.overtaken(use, async () => {
       third = await tokensOf(await use(await tokensOf(await use())));
@@ -233,7 +239,7 @@ describe.each([
   });
 
   // @shows AS-5.5, AS-5.18
-  test('is revoked by its application: refused, and no replay', async () => {
+  test('is revoked by its application: refused, and not a replay', async () => {
     const response = await at.overtaken(use, () => revoke(at, first.refresh_token));
     await expectRefused(at, response, 'the refresh token belongs to an authorization that was revoked');
     expect(typesOf(at)).toEqual(['family_revoked']);
@@ -250,7 +256,7 @@ describe('a refresh token that another request uses meanwhile', () => {
   }
 
   // @shows AS-5.4, AS-5.5
-  test('without a window is a replay, and nothing lives', async () => {
+  test('without a window is a replay, and all tokens end', async () => {
     await begin(strict);
     const { response, second } = await overtake();
     await expectRefused(at, response, AT_ONCE);
@@ -260,7 +266,7 @@ describe('a refresh token that another request uses meanwhile', () => {
   });
 
   // @shows AS-5.18
-  test('within the window is answered as that one was, and what it gives is good', async () => {
+  test('within the window gets the same answer, and its tokens are valid', async () => {
     await begin(lenient);
     const { response, second } = await overtake();
     const { access_token: access, refresh_token: token } = second;
@@ -271,7 +277,7 @@ describe('a refresh token that another request uses meanwhile', () => {
   });
 
   // @shows AS-5.18
-  test('within the window for another scope is refused, and ends nothing', async () => {
+  test('within the window with another scope is refused, and ends nothing', async () => {
     await begin(lenient);
     const { response, second } = await overtake({ scope: 'notes:read' });
     const detail =
@@ -286,7 +292,7 @@ describe('an access token that its application revokes, and meanwhile', () => {
   beforeEach(() => begin(strict));
 
   // @shows AS-19.12
-  test('revokes by another request, is told of once', async () => {
+  test('is revoked by another request, is reported once', async () => {
     const response = await at.overtaken(revokeIt, async () => {
       expect((await revokeIt()).status).toBe(200);
       expect(typesOf(at)).toEqual(['access_token_revoked']);
@@ -297,7 +303,7 @@ describe('an access token that its application revokes, and meanwhile', () => {
   });
 
   // @shows AS-19.12
-  test('loses with its authorization, is told of with that', async () => {
+  test('ends with its authorization, is reported with that', async () => {
     const response = await at.overtaken(revokeIt, () => revoke(at, first.refresh_token));
     expect(response.status).toBe(200);
     expect(typesOf(at)).toEqual(['family_revoked', 'access_token_revoked']);

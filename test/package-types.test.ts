@@ -12,14 +12,14 @@ import { SCALE } from './support/scale.ts';
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '..');
 const require = createRequire(import.meta.url);
-/** The one that this repository is compiled with, and an older one, which the check of the types below brings. */
+/** The compiler of this repository, and an older one that the type checker below brings. */
 const COMPILERS = {
   7: path.join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
   5: createRequire(require.resolve('@arethetypeswrong/core/package.json')).resolve('typescript/lib/tsc.js'),
 } as const;
 
 let folder: string;
-/** What `npm publish` would upload, by the name of the package: the archive, and what is in it. */
+/** What `npm publish` would upload, by package name: the archive and its contents. */
 const packed = new Map<string, { readonly tarball: string; readonly directory: string }>();
 let dependencies: readonly string[];
 
@@ -45,8 +45,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /**
- * A new application with Portico, its dependencies, and only these packages besides; `name=other` is a package that this repository
- * has by another name.
+ * A new application with Portico, its dependencies, and only these other packages; `name=other` is
+ * a package that this repository has under another name.
  */
 async function application(
   name: string,
@@ -78,7 +78,10 @@ async function compile(cwd: string, version: keyof typeof COMPILERS = 7): Promis
   }
 }
 
-/** The strictest that `tsc --init` of TypeScript 7 offers, with libraries checked, and without a browser's types. */
+/**
+ * The strictest options of `tsc --init` in TypeScript 7, with libraries checked, and without a
+ * browser's types.
+ */
 const STRICT = JSON.stringify({
   compilerOptions: {
     module: 'nodenext',
@@ -99,7 +102,7 @@ const RESOURCE = `
   const resource = createResourceServer({ issuer: 'https://as.example', clientId: 'id', clientSecret: 's', audience: null });
 `;
 
-/** An application that takes values, classes and types from both sides: there is one of each. */
+/** An application that takes values, classes and types from both sides: each exists once. */
 const COMMON_JS = `
   import express from 'express';
   import { bearer, portico } from 'portico/express';
@@ -132,7 +135,7 @@ const FRAMEWORKLESS = [
 ];
 const fileOf = (entry: string) => `${entry.replaceAll(/[@/]/g, '_')}.ts`;
 
-/** What an application has installed besides Portico, and the entries that it can use with it. */
+/** What an application has installed besides Portico, and the entries that it can then use. */
 const APPLICATIONS: readonly (readonly [
   name: string,
   installed: readonly string[],
@@ -284,7 +287,7 @@ const APPLICATIONS: readonly (readonly [
         import type { AuthorizationServer } from 'portico';
         export const mount = (server: AuthorizationServer) =>
           new Koa<{ user?: string }>().use(portico(server)).use(bearer(server));`,
-      // Koa's own types do not compile beside a content-disposition that has types itself.
+      // Koa's own types do not compile next to a content-disposition that ships types itself.
       'tsconfig.json': STRICT.replace('"skipLibCheck":false', '"skipLibCheck":true'),
     },
   ],
@@ -317,7 +320,7 @@ const entries = PACKAGES.flatMap((each) => each.entries.map((entry) => entry.nam
 describe('the packed package', () => {
   // @shows HOST-5.1
   test.each(APPLICATIONS.slice(0, SCALE.compiledApplications))(
-    'compiles with libraries checked where %s is installed',
+    'compiles with libraries checked if %s is installed',
     async (name, installed, files) => {
       expect(await compile(await application(name, installed, { 'tsconfig.json': STRICT, ...files }))).toBe(
         '',
@@ -325,40 +328,37 @@ describe('the packed package', () => {
     },
   );
 
-  test('has no entry that is not compiled here', () => {
+  test('has no entry that these tests do not compile', () => {
     const sources = APPLICATIONS.flatMap(([, , files]) => Object.values(files)).join('\n');
     expect(entries.filter((entry) => !sources.includes(`from '${entry}'`))).toEqual([]);
   });
 
-  test.each(PACKAGES)(
-    '$name has nothing that publint or @arethetypeswrong/cli complains of',
-    async (each) => {
-      const tarball = packed.get(each.name)?.tarball ?? '';
-      const bin = (name: string) => path.join(root, 'node_modules', '.bin', name);
-      const linted = await run(bin('publint'), ['--strict', tarball]);
-      expect(linted.stdout).toContain('All good!');
-      const { stdout } = await run(bin('attw'), [tarball, '--format', 'json']);
-      const { analysis } = JSON.parse(stdout) as {
-        readonly analysis: { readonly entrypoints: object; readonly problems: readonly unknown[] };
-      };
-      expect(Object.keys(analysis.entrypoints)).toEqual(
-        expect.arrayContaining(each.entries.map(({ name }) => name)),
-      );
-      expect(analysis.problems).toEqual([]);
-    },
-  );
+  test.each(PACKAGES)('$name passes publint and @arethetypeswrong/cli', async (each) => {
+    const tarball = packed.get(each.name)?.tarball ?? '';
+    const bin = (name: string) => path.join(root, 'node_modules', '.bin', name);
+    const linted = await run(bin('publint'), ['--strict', tarball]);
+    expect(linted.stdout).toContain('All good!');
+    const { stdout } = await run(bin('attw'), [tarball, '--format', 'json']);
+    const { analysis } = JSON.parse(stdout) as {
+      readonly analysis: { readonly entrypoints: object; readonly problems: readonly unknown[] };
+    };
+    expect(Object.keys(analysis.entrypoints)).toEqual(
+      expect.arrayContaining(each.entries.map(({ name }) => name)),
+    );
+    expect(analysis.problems).toEqual([]);
+  });
 
   /**
-   * Entries of frameworks whose own types do not compile with libraries checked: Hono's with this TypeScript 5, and Koa's with
-   * any, beside a `content-disposition` that brings types of its own.
+   * Entries of frameworks whose own types do not compile with libraries checked: Hono's with this
+   * TypeScript 5, and Koa's with any, next to a `content-disposition` that ships its own types.
    */
   const UNREADABLE: Readonly<Record<keyof typeof COMPILERS, readonly string[]>> = {
     5: ['portico/hono', 'portico/koa'],
     7: ['portico/koa'],
   };
   /**
-   * How applications are compiled to CommonJS; the first takes the least time, the second says TS2307 without `typesVersions`, the
-   * third TS1479 without stubs.
+   * How applications are compiled to CommonJS: the first is the fastest, the second reports TS2307
+   * without `typesVersions`, the third TS1479 without stubs.
    */
   const MODES = [
     [7, 'commonjs', 'bundler'],
@@ -405,7 +405,7 @@ describe('the packed package', () => {
     },
   );
 
-  /** What is misspelt, and how the compiler says so. */
+  /** The misspelt name, and what the compiler reports. */
   const MISSPELT: readonly (readonly [config: string, message: string])[] = [
     ["{ public_ur1: 'x' }", "'public_ur1' does not exist in type"],
     ["() => ({ log: {}, public_ur1: 'x' })", '"public_ur1 is not a known key of the configuration"'],
@@ -424,23 +424,29 @@ describe('the packed package', () => {
       '"assistant:user_scope is not a known',
     ],
   ];
-  test.each([7, 5] as const)('names a misspelt key of the configuration (TypeScript %i)', async (version) => {
-    const lines = MISSPELT.map(
-      ([config], index) => `export const a${index} = defineApplication({ config: ${config}, plugins });`,
-    );
-    const source = `
+  test.each([7, 5] as const)(
+    'reports a misspelt key of the configuration (TypeScript %i)',
+    async (version) => {
+      const lines = MISSPELT.map(
+        ([config], index) => `export const a${index} = defineApplication({ config: ${config}, plugins });`,
+      );
+      const source = `
       import { assistant } from '@portico/assistant';
       import { defineApplication } from '@portico/kit';
       import { mcp } from '@portico/mcp';
       import { oauthServer } from 'portico';
       const plugins = [oauthServer(), mcp(), assistant()] as const;
       ${lines.join('\n')}`;
-    const settings = STRICT.replace('"skipLibCheck":false', '"skipLibCheck":true');
-    const own = await application(`misspelt ${version}`, [], { 'app.ts': source, 'tsconfig.json': settings });
-    const said = (await compile(own, version)).split(/^(?=\S)/m);
-    expect(said).toHaveLength(MISSPELT.length);
-    for (const [index, [, message]] of MISSPELT.entries()) expect(said[index]).toContain(message);
-  });
+      const settings = STRICT.replace('"skipLibCheck":false', '"skipLibCheck":true');
+      const own = await application(`misspelt ${version}`, [], {
+        'app.ts': source,
+        'tsconfig.json': settings,
+      });
+      const said = (await compile(own, version)).split(/^(?=\S)/m);
+      expect(said).toHaveLength(MISSPELT.length);
+      for (const [index, [, message]] of MISSPELT.entries()) expect(said[index]).toContain(message);
+    },
+  );
 
   test('compiles the app.ts of getting started in a new folder, with its tsconfig.json', async () => {
     const started = await readFile(path.join(root, 'docs', 'getting-started.md'), 'utf8');

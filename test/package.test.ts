@@ -14,7 +14,10 @@ import { freePort } from './support/free-port.ts';
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '..');
 
-/** What entries for a framework import of it when they run; no other entry imports more than what Portico brings. */
+/**
+ * What framework entries import of their framework at run time; no other entry imports more than
+ * Portico ships.
+ */
 const FRAMEWORKS = ['@opentelemetry/api', '@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs'];
 
 /** What `npm publish` would upload, installed in an empty folder. */
@@ -55,7 +58,7 @@ describe('the packed package', () => {
     for (const entry of NAMES) expect(stdout).toMatch(new RegExp(`^${entry} [1-9]`, 'm'));
   });
 
-  test('gives each of them to CommonJS too, and it is the same module', async () => {
+  test('offers each of them to CommonJS too, as the same module', async () => {
     const script = NAMES.map((entry) => {
       const name = JSON.stringify(entry);
       return `import(${name}).then((module) => console.log(${name}, Object.keys(module).every((key) => module[key] === require(${name})[key])));`;
@@ -66,22 +69,17 @@ describe('the packed package', () => {
     expect(stdout.trim().split('\n').toSorted()).toEqual(NAMES.map((entry) => `${entry} true`).toSorted());
   });
 
-  test.each(PACKAGES)(
-    '$name offers its entries in all modes of resolution, and nothing else',
-    async (each) => {
-      const installed = path.join(folder, 'node_modules', each.name);
-      const parts = manifestParts(each.entries);
-      const manifest = JSON.parse(
-        await readFile(path.join(installed, 'package.json'), 'utf8'),
-      ) as typeof parts;
-      expect(manifest).toMatchObject(parts);
-      expect(manifest.exports).toEqual(parts.exports);
-      const named = JSON.stringify(parts).matchAll(/"\.\/(dist\/[^"]+)"/g);
-      for (const [, file = ''] of named) {
-        expect(await readFile(path.join(installed, file), 'utf8'), file).not.toBe('');
-      }
-    },
-  );
+  test.each(PACKAGES)('$name offers its entries in all resolution modes, and nothing else', async (each) => {
+    const installed = path.join(folder, 'node_modules', each.name);
+    const parts = manifestParts(each.entries);
+    const manifest = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')) as typeof parts;
+    expect(manifest).toMatchObject(parts);
+    expect(manifest.exports).toEqual(parts.exports);
+    const named = JSON.stringify(parts).matchAll(/"\.\/(dist\/[^"]+)"/g);
+    for (const [, file = ''] of named) {
+      expect(await readFile(path.join(installed, file), 'utf8'), file).not.toBe('');
+    }
+  });
 
   test('has a console that says how to name an application', async () => {
     const { stdout } = await run('npx', ['--no-install', 'portico', '--help'], { cwd: folder });
@@ -89,22 +87,19 @@ describe('the packed package', () => {
     expect(stdout).toContain('--app');
   });
 
-  test.each(PACKAGES)(
-    '$name carries its README, what was built, and nothing else',
-    async ({ folder: own }) => {
-      const args = ['pack', '--ignore-scripts', '--dry-run', '--json', '--workspace', `packages/${own}`];
-      const { stdout } = await run('npm', args, { cwd: root });
-      const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
-      const paths = packed.files.map((file) => file.path);
-      expect(paths).toContain('dist/index.js');
-      expect(paths).toContain('README.md');
-      const others = paths.filter((file) => !/^(?:dist|bin)\//.test(file));
-      expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
-      expect(paths.filter((file) => /\.test\./.test(file))).toEqual([]);
-    },
-  );
+  test.each(PACKAGES)('$name contains its README, the build, and nothing else', async ({ folder: own }) => {
+    const args = ['pack', '--ignore-scripts', '--dry-run', '--json', '--workspace', `packages/${own}`];
+    const { stdout } = await run('npm', args, { cwd: root });
+    const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+    const paths = packed.files.map((file) => file.path);
+    expect(paths).toContain('dist/index.js');
+    expect(paths).toContain('README.md');
+    const others = paths.filter((file) => !/^(?:dist|bin)\//.test(file));
+    expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
+    expect(paths.filter((file) => /\.test\./.test(file))).toEqual([]);
+  });
 
-  test.each(PACKAGES)('$name declares all that it imports', async ({ name }) => {
+  test.each(PACKAGES)('$name declares everything that it imports', async ({ name }) => {
     const installed = path.join(folder, 'node_modules', name);
     const manifest = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')) as {
       readonly dependencies?: object;
@@ -131,7 +126,10 @@ describe('the packed package', () => {
 });
 
 describe('serve', () => {
-  /** Tells of the process that serves, after work that fills a young generation as far as it may grow. */
+  /**
+   * Prints facts about the serving process, after work that fills a young generation as far as it
+   * may grow.
+   */
   const APPLICATION = `
     import v8 from 'node:v8';
     import { defineApplication } from '@portico/kit';
@@ -158,7 +156,7 @@ describe('serve', () => {
     });`;
   interface Told {
     readonly pid: number;
-    /** Of the young generation at its largest. */
+    /** The largest size of the young generation. */
     readonly mib: number;
     readonly hasChannel: boolean;
   }
@@ -191,10 +189,10 @@ describe('serve', () => {
     return { child, ended, port, told };
   }
 
-  /** Twice what its two halves of four MiB come to: V8 measures by pages, and rounds up. */
+  /** Twice the size of its two halves of four MiB: V8 measures by pages, and rounds up. */
   const BOUNDED = 16;
 
-  test('by npx has a bounded young generation, and npx ends as it ends', async () => {
+  test('through npx has a bounded young generation, and npx ends with its exit code', async () => {
     const { ended, told } = await serve(['npx', '--no-install', 'portico']);
     expect(told.mib).toBeLessThan(BOUNDED);
     process.kill(told.pid, 'SIGTERM');
@@ -216,7 +214,7 @@ describe('serve', () => {
   test.each([
     ['NODE_OPTIONS', [PORTICO], { NODE_OPTIONS: '--max-semi-space-size=32' }],
     ['a flag', [process.execPath, '--max_semi_space_size=32', PORTICO], {}],
-  ])('keeps what an operator set by %s', async (_, command, env) => {
+  ])('keeps what an operator set in %s', async (_, command, env) => {
     const { child, ended, told } = await serve(command, { env });
     expect(told.mib).toBeGreaterThan(2 * BOUNDED);
     child.kill();
@@ -232,7 +230,7 @@ describe('serve', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  test('keeps a debugger where it was asked for', async () => {
+  test('keeps a debugger on the process where it was requested', async () => {
     const inspector = await freePort();
     const flag = `--inspect=127.0.0.1:${inspector}`;
     const { child, ended, told } = await serve([process.execPath, flag, PORTICO]);

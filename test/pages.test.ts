@@ -11,7 +11,7 @@ import { ADA, authorizationUrl, registerClient, startPortal, type RunningPortal 
 import { codeBlocks } from './support/documents.ts';
 import { formOf, locationOf } from './support/visitor.ts';
 
-/** How an application makes the pages its own: by its branding, and by slots. */
+/** How an application adapts the pages: with its branding, and with slots. */
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-pages-'));
@@ -60,7 +60,7 @@ describe('branding', () => {
   afterAll(() => portal.close());
 
   // @shows AS-39.6
-  test('stands on every page, the logo from this origin, and light and dark colours', () => {
+  test('is on every page: the logo from this origin, and light and dark colours', () => {
     expect(logo).toMatch(/^\/id\/oauth\/branding\/logo\?v=[\w-]{16}$/);
     for (const [name, html] of pages) {
       expect([name, html.includes(`<img class="brand" src="${logo}" alt="">`)]).toEqual([name, true]);
@@ -70,7 +70,7 @@ describe('branding', () => {
   });
 
   // @shows AS-39.8
-  test('serves the logo for good under its version, as what it is, and lets it run nothing', async () => {
+  test('serves the logo under its version with a long cache time and its own type, and lets it run no script', async () => {
     const served = await fetch(`${portal.url}${logo}`);
     expect([served.status, await served.text()]).toEqual([200, SVG]);
     expect(Object.fromEntries(served.headers)).toMatchObject({
@@ -88,7 +88,7 @@ describe('branding', () => {
   });
 
   // @shows AS-39.7, AS-39.8
-  test('that cannot be read, or is no picture, keeps the application from starting, and says why', async () => {
+  test('with an unreadable file or one that is not a picture stops the start, and says why', async () => {
     const { definition, env } = portal;
     const branding = { accent: '#ffcc00', accent_dark: 'red', logo: await write('logo.png', 'text') };
     const config = { ...(await configurationOf(portal.application)), branding };
@@ -111,7 +111,7 @@ describe('slots', () => {
   let portal: RunningPortal;
   let views: string;
 
-  /** Another way to sign in: a single sign-on that knows who it is. */
+  /** Another way to sign in: a single sign-on that knows the person. */
   const singleSignOn = (application: Application): Route => ({
     name: 'sso',
     methods: ['POST'],
@@ -127,7 +127,7 @@ describe('slots', () => {
 
   beforeAll(async () => {
     views = path.join(folder, 'views');
-    // As docs/pages.md has them.
+    // As in docs/pages.md.
     const [terms, form, passkey] = codeBlocks().filter(
       ({ page, info }) => page === 'docs/pages.md' && info[0] === 'html',
     );
@@ -157,7 +157,7 @@ describe('slots', () => {
   afterAll(() => portal.close());
 
   // @shows AS-39.9
-  test('of the sign-in page are a second way to sign in, which goes on to the consent that it was asked for', async () => {
+  test('of the sign-in page can offer a second way to sign in, which leads to the requested consent', async () => {
     const client = await registerClient(portal, { name: 'Notebook' });
     const visitor = portal.visitor();
     const login = await visitor.visit(authorizationUrl(portal, client));
@@ -173,7 +173,7 @@ describe('slots', () => {
   });
 
   // @shows AS-39.9
-  test('of the consent screen and the page of applications stand around form and list, and know their data', async () => {
+  test('of the consent screen and the page of applications surround form and list, and get their data', async () => {
     const client = await registerClient(portal, { name: '<i>Tom & Co</i>' });
     const ada = await portal.signedIn(ADA);
     const inOrder = (html: string, parts: readonly string[]) => {
@@ -216,7 +216,7 @@ describe('slots', () => {
   });
 
   // @shows AS-39.10
-  test('may run scripts on the sign-in page alone, and only with sign_in_scripts', async () => {
+  test('may run scripts only on the sign-in page, and only with sign_in_scripts', async () => {
     const page = await portal.visitor().get('/login');
     expect(await page.clone().text()).toContain(
       `<script nonce="${nonceOf(page)}" src="/passkeys.js"></script>`,
@@ -236,7 +236,7 @@ describe('slots', () => {
   });
 
   // @shows AS-39.11
-  test('and views that are changed, added or removed are seen on the next page of development, and a mistake with its line', async () => {
+  test('and views that change are seen on the next page in development, and a mistake with its line', async () => {
     const page = async () => (await portal.visitor().get('/login')).text();
     const footer = path.join(views, 'slots', 'header.eta');
     expect(await page()).not.toContain('Closed tonight');
@@ -253,7 +253,7 @@ describe('slots', () => {
   });
 
   // @shows AS-39.11
-  test('in production are as they were at the start', async () => {
+  test('in production stay as they were at the start', async () => {
     const production = await startPortal({
       views,
       mode: 'prod',
@@ -300,7 +300,7 @@ describe('the sign-in page of the kit', () => {
   });
 
   // @shows AS-39.13
-  test('is byte for byte as before without links and without the button', async () => {
+  test('without links and without the button stays the same, byte for byte', async () => {
     const plain = await startPortal();
     try {
       const html = await (await plain.visitor().get('/login')).text();
@@ -327,7 +327,7 @@ describe('the sign-in page of the kit', () => {
     ['terms', '/\\evil.example'],
     ['terms', 'https://ada:secret@help.example/'],
     ['terms', ''],
-  ])('does not start with a link %s of %j', async (key, href) => {
+  ])('refuses to start with a link %s of %j', async (key, href) => {
     await expect(startPortal({ config: { sign_in_links: { [key]: href } } })).rejects.toThrow(
       `sign_in_links:${key}: must be an https URL, or a path such as /terms`,
     );
@@ -370,7 +370,7 @@ describe('the data of a view', () => {
   }
 
   // @shows AS-39.12
-  test('is what its table says, value by value', async () => {
+  test('has exactly the values of its table', async () => {
     const views = path.join(folder, 'keys');
     const names = ['login', 'error', 'oauth/error', 'oauth/consent', 'oauth/applications'];
     const form =

@@ -11,7 +11,10 @@ import {
   type TestClient,
 } from './support/portal.ts';
 
-/** What a person may do is what they may do at this moment, though reads that belong together share what they read. */
+/**
+ * Permissions always have their current value, though reads that belong together share what they
+ * read.
+ */
 let portal: RunningPortal;
 let client: TestClient;
 
@@ -33,7 +36,7 @@ const reference = async (email: string) => {
 const scopesOf = async (token: string) => String((await introspect(portal, token))['scope']).split(' ');
 
 // @shows AS-18.16
-test('a permission that is taken away or given counts from the next call on, for its person alone', async () => {
+test('a permission that is granted or removed counts from the next call on, only for its person', async () => {
   const ada = (await obtainTokens(portal, client, ADA)).access_token;
   const grace = (await obtainTokens(portal, client, GRACE)).access_token;
   const initially = await Promise.all([scopesOf(ada), scopesOf(grace)]);
@@ -47,7 +50,7 @@ test('a permission that is taken away or given counts from the next call on, for
   }
 });
 
-test('an account that is suspended is nobody from the next call on', async () => {
+test('a suspended account counts as absent from the next call on', async () => {
   const { access_token: token } = await obtainTokens(portal, client, ADA);
   const status = async () => (await callApi(portal, '/oauth/userinfo', token)).status;
   expect(await status()).toBe(200);
@@ -57,13 +60,13 @@ test('an account that is suspended is nobody from the next call on', async () =>
   expect(await status()).toBe(200);
 });
 
-test('what a question has read of one person it is told of no other', async () => {
+test('what a question has read about one person it does not use for another', async () => {
   const [ada, grace] = [await reference(ADA), await reference(GRACE)];
   await portal.grant(ADA, EDIT);
   await portal.deny(GRACE, EDIT);
   await portal.application.database.readTogether(async () => {
     const holds = (person: typeof ada) => accounts().holdsPermission(person, EDIT);
-    // The name is read along from the second time on.
+    // From the second time on, the name is read in the same query.
     for (let time = 0; time < 2; time += 1) {
       await accounts().find(ada);
       expect([await holds(ada), await holds(grace)]).toEqual([true, false]);
@@ -74,7 +77,7 @@ test('what a question has read of one person it is told of no other', async () =
   await portal.grant(GRACE, EDIT);
 });
 
-test('what a question changes itself it is told anew', async () => {
+test('what a question changes itself it reads again', async () => {
   const person = await reference(ADA);
   const holds = () => accounts().holdsPermission(person, EDIT);
   await portal.application.database.readTogether(holds);
@@ -88,7 +91,7 @@ test('what a question changes itself it is told anew', async () => {
   });
 });
 
-test('what goes on behind the end of a question is told what is so by then', async () => {
+test('work that continues after the end of a question reads the values of that time', async () => {
   const person = await reference(ADA);
   const holds = () => accounts().holdsPermission(person, EDIT);
   const denied = Promise.withResolvers<void>();
@@ -105,7 +108,7 @@ test('what goes on behind the end of a question is told what is so by then', asy
   await portal.grant(ADA, EDIT);
 });
 
-test('an account that is not there, or not of this provider, holds nothing', async () => {
+test('a missing account, or one of another provider, holds no permission', async () => {
   const { provider, id } = await reference(ADA);
   const { database } = portal.application;
   await database.readTogether(() => accounts().holdsPermission({ provider, id }, EDIT));

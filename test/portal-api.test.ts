@@ -44,7 +44,7 @@ async function notes(accessToken: string): Promise<readonly Note[]> {
 }
 
 describe('the notes API', () => {
-  test("keeps a person's notes in their order, each under an id of its own, trimmed", async () => {
+  test("keeps a person's notes in order, each under its own id, trimmed", async () => {
     const written = [];
     for (const text of ['  first ', 'second', 'first']) {
       const answer = await write(ada, JSON.stringify({ text }), 'Application/JSON; charset=utf-8');
@@ -56,12 +56,12 @@ describe('the notes API', () => {
     expect(await notes(ada)).toEqual(written);
   });
 
-  test("shows nobody another person's notes", async () => {
+  test("never shows another person's notes", async () => {
     await write(ada, '{"text":"for my eyes"}');
     expect(await notes(grace)).toEqual([]);
   });
 
-  test('answers each of many writers at once with the note that they wrote', async () => {
+  test('answers each of many simultaneous writers with their own note', async () => {
     const texts = Array.from({ length: 20 }, (_, index) => `note ${index}`);
     const answers = await Promise.all(
       texts.map(async (text) => {
@@ -92,17 +92,17 @@ describe('the notes API', () => {
     expect(await notes(ada)).toEqual(before);
   });
 
-  test('takes 2000 characters beside the space around them', async () => {
+  test('accepts 2000 characters, not counting the space around them', async () => {
     const text = 'é'.repeat(2000);
     expect((await write(ada, JSON.stringify({ text: `  ${text}\n` }))).status).toBe(201);
     expect((await notes(ada)).at(-1)?.text).toBe(text);
   });
 
-  test('refuses a person who does not hold the permission', async () => {
+  test('refuses a person without the permission', async () => {
     expect((await write(grace, '{"text":"x"}')).status).toBe(403);
   });
 
-  test('has no notes for an application by itself', async () => {
+  test('has no notes for an application without a person', async () => {
     const job = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],

@@ -25,7 +25,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** Why a token that was presented is refused: what its client is answered, and what the log says of it. */
+/** Why a presented token is refused: the answer to the client, and the log line. */
 
 const API = 'https://api.example/v1';
 const NOTES = '/api/notes';
@@ -36,14 +36,17 @@ type Json = Readonly<Record<string, unknown>>;
 type Fields = Readonly<Record<string, string>>;
 
 let portal: RunningPortal;
-/** On the same database: every token has to be bound; none can be; a proof needs a nonce; another audience. */
+/**
+ * On the same database: every token must be bound; none can be; a proof needs a nonce; another
+ * audience.
+ */
 let strict: RunningPortal;
 let off: RunningPortal;
 let asking: RunningPortal;
 let elsewhere: RunningPortal;
 let client: TestClient;
 let service: TestClient;
-/** Ada's, and the service's. */
+/** Ada's token, and the service's. */
 let unbound: string;
 let boundToAda: string;
 let boundToService: string;
@@ -96,7 +99,7 @@ const bound = (at: RunningPortal, path: string, token: string, more: Json = {}, 
 
 const idOf = ({ headers }: Response) => headers.get('x-request-id');
 
-/** What stands in the one line of the log about the request of this id. */
+/** What the one log line about the request of this id says. */
 async function lineOf(at: RunningPortal, id: string | null): Promise<Json> {
   const log = await readFile(`${at.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
   const lines = log.split('\n').filter((line) => line !== '');
@@ -105,7 +108,10 @@ async function lineOf(at: RunningPortal, id: string | null): Promise<Json> {
   return own[0] ?? {};
 }
 
-/** The status, the schemes of the challenge, its error, the reason in the log, and whose token it was. */
+/**
+ * The status, the schemes of the challenge, its error, the reason in the log, and the owner of the
+ * token.
+ */
 async function refusal(at: RunningPortal, asked: Promise<Response>) {
   const response = await asked;
   const challenge = response.headers.get('www-authenticate') ?? '';
@@ -135,7 +141,7 @@ describe('a token is refused, and the log says why', () => {
   });
 
   // @shows RFC9449-7.2
-  test('bound as Bearer, unbound as DPoP, and whatever is not bound where that is required', async () => {
+  test('a bound one as Bearer, an unbound one as DPoP, and an unbound one if binding is required', async () => {
     for (const [at, headers, schemes, detail] of [
       [portal, bearer(boundToAda), 'Bearer DPoP', BOUND],
       [portal, bound(portal, NOTES, unbound), 'DPoP', UNBOUND],
@@ -167,7 +173,7 @@ describe('a token is refused, and the log says why', () => {
       expect((await ask(at, NOTES, headers)).status).toBe(200);
   });
 
-  test('for another audience: both are named, without what may be a secret', async () => {
+  test('for another audience: both are named, without parts that may be secret', async () => {
     const detail = `the token was granted for "${API}", oauth_server:audience is "https://other.example/?…"`;
     expect(await refusal(elsewhere, ask(elsewhere, NOTES, bearer(unbound)))).toEqual([
       401,
@@ -178,7 +184,7 @@ describe('a token is refused, and the log says why', () => {
     ]);
   });
 
-  test('without the scope, of a client that is named', async () => {
+  test('without the scope: the log names the client', async () => {
     const { access_token: narrow } = await obtainTokens(portal, client, ADA, { scope: 'profile' });
     expect(await refusal(portal, ask(portal, NOTES, bearer(narrow)))).toEqual([
       403,
@@ -189,7 +195,7 @@ describe('a token is refused, and the log says why', () => {
     ]);
   });
 
-  test('of a client that was revoked, or has lost the grant', async () => {
+  test('of a client that was revoked or has lost the grant', async () => {
     const detailOf = async (token: string) => (await refusal(portal, callApi(portal, NOTES, token)))[3];
     const issued = async (by: TestClient) => {
       const response = await requestToken(portal, by, { grant_type: 'client_credentials' });
@@ -238,20 +244,20 @@ describe('the proof of a key is refused, and the log says why', () => {
     expect(reason).toMatch(detail);
   });
 
-  test('of another key, which names whose token it was', async () => {
+  test('a proof with another key: the log names the owner of the token', async () => {
     const headers = bound(portal, NOTES, boundToAda, {}, newDpopKey());
     expect((await refusal(portal, ask(portal, NOTES, headers)))[4]).toBe(client.id);
   });
 
   // @shows RFC9449-11.1
-  test('that came before, whatever else the request says', async () => {
+  test('a replayed proof, whatever else the request says', async () => {
     const headers = bound(portal, NOTES, boundToAda);
     expect((await ask(portal, `${NOTES}?page=1`, headers)).status).toBe(200);
     const [status, , error] = await refusal(portal, ask(portal, NOTES, headers));
     expect([status, error]).toEqual([401, 'invalid_dpop_proof']);
   });
 
-  test('is for no path that a parser of URLs writes anew, and none that is not known', async () => {
+  test('a proof for a path that a URL parser rewrites, or for an unknown one', async () => {
     const detail = 'the path of the request is not written as in URLs';
     const headers = bound(portal, NOTES, boundToAda);
     const server = createServer((incoming, outgoing) => {
@@ -277,7 +283,7 @@ describe('the proof of a key is refused, and the log says why', () => {
     await expect(asked).rejects.toMatchObject({ code: 'invalid_dpop_proof', detail });
   });
 
-  test('is judged again when the header of the request was changed', async () => {
+  test('a proof for a request whose header was changed since', async () => {
     const url = `${portal.url}${NOTES}`;
     const used = bound(portal, NOTES, boundToAda);
     expect((await fetch(url, { headers: used })).status).toBe(200);
@@ -293,7 +299,7 @@ describe('the proof of a key is refused, and the log says why', () => {
     expect((await asked()).status).toBe(401);
   });
 
-  test('where there is no request to prove it for', async () => {
+  test('a proof without a request to prove it for', async () => {
     const found = await portal.server.lookUpToken(`DPoP ${boundToAda}`);
     if (!('run' in found)) throw new Error('no token was looked up');
     expect(() => found.run(() => token().requireUsable())).toThrow(
@@ -304,7 +310,7 @@ describe('the proof of a key is refused, and the log says why', () => {
     );
   });
 
-  test('by no store that fails: then nobody knows', async () => {
+  test('a proof with a failing store is not refused: its outcome is unknown', async () => {
     const rename = (from: string, to: string) =>
       portal.application.database.execute(`ALTER TABLE ${from} RENAME TO ${to}`);
     await rename('oauth_single_uses', 'elsewhere');
@@ -318,7 +324,7 @@ describe('the proof of a key is refused, and the log says why', () => {
   });
 
   // @shows RFC9449-9
-  test('without the nonce that is asked for: the answer has it, and no other refusal has one', async () => {
+  test('a proof without the required nonce: only this refusal carries a nonce', async () => {
     const refused = await ask(asking, NOTES, bound(asking, NOTES, boundToAda));
     const nonce = refused.headers.get('dpop-nonce') ?? '';
     expect([
@@ -356,14 +362,14 @@ describe('a route of the host', () => {
     expect(address).not.toBe(undefined);
   });
 
-  test('throws its own errors on, and they are no refusal', async () => {
+  test('passes its own errors on, and they are not refusals', async () => {
     const failing = portal.server.withToken(requestOf(randomUUID()), () =>
       Promise.reject(new Error('its own')),
     );
     await expect(failing).rejects.toThrow('its own');
   });
 
-  test('is not run where the store fails: the answer is another than a refusal, and names the request', async () => {
+  test('does not run if the store fails: the answer is not a refusal, and names the request', async () => {
     const rename = (from: string, to: string) =>
       portal.application.database.execute(`ALTER TABLE ${from} RENAME TO ${to}`);
     const id = randomUUID();
@@ -390,7 +396,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
   const post = (headers: Fields, form: Fields) =>
     fetch(`${portal.url}${USERINFO}`, { method: 'POST', headers, body: new URLSearchParams(form) });
 
-  test('that stands for no person, in the scheme that it came in', async () => {
+  test('without a person, in the scheme of the request', async () => {
     const response = await requestToken(portal, service, { grant_type: 'client_credentials' });
     const { access_token: free } = (await response.json()) as Tokens;
     const detail = 'the token stands for no person';
@@ -410,11 +416,11 @@ describe('UserInfo refuses a token, and the log says why', () => {
     ]);
   });
 
-  test('of an application, also one that has openid: it stands for nobody', async () => {
+  test('of an application, also with openid: it has no person', async () => {
     const own = await newService();
     const response = await requestToken(portal, own, { grant_type: 'client_credentials' });
     const { access_token: free } = (await response.json()) as Tokens;
-    // As if it had been given, whatever refuses it now.
+    // As if it had been granted, whatever would refuse it now.
     for (const table of ['oauth_access_tokens', 'oauth_clients'])
       await portal.application.database.execute(`UPDATE ${table} SET scope = ? WHERE client_id = ?`, [
         'openid',
@@ -426,7 +432,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
     expect(refused.headers.get('www-authenticate')).toContain('scope="openid"');
   });
 
-  test('in the body of a GET, which is none', async () => {
+  test('in the body of a GET, which does not count', async () => {
     const body = `access_token=${unbound}`;
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': body.length };
     const asking = request(`${portal.url}${USERINFO}`, { method: 'GET', headers, agent: false });
@@ -437,7 +443,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
     expect(answer.headers['www-authenticate']).not.toContain('error=');
   });
 
-  test('in no form that is too large', async () => {
+  test('in a form that is too large', async () => {
     expect((await post({}, { access_token: unbound, more: 'x'.repeat(70_000) })).status).toBe(413);
   });
 
@@ -452,7 +458,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
     ]);
   });
 
-  test('in a form beside the header, twice in a form, and a bound one in a form', async () => {
+  test('in a form next to the header, twice in a form, and a bound one in a form', async () => {
     expect(await refusal(portal, post(bearer(unbound), { access_token: unbound }))).toEqual([
       400,
       'Bearer DPoP',
@@ -491,7 +497,7 @@ describe('introspection', () => {
   };
 
   // @shows RFC9449-6.2
-  test('tells what a token is bound to, for which audience, and in seconds since when and until when', async () => {
+  test('tells the key of a token, its audience, and in seconds when it starts and ends', async () => {
     const free = await introspected(portal, unbound);
     const now = Math.floor(Date.now() / 1000);
     expect(free).toMatchObject({ active: true, aud: API, token_type: 'Bearer', iss: portal.url });
@@ -523,7 +529,7 @@ describe('introspection', () => {
       expect(await introspected(at, token)).toEqual({ active: false });
   });
 
-  test('is refused to who has no right to it, and the log says why', async () => {
+  test('is refused to a client without the right to it, and the log says why', async () => {
     const known = await registerClient(portal, { public: true });
     await portal.application.database.execute('UPDATE oauth_clients SET grants = ? WHERE client_id = ?', [
       'introspection',

@@ -33,7 +33,7 @@ async function empty(schema: string | null = null): Promise<{ url: string; datab
   const created = await createDatabase(folder);
   const { url } = created;
   const database = openDatabase(url, { directory: '/', schema });
-  // Makes the file of SQLite.
+  // Creates the file of SQLite.
   await database.execute('SELECT 1');
   onTestFinished(async () => {
     await database.close();
@@ -42,7 +42,7 @@ async function empty(schema: string | null = null): Promise<{ url: string; datab
   return { url, database };
 }
 
-/** As a migration tool does it: the whole text at once, on the plain driver. */
+/** As a migration tool does: the whole text at once, on the plain driver. */
 async function apply(url: string, sql: string): Promise<void> {
   if (url.startsWith('sqlite:')) {
     const file = new DatabaseSync(url.slice('sqlite:'.length));
@@ -62,7 +62,7 @@ async function apply(url: string, sql: string): Promise<void> {
 
 const run = promisify(execFile);
 
-/** The schema as the engine itself shows it, to the byte; PostgreSQL by the program that it comes with. */
+/** The schema as the engine itself prints it, to the byte; PostgreSQL with its own program. */
 async function shown(url: string): Promise<string> {
   if (url.startsWith('sqlite:')) {
     const file = new DatabaseSync(url.slice('sqlite:'.length), { readOnly: true });
@@ -72,7 +72,7 @@ async function shown(url: string): Promise<string> {
   }
   if (url.startsWith('postgres:')) {
     const { stdout } = await run('/usr/lib/postgresql/15/bin/pg_dump', ['--schema-only', url]);
-    // A key against statements of psql in a dump, made anew for each.
+    // A key against psql statements in a dump, new in each dump.
     return stdout.replaceAll(/^\\(?:un)?restrict .*$/gm, '');
   }
   const connection = await mysql.createConnection({ uri: url });
@@ -85,7 +85,7 @@ async function shown(url: string): Promise<string> {
   return JSON.stringify(created, null, 1);
 }
 
-/** The schema, and steps as later releases add them. */
+/** The schema, and the steps that later releases add. */
 const STEPS: readonly Migration[] = [
   ...oauthServerMigrations,
   {
@@ -107,28 +107,31 @@ const STEPS: readonly Migration[] = [
 
 describe('the printed schema', () => {
   // @shows AS-18.20
-  test.each([0, 1, 2, 3])('of a database with %i steps is what applying the others makes', async (count) => {
-    const [one, other] = [await empty(), await empty()];
-    for (const { database } of [one, other]) await migrate(database, STEPS.slice(0, count));
-    const before = await shown(one.url);
-    const sql = await printMigrations(one.database, STEPS);
-    expect(await printMigrations(other.database, STEPS)).toBe(sql);
-    expect(await shown(one.url)).toBe(before);
-    expect(sql === '').toBe(count === STEPS.length);
-    if (sql !== '') await apply(one.url, sql);
-    await migrate(other.database, STEPS);
-    expect(await shown(one.url)).toBe(await shown(other.url));
-    const states = await migrationStatus(one.database, STEPS);
-    for (const { appliedAt } of states) {
-      const age = Date.now() - new Date(appliedAt ?? 0).getTime();
-      expect(Math.abs(age)).toBeLessThan(3_600_000);
-    }
-    expect(await migrate(one.database, STEPS)).toEqual([]);
-    expect(await printMigrations(one.database, STEPS)).toBe('');
-  });
+  test.each([0, 1, 2, 3])(
+    'of a database with %i steps equals what the remaining steps make',
+    async (count) => {
+      const [one, other] = [await empty(), await empty()];
+      for (const { database } of [one, other]) await migrate(database, STEPS.slice(0, count));
+      const before = await shown(one.url);
+      const sql = await printMigrations(one.database, STEPS);
+      expect(await printMigrations(other.database, STEPS)).toBe(sql);
+      expect(await shown(one.url)).toBe(before);
+      expect(sql === '').toBe(count === STEPS.length);
+      if (sql !== '') await apply(one.url, sql);
+      await migrate(other.database, STEPS);
+      expect(await shown(one.url)).toBe(await shown(other.url));
+      const states = await migrationStatus(one.database, STEPS);
+      for (const { appliedAt } of states) {
+        const age = Date.now() - new Date(appliedAt ?? 0).getTime();
+        expect(Math.abs(age)).toBeLessThan(3_600_000);
+      }
+      expect(await migrate(one.database, STEPS)).toEqual([]);
+      expect(await printMigrations(one.database, STEPS)).toBe('');
+    },
+  );
 
   // @shows AS-18.20
-  test('is all that a server needs, printed by the console, which knows it afterwards', async () => {
+  test('is all that a server needs; the console prints it and recognizes it afterwards', async () => {
     const { url } = await empty();
     let printed = '';
     const portal = await startPortal({

@@ -31,7 +31,10 @@ import {
 } from './support/portal.ts';
 import { INSECURE } from './support/installation.ts';
 
-/** Clients that authenticate by assertions which they sign (RFC 7523, OpenID Connect Core section 9). */
+/**
+ * Clients that authenticate with assertions that they sign (RFC 7523, OpenID Connect Core section
+ * 9).
+ */
 
 const ON = { oauth_server: { private_key_jwt: true } };
 const clock = createClock();
@@ -42,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** A service with this key; its id. */
+/** A service with this key; returns its id. */
 async function serviceWith(...keys: readonly ClientKey[]): Promise<string> {
   const { client } = await portal.server.clients.create({
     name: 'A service',
@@ -104,7 +107,7 @@ describe('private_key_jwt', () => {
     });
     await openid.tokenRevocation(config, token);
     expect(await openid.tokenIntrospection(config, token)).toEqual({ active: false });
-    // Another client's key is none of this one's.
+    // The key of another client does not work for this one.
     await expectRefused(await ask(assertionOf(id, key)));
   });
 
@@ -142,7 +145,7 @@ describe('private_key_jwt', () => {
       INSECURE,
     );
     expect(refreshed.status).toBe(200);
-    // Neither by its id alone, nor by a secret.
+    // Neither the id alone nor a secret works.
     const { refresh_token } = (await refreshed.json()) as Tokens;
     const refreshing = { grant_type: 'refresh_token', refresh_token };
     await expectRefused(await requestToken(portal, null, { client_id: client.id, ...refreshing }));
@@ -151,7 +154,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3, RFC7523-3b
-  test('the audience is the issuer or the token endpoint, and nobody else; of one that says what it is, the issuer', async () => {
+  test('the audience is the issuer or the token endpoint, nothing else; with its own typ only the issuer', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const { issuer } = portal.server;
@@ -167,7 +170,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3, RFC7523-3e
-  test('clocks may differ by a minute, either way', async () => {
+  test('clocks may differ by a minute in either direction', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const now = Math.floor(clock.now() / 1000);
@@ -182,11 +185,11 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3, RFC7523-3e
-  test('a time is good up to its bound, with a fraction too, and not beyond', async () => {
+  test('a time is valid up to its bound, also with a fraction, and not beyond', async () => {
     const key = newKey('ES256');
     const now = clock.now() / 1000;
     const moment = 0.001;
-    // The last of each that is taken, and the first that is not.
+    // The last accepted value of each, and the first refused one.
     for (const [good, bad] of [
       [{ exp: now - 60 + moment }, { exp: now - 60 }],
       [{ iat: now + 60 }, { iat: now + 60 + moment }],
@@ -212,7 +215,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3
-  test('its typ is JWT or its own, in any case, with or without application/, or left out', async () => {
+  test('its typ is JWT or its own, in any case, with or without application/, or missing', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const typed = (typ: string) => ask(signed(key, { ...headerOf(key), typ }, claims(id)));
@@ -223,7 +226,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.3, RFC7523-3e
-  test('one for an hour, as Authlib signs, is good for ten minutes from its iat', async () => {
+  test('an assertion with an hour to live, as Authlib signs, is valid for ten minutes from its iat', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const anHour = () => {
@@ -237,14 +240,14 @@ describe('private_key_jwt', () => {
     const later = anHour();
     clock.advance(662);
     await expectRefused(await ask(later));
-    // Nor is it good a second time, when nobody needs to know any more that it was used.
+    // Nor is it valid again when the record of its use is no longer needed.
     clock.advance(3600);
     await portal.server.prune();
     await expectRefused(await ask(late));
   });
 
   // @shows AS-23.3, RFC7523-2.2, RFC7523-3a, RFC7521-4.2
-  test('client_id need not be sent, and has to be the same', async () => {
+  test('client_id may be missing, and must otherwise be the same', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     expect((await ask(assertionOf(id, key), { client_id: id })).status).toBe(200);
@@ -254,7 +257,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.2, RFC7523-2.2b, RFC7521-4.2
-  test('is used alone, and whole', async () => {
+  test('must be the only credential, and complete', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const grant = { grant_type: 'client_credentials' };
@@ -282,7 +285,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.2
-  test('is for clients that are registered for it, and no other', async () => {
+  test('is only for clients that are registered for it', async () => {
     const key = newKey('ES256');
     const confidential = await registerClient(portal, {
       grants: ['client_credentials'],
@@ -299,11 +302,11 @@ describe('private_key_jwt', () => {
   });
 
   // @shows RFC7523-3f
-  test('other claims, and members of the header, change nothing', async () => {
+  test('other claims and header members change nothing', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const more = { azp: id, scope: 'notes:write', roles: ['admin'], client_id: 'another' };
-    // Nor need it name its key.
+    // It need not name its key either.
     expect((await ask(signed(key, { alg: key.algorithm }, claims(id)))).status).toBe(200);
     const assertion = signed(key, { ...headerOf(key), x5t: 'AA', cty: 'a' }, { ...claims(id), ...more });
     const answer = await ask(assertion);
@@ -312,7 +315,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows RFC7523-2.1
-  test('is for clients: a JWT is no grant', async () => {
+  test('is for client authentication: a JWT is not a grant', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const grant = {
@@ -324,7 +327,7 @@ describe('private_key_jwt', () => {
   });
 
   // @shows AS-23.2, OIDC-9
-  test('with the algorithm that the client named, if it named one', async () => {
+  test('with the algorithm that the client registered, if it registered one', async () => {
     const key = newKey('RS256');
     const { client } = await portal.server.clients.create({
       name: 'A service',
@@ -340,7 +343,7 @@ describe('private_key_jwt', () => {
 
 describe('an assertion is used once', () => {
   // @shows AS-23.4, RFC7523-3c, OIDC-9
-  test('at whichever endpoint, and by whichever client it names; one that failed is not used', async () => {
+  test('at any endpoint, and for any client id it names; a failed one is not used up', async () => {
     const key = newKey('ES256');
     const [id, other] = [await serviceWith(key), await serviceWith(key)];
     const assertion = assertionOf(id, key, { jti: 'the-same' });
@@ -356,7 +359,7 @@ describe('an assertion is used once', () => {
   });
 
   // @shows AS-23.4
-  test('its row stays as long as the assertion could be used, and goes later', async () => {
+  test('its row stays while the assertion could be used, and is removed later', async () => {
     const key = newKey('ES256');
     const assertion = assertionOf(await serviceWith(key), key);
     expect((await ask(assertion)).status).toBe(200);
@@ -376,12 +379,12 @@ describe('an assertion is used once', () => {
   });
 });
 
-describe('that an assertion was used', () => {
+describe('the use of an assertion', () => {
   // @shows AS-23.4
-  test('is known for as long as it is taken, whatever is pruned meanwhile', async () => {
+  test('is remembered while the assertion is valid, whatever is pruned meanwhile', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
-    // Taken for seventy seconds and a part of one, which ends before the next whole second.
+    // Valid for seventy seconds and a fraction, which ends before the next whole second.
     const now = clock.now() / 1000;
     const exp = (now + Math.floor(now) + 1) / 2 + 10;
     const assertion = assertionOf(id, key, { exp });
@@ -395,7 +398,7 @@ describe('that an assertion was used', () => {
   });
 
   // @shows AS-23.4
-  test('is forgotten eleven minutes after it was issued at the latest, whenever it says that it expires', async () => {
+  test('is forgotten at the latest eleven minutes after its issue, whatever expiry it names', async () => {
     const key = newKey('ES256');
     const id = await serviceWith(key);
     const { database } = portal.application;
@@ -419,7 +422,7 @@ describe('that an assertion was used', () => {
   });
 });
 
-describe('what is no assertion of this client is refused, and never a fault', () => {
+describe('an invalid assertion is refused, and never a server error', () => {
   const key = newKey('RS256');
   const stranger = newKey('RS256', key.kid);
   let id: string;
@@ -590,7 +593,7 @@ describe('what is no assertion of this client is refused, and never a fault', ()
   });
 
   // @shows AS-23.3, RFC7523-3d
-  test('nor is one in which anything was changed', async () => {
+  test('one in which anything was changed is refused', async () => {
     const change = fc.record({
       at: fc.nat(),
       to: fc.constantFrom(...Array.from('AZaz09-_.=+/ \0é')),
@@ -613,7 +616,7 @@ describe('what is no assertion of this client is refused, and never a fault', ()
   });
 
   // @shows AS-23.6, AS-17.1
-  test('sixty of a client in a quarter of an hour are answered at once, more are slowed down, and the client itself is not', async () => {
+  test('sixty of a client in a quarter of an hour are answered at once, more are slowed down, but not the client itself', async () => {
     clock.advance(901);
     const wrong = async () => (await ask(signed(stranger, headerOf(key), claims(id)))).status;
     const free = [];
@@ -623,7 +626,7 @@ describe('what is no assertion of this client is refused, and never a fault', ()
     expect([slowed.status, slowed.headers.get('retry-after')]).toEqual([429, '1']);
     expect((await ask(assertionOf(id, key))).status).toBe(200);
     expect(await wrong()).toBe(429);
-    // Guesses at a secret are counted by themselves, and slowed down after five.
+    // Guesses of a secret count separately, and slow down after five.
     const guess = async () =>
       (await requestToken(portal, { id, secret: 'a guess' }, { grant_type: 'client_credentials' })).status;
     const guesses = [];
@@ -633,7 +636,7 @@ describe('what is no assertion of this client is refused, and never a fault', ()
   });
 });
 
-describe('the log says why an assertion is refused, where the client is told one answer for all', () => {
+describe('the log says why an assertion is refused, while the client gets one answer for all', () => {
   const key = newKey('ES256');
   const another = newKey('ES256', key.kid);
 
@@ -681,7 +684,7 @@ describe('the log says why an assertion is refused, where the client is told one
   });
 
   // @shows AS-9.10, AS-23.6
-  test('of whom there is not, who was revoked, who has a secret or none; and what came in place of an assertion', async () => {
+  test('for an unknown or revoked client, one with a secret or without any, and for other input in place of an assertion', async () => {
     const id = await serviceWith(key);
     const assertion = assertionOf(id, key);
     expect((await ask(assertion)).status).toBe(200);
@@ -721,7 +724,7 @@ describe('the log says why an assertion is refused, where the client is told one
   });
 
   // @shows AS-9.10
-  test('a wrong secret is neither of two only while there are two', async () => {
+  test('the log says that a secret fits neither of two only while there are two', async () => {
     const { id } = await registerClient(portal, {
       grants: ['client_credentials'],
       redirectUris: [],
@@ -764,12 +767,12 @@ describe('the keys of a client', () => {
     ],
     ['a kid that is no text', 'kid', { keys: [{ ...rsa.jwk, kid: 1 }] }],
     ['eleven', 'more than 10', { keys: Array.from({ length: 11 }, () => rsa.jwk) }],
-  ])('that are %s cannot be registered', async (_, says, jwks) => {
+  ])('cannot be registered if they are %s', async (_, says, jwks) => {
     await expect(create(jwks)).rejects.toThrow(says);
   });
 
   // @shows AS-23.2, RFC7517-4
-  test('sign with what their alg says, and no others do', async () => {
+  test('sign only with the algorithm in their alg', async () => {
     const key = newKey('RS256');
     const { client } = await create({
       keys: [
@@ -784,7 +787,7 @@ describe('the keys of a client', () => {
   });
 
   // @shows AS-23.2
-  test('and a public client, or two places for them, do not go together', async () => {
+  test('do not go with a public client, nor with a second place for keys', async () => {
     const jwks = { keys: [rsa.jwk] };
     const about = { name: 'A', scopes: ['notes:read'], grants: ['client_credentials'] };
     const { clients } = portal.server;
@@ -812,7 +815,7 @@ describe('without oauth_server:private_key_jwt', () => {
   afterAll(() => off.close());
 
   // @shows AS-23.1
-  test('nobody is registered with keys, the metadata name no such method, and assertions are nothing', async () => {
+  test('no client can register with keys, the metadata omits the method, and assertions do not work', async () => {
     await expect(
       off.server.clients.create({
         name: 'A',
@@ -846,7 +849,7 @@ describe('without oauth_server:private_key_jwt', () => {
   });
 
   // @shows AS-23.1
-  test('a client that has keys is let in by nothing', async () => {
+  test('a client with keys cannot authenticate in any way', async () => {
     const id = await serviceWith(key);
     const { rows } = await portal.application.database.execute(
       'SELECT * FROM oauth_clients WHERE client_id = ?',
@@ -883,7 +886,7 @@ function importKey({ algorithm, privateKey }: ClientKey): Promise<CryptoKey> {
   return crypto.subtle.importKey('pkcs8', new Uint8Array(pkcs8), how, false, ['sign']);
 }
 
-/** The library has the system's clock, and this test its own. */
+/** The library uses the system clock, and this test its own. */
 const atClock: oauth.ModifyAssertionOptions = {
   [oauth.modifyAssertion](_, payload) {
     const seconds = Math.floor(clock.now() / 1000);

@@ -10,7 +10,7 @@ import { installPortico, portico, ROOT } from './support/console.ts';
 let folder: string;
 const EMPTY_LINE = '\r\u{1b}[2K';
 
-/** An application whose schema has as many steps of its own as STEPS says. */
+/** An application whose schema has as many own steps as STEPS says. */
 const APPLICATION = `
 import { defineApplication } from '@portico/kit';
 import { oauthServer } from 'portico';
@@ -32,7 +32,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a command of a shell on a pseudo terminal; returns its exit code and all that the terminal was sent. */
+/**
+ * Runs a shell command on a pseudo terminal; returns its exit code and everything the terminal
+ * received.
+ */
 async function onTerminal(steps: number, command: string): Promise<{ code: unknown; sent: string }> {
   const { PATH = '', HOME = '' } = process.env;
   const env = {
@@ -53,15 +56,15 @@ async function onTerminal(steps: number, command: string): Promise<{ code: unkno
   return { code, sent };
 }
 
-describe('work that lasts', () => {
-  test('says nothing of a schema that is new, and soon made, where there is no terminal', async () => {
+describe('progress of long work', () => {
+  test('is not printed for a new schema, which is quick to make, without a terminal', async () => {
     const options = { cwd: folder, env: { STEPS: '1' } };
     const { code, stderr } = await portico(['db:migrate', 'up'], options);
     expect([code, stderr]).toEqual([0, '']);
   });
 
   // @shows HOST-4.6
-  test('is one line on a terminal, rewritten, and empty before the result is printed', async () => {
+  test('is one line on a terminal, rewritten, and cleared before the result is printed', async () => {
     const { code, sent } = await onTerminal(3, '"$NODE" "$BIN" db:migrate up');
     expect(code, sent).toBe(0);
     expect(sent.split(EMPTY_LINE)).toEqual([
@@ -74,7 +77,7 @@ describe('work that lasts', () => {
   });
 
   // @shows HOST-4.6
-  test('says the steps of a schema that has rows on lines of standard error where there is no terminal', async () => {
+  test('is one line of standard error per step for a schema with rows, without a terminal', async () => {
     const options = { cwd: folder, env: { STEPS: '4' } };
     const { stdout, stderr } = await portico(['db:migrate', 'up', '--json'], options);
     expect(JSON.parse(stdout)).toEqual({ applied: ['shop_0004'] });
@@ -82,7 +85,7 @@ describe('work that lasts', () => {
   });
 
   // @shows HOST-4.6
-  test('leaves what is printed as JSON alone, also with a terminal behind standard error', async () => {
+  test('does not touch JSON output, even if standard error is a terminal', async () => {
     const { code, sent } = await onTerminal(4, '"$NODE" "$BIN" oauth:prune --json >pruned.json');
     expect(code, sent).toBe(0);
     expect(sent).toContain(`${EMPTY_LINE}Removing expired rows`);
@@ -93,7 +96,7 @@ describe('work that lasts', () => {
   });
 
   // @shows HOST-4.6
-  test('sends a terminal that can only write lines no codes', async () => {
+  test('sends no control codes to a terminal that can only write lines', async () => {
     const { code, sent } = await onTerminal(4, 'TERM=dumb "$NODE" "$BIN" oauth:prune');
     expect(code, sent).toBe(0);
     expect(sent).not.toContain('\u{1b}');

@@ -41,7 +41,7 @@ const TABLES = ['oauth_access_tokens', 'oauth_families', 'oauth_consent_requests
 
 describe('removing expired rows', () => {
   // @shows AS-13.10, AS-18.8
-  test('takes nothing that lives, and nothing that knows a replay', async () => {
+  test('removes nothing that is valid, and nothing that detects a replay', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     clock.advance(20 * DAY);
@@ -50,13 +50,14 @@ describe('removing expired rows', () => {
     await portal.server.prune();
     const third = (await (await refresh(portal, client, second.refresh_token)).json()) as Tokens;
     expect((await callApi(portal, '/api/notes', third.access_token)).status).toBe(200);
-    // The first refresh token was used 9 days ago and has a day to live: offered now, it is a replay.
+    // The first refresh token was used 9 days ago and has a day to live: if it is used now, it is a
+    // replay.
     expect((await refresh(portal, client, first.refresh_token)).status).toBe(400);
     expect((await callApi(portal, '/api/notes', third.access_token)).status).toBe(401);
   });
 
   // @shows AS-5.16
-  test('a code that was spent long ago still ends its living family', async () => {
+  test('a code that was used long ago still ends its living family', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const first = (await (await exchangeCode(portal, client, code)).json()) as Tokens;
     clock.advance(10 * DAY);
@@ -67,7 +68,7 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-4.7, AS-18.8, OIDC-2c
-  test('leaves nothing behind once everything has expired', async () => {
+  test('leaves no row after everything has expired', async () => {
     await obtainTokens(portal, client, ADA);
     await portal.visitor().get(authorizationUrl(portal, client));
     const unused = await registerClient(portal);
@@ -84,7 +85,7 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-13.10
-  test('is a command of the console too, which says how much it took', async () => {
+  test('is also a console command, which says how much it removed', async () => {
     const yesterday = createClock();
     yesterday.advance(-DAY);
     const own = await startPortal({ clock: yesterday.now });
@@ -104,7 +105,7 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-18.8
-  test('happens by itself while tokens are issued, also behind a few that live longer', async () => {
+  test('happens automatically while tokens are issued, also behind a few rows that live longer', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -112,7 +113,7 @@ describe('removing expired rows', () => {
     });
     const issue = () => requestToken(portal, service, { grant_type: 'client_credentials' });
     for (let count = 0; count < 99; count += 1) await issue();
-    // As of before a change of the lifetime.
+    // As from before a change of the lifetime.
     await portal.application.database.execute('UPDATE oauth_access_tokens SET expires_at = expires_at * 2');
     for (let count = 0; count < 400; count += 1) {
       clock.advance(600);
@@ -123,7 +124,7 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-18.8
-  test('happens by itself while tokens are issued', async () => {
+  test('happens automatically while tokens are issued', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -137,7 +138,7 @@ describe('removing expired rows', () => {
   });
 
   // @shows AS-18.8
-  test('happens by itself while requests come in that nobody answers', async () => {
+  test('happens automatically while requests come that no person answers', async () => {
     const visitor = await portal.signedIn(ADA);
     for (let count = 0; count < 60; count += 1) await visitor.get(authorizationUrl(portal, client));
     clock.advance(DAY);

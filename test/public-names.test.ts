@@ -19,7 +19,7 @@ describe('every public name has a doc comment', () => {
     expect(offered.length).toBeGreaterThan(0);
     const bare = offered.flatMap(({ name, module, start, declaration }) => [
       ...(commentBefore(module, start) === null ? [name] : []),
-      // What extends Portico reads the sources besides.
+      // Extensions of Portico read the sources too.
       ...(entry === 'portico/extension' ? [] : membersOf(declaration))
         .filter((member) => commentBefore(module, member.start) === null)
         .map((member) => `${name}.${member.name}`),

@@ -7,7 +7,10 @@ import { launchChromium } from './support/chromium.ts';
 import { ADA, GRACE, PASSWORD, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
-/** A person who signs in by pushed requests, in a real Chromium. Without one these tests are skipped; under CI that is a failure. */
+/**
+ * A person signs in through pushed requests, in a real Chromium. Without one these tests are
+ * skipped; in CI that is a failure.
+ */
 
 describe('in a real Chromium', () => {
   let portal: RunningPortal;
@@ -15,7 +18,7 @@ describe('in a real Chromium', () => {
   let context: BrowserContext;
   let page: Page;
   let config: openid.Configuration;
-  /** Where the answers go: it says whether there is a code. */
+  /** The page that receives the answers: it says whether there is a code. */
   let callback: string;
   let application: Server;
 
@@ -76,7 +79,7 @@ describe('in a real Chromium', () => {
   }
 
   // @shows AS-25.5, AS-25.6, RFC9126-4b
-  test('sign in, go back, reload, allow: one answer', async () => {
+  test('sign in, go back, reload and allow give one answer', async () => {
     const { url, verifier } = await pushed();
     await page.goto(url);
     await page.reload();
@@ -84,7 +87,7 @@ describe('in a real Chromium', () => {
     await question();
     await page.reload();
     await question();
-    // Back to the link itself, as if it were followed again.
+    // Opens the link itself again.
     await page.goto(url);
     await question();
     await page.getByRole('button', { name: 'Allow' }).click();
@@ -101,7 +104,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-25.6
-  test('a second browser has nothing of a link that another was shown', async () => {
+  test('a second browser gets nothing from a link that another browser has opened', async () => {
     const { url } = await pushed();
     await page.goto(url);
     await signIn(ADA);
@@ -124,7 +127,7 @@ describe('in a real Chromium', () => {
   });
 
   // @shows AS-25.6
-  test('"Not you?" asks somebody else the same', async () => {
+  test('"Not you?" asks another person the same question', async () => {
     const { url } = await pushed();
     await page.goto(url);
     await signIn(GRACE);

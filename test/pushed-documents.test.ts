@@ -18,7 +18,10 @@ import {
 import { pushedUrl, requestUriOf } from './support/pushing.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** Requests that are pushed by clients that may be anybody: documents, public clients, those that registered themselves (RFC 9126). */
+/**
+ * Pushed requests of unverified clients: documents, public clients, and self-registered clients
+ * (RFC 9126).
+ */
 
 const DOCUMENT = {
   client_name: 'Assistant',
@@ -59,7 +62,7 @@ const newPath = () => `/oauth/client-${(numbers += 1)}.json`;
 const publish = (changes: object = {}) => host.publish(newPath(), { ...DOCUMENT, ...changes });
 const asked = (url: string) => host.asked.filter((path) => path === new URL(url).pathname).length;
 
-/** Each from a network of its own, unless it says from where. */
+/** Each from its own network, unless the test names one. */
 function push(
   id: string,
   changes: Readonly<Record<string, string>> = {},
@@ -83,7 +86,7 @@ async function codeOf(id: string, response: Response): Promise<string> {
 
 describe('a client that is a document', () => {
   // @shows AS-25.10
-  test('pushes before anybody was shown it: it is fetched once, and not kept before it is shown', async () => {
+  test('pushes before any person sees it: it is fetched once, and kept only when it is shown', async () => {
     const url = publish();
     const pushed = await push(url);
     expect(pushed.status).toBe(201);
@@ -103,7 +106,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-25.10, AS-25.3
-  test('with keys proves itself by them, also the first time', async () => {
+  test('with keys authenticates with them, also the first time', async () => {
     const key = newKey('ES256');
     const url = publish({ token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [key.jwk] } });
     const proof = (by = key) =>
@@ -122,7 +125,7 @@ describe('a client that is a document', () => {
       code_verifier: VERIFIER,
     });
     expect(tokens.status).toBe(200);
-    // It changes its keys without a call, as soon as what is known of it is no longer fresh.
+    // It changes its keys without a call, as soon as the cached document is no longer fresh.
     const next = newKey('ES256');
     host.publish(new URL(url).pathname, {
       ...DOCUMENT,
@@ -135,7 +138,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-25.10, AS-25.4
-  test('whose document cannot be used, or does not fit, is unknown, and told nothing of what was found', async () => {
+  test('whose document is unusable or does not fit is unknown, and learns nothing of what was found', async () => {
     await expectUnknown(await push(host.url(newPath())));
     const internal = await push(publish({ client_secret: 'everybody reads it' }));
     expect(await internal.clone().text()).not.toContain('everybody');
@@ -150,7 +153,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-25.8
-  test('that demands pushed requests gets nothing by others', async () => {
+  test('that requires pushed requests gets nothing through others', async () => {
     const url = publish({ require_pushed_authorization_requests: true });
     const answer = await ada.get(authorizationUrl(portal, { id: url, secret: '' }));
     expect(answer.status).toBe(400);
@@ -160,7 +163,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-21.8
-  test('that demands pushed requests since changes nothing for who was asked before', async () => {
+  test('that requires pushed requests since a question was asked does not change that question', async () => {
     const url = host.publish(newPath(), DOCUMENT, { 'Cache-Control': 'max-age=300' });
     const page = await ada.visit(authorizationUrl(portal, { id: url, secret: '' }, { scope: 'notes:read' }));
     expect(page.status).toBe(200);
@@ -175,7 +178,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-25.10
-  test('is fetched for strangers as often as a network may, and no stranger takes that from people', async () => {
+  test('is fetched for strangers up to the limit of a network, which does not reduce the limit for people', async () => {
     const from = '203.0.113.7';
     const statuses: number[] = [];
     for (let count = 0; count < 6; count += 1) statuses.push((await push(publish(), {}, from)).status);
@@ -185,7 +188,7 @@ describe('a client that is a document', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await errorOf(refused)).toBe('temporarily_unavailable');
     expect(host.asked).toHaveLength(before);
-    // Many networks together have twenty of one host; people have theirs all the same.
+    // Many networks together get twenty fetches from one host; people have their own.
     const many: number[] = [];
     for (let count = 0; count < 20; count += 1) {
       many.push((await push(publish(), {}, `203.0.112.${count}`)).status);
@@ -199,7 +202,7 @@ describe('a client that is a document', () => {
   });
 
   // @shows AS-21.2
-  test('is fetched by nobody who only asks a browser to come: the request waits', async () => {
+  test('is not fetched for a request that only sends a browser here: the request waits', async () => {
     const url = publish();
     const login = await portal.visitor().visit(authorizationUrl(portal, { id: url, secret: '' }));
     expect(new URL(login.url).pathname).toBe('/login');
@@ -207,9 +210,9 @@ describe('a client that is a document', () => {
   });
 });
 
-describe('what anybody may push', () => {
+describe('what an unverified client may push', () => {
   // @shows AS-25.11, RFC9126-2.3
-  test('has the room of its network, and takes nobody else’s', async () => {
+  test('has the room of its network, and uses no room of another', async () => {
     const app = await registerClient(portal, { public: true });
     const long = { state: 's'.repeat(60_000) };
     const statuses: number[] = [];
@@ -221,16 +224,16 @@ describe('what anybody may push', () => {
     expect([refused.status, await errorOf(refused)]).toEqual([429, 'temporarily_unavailable']);
     expect(refused.headers.get('retry-after')).toBe('60');
     expect((await push(app.id, long, '192.0.2.2')).status).toBe(201);
-    // Whoever proves to be an operator's client is not counted.
+    // A client that authenticates as an operator's client is not counted.
     const { id, secret } = await registerClient(portal);
     expect((await push(id, { ...long, client_secret: secret }, '192.0.2.1')).status).toBe(201);
-    // What has expired makes room at once.
+    // Expired requests free their room at once.
     clock.advance(60);
     expect((await push(app.id, long, '192.0.2.1')).status).toBe(201);
   });
 
   // @shows AS-25.8, AS-25.11
-  test('comes from clients that registered themselves, too, which may demand it', async () => {
+  test('comes from self-registered clients too, which may require it', async () => {
     const register = (changes: object) =>
       fetch(`${portal.url}/oauth/register`, {
         method: 'POST',

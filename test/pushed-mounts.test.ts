@@ -40,7 +40,7 @@ test.each([
         },
       ] as const,
   ),
-])('%s takes pushed requests, and a person signs in by one', async (_, start) => {
+])('%s accepts pushed requests, and a person signs in with one', async (_, start) => {
   const { issuer, origin, field, client, close } = await start();
   try {
     const config = await openid.discovery(

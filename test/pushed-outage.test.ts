@@ -12,7 +12,7 @@ import {
 import { push, pushedNow } from './support/pushing.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** A store that is lost while a pushed request is kept, put to somebody, or removed. */
+/** The store is lost while a pushed request is stored, shown to a person, or removed. */
 let opened: OpenedStore;
 let store: LosingStore;
 let portal: RunningPortal;
@@ -50,7 +50,7 @@ async function expectAllowed(page: Response): Promise<void> {
 
 // @shows AS-6.16, AS-25.2
 test.each([true, false])(
-  'lost while it is kept (took effect: %s): 503, and the client pushes again',
+  'lost while it is stored (took effect: %s): 503, and the client pushes again',
   async (afterwards) => {
     store.loses = { statement: KEEP, afterwards };
     const response = await push(portal, client);

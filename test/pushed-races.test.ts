@@ -14,7 +14,10 @@ import { pushedNow } from './support/pushing.ts';
 import { SCALE } from './support/scale.ts';
 import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
 
-/** One `request_uri`, opened in several browsers in two server processes on one database at the same moment. */
+/**
+ * One `request_uri`, opened at the same moment in several browsers, in two server processes on one
+ * database.
+ */
 const ON = { oauth_server: { pushed_authorization_requests: 'require' } };
 
 let one: RunningPortal;
@@ -34,7 +37,7 @@ afterAll(async () => {
 
 const urls = new Map<Visitor, string>();
 
-/** A browser that comes to this process. */
+/** A browser that connects to this process. */
 async function signedInAt(at: RunningPortal): Promise<Visitor> {
   const visitor = at.visitor();
   await signIn(visitor, await visitor.get(`${at.url}/login`), ADA);
@@ -43,7 +46,7 @@ async function signedInAt(at: RunningPortal): Promise<Visitor> {
 }
 
 // @shows AS-25.6, RFC9126-4b
-test('one of them is put the question, twice at once if it likes, and one code gives tokens', async () => {
+test('one browser gets the question, twice at once if it asks so, and one code gives tokens', async () => {
   const client = await registerClient(one);
   for (let round = 0; round < SCALE.pushedRounds; round += 1) {
     const url = new URL(await pushedNow(one, client, { scope: 'notes:read' }));
@@ -63,7 +66,7 @@ test('one of them is put the question, twice at once if it likes, and one code g
     const codes = answers.filter(
       (answer) => isRedirect(answer) && locationOf(answer).searchParams.has('code'),
     );
-    // Each equal answer leads on to the application; the last code replaces the others.
+    // Each equal answer redirects to the application; the last code replaces the others.
     const exchanged = await Promise.all(
       codes.map((answer) => exchangeCode(one, client, locationOf(answer).searchParams.get('code') ?? '')),
     );

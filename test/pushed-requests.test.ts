@@ -26,7 +26,7 @@ const clock = createClock();
 let portal: RunningPortal;
 let client: TestClient;
 let ada: Visitor;
-/** Servers with another switch, on the portal's database. */
+/** Servers with another option, on the portal's database. */
 let requiring: RunningPortal;
 let off: RunningPortal;
 
@@ -77,9 +77,9 @@ async function metadataOf(at: RunningPortal): Promise<Record<string, unknown>> {
 
 const logOf = (at: RunningPortal) => readFile(`${at.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
 
-describe('the switch', () => {
+describe('pushed_authorization_requests', () => {
   // @shows AS-25.1, RFC9126-5a
-  test('off: there is no such endpoint, the metadata name none, and a request_uri is refused as ever', async () => {
+  test('off: there is no such endpoint, the metadata omits it, and a request_uri is refused as before', async () => {
     expect((await push(off, client)).status).toBe(404);
     const metadata = await metadataOf(off);
     expect(metadata['pushed_authorization_request_endpoint']).toBeUndefined();
@@ -91,7 +91,7 @@ describe('the switch', () => {
   });
 
   // @shows AS-25.1, RFC9126-5a
-  test('accept: the metadata have the endpoint, and others are taken as well', async () => {
+  test('accept: the metadata has the endpoint, and other requests are accepted too', async () => {
     const metadata = await metadataOf(portal);
     expect(metadata['pushed_authorization_request_endpoint']).toBe(`${portal.server.issuer}/oauth/par`);
     expect(metadata['require_pushed_authorization_requests']).toBeUndefined();
@@ -99,7 +99,7 @@ describe('the switch', () => {
   });
 
   // @shows AS-25.1, AS-25.8, RFC9126-5b
-  test('require: the metadata say so, and no other request gets anywhere', async () => {
+  test('require: the metadata says so, and other requests are refused', async () => {
     const metadata = await metadataOf(requiring);
     expect(metadata['require_pushed_authorization_requests']).toBe(true);
     const there = await requiring.signedIn(ADA);
@@ -116,7 +116,7 @@ describe('the switch', () => {
   });
 
   // @shows AS-25.1
-  test('pages of any origin may push, as they may ask for tokens', async () => {
+  test('pages of any origin may push, as they may request tokens', async () => {
     const preflight = await fetch(`${portal.url}/oauth/par`, {
       method: 'OPTIONS',
       headers: { Origin: 'https://spa.example', 'Access-Control-Request-Method': 'POST' },
@@ -128,7 +128,7 @@ describe('the switch', () => {
 
 describe('the pushed authorization request endpoint', () => {
   // @shows AS-25.2, RFC9126-2.2
-  test('answers 201 with a request_uri that is good for a minute, never to be stored', async () => {
+  test('answers 201 with a request_uri that is valid for a minute, and no-store', async () => {
     const response = await push(portal, client);
     expect(response.status).toBe(201);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -139,7 +139,7 @@ describe('the pushed authorization request endpoint', () => {
   });
 
   // @shows AS-25.3, RFC9126-2.1a
-  test('proves the client as the token endpoint does', async () => {
+  test('authenticates the client as the token endpoint does', async () => {
     expect(await errorOf(await push(portal, { ...client, secret: 'wrong' }))).toBe('invalid_client');
     const nothing = await push(portal, { ...client, secret: '' });
     expect(nothing.status).toBe(401);
@@ -159,7 +159,7 @@ describe('the pushed authorization request endpoint', () => {
   });
 
   // @shows AS-25.3
-  test('slows down who guesses secrets, with what was guessed at the token endpoint', async () => {
+  test('slows down guesses of a secret, counted together with those at the token endpoint', async () => {
     const guessed = await registerClient(portal);
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 12; attempt += 1) {
@@ -170,7 +170,7 @@ describe('the pushed authorization request endpoint', () => {
   });
 
   // @shows AS-25.3, RFC9126-2a
-  test('takes assertions for the issuer, the token endpoint and itself, and each once in all', async () => {
+  test('accepts assertions for the issuer, the token endpoint and itself, and each only once', async () => {
     const key = newKey('ES256');
     const keyed = await registerClient(portal, { jwks: { keys: [key.jwk] } });
     const { issuer } = portal.server;
@@ -189,7 +189,7 @@ describe('the pushed authorization request endpoint', () => {
       fetch(`${portal.url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
     const atToken = { grant_type: 'refresh_token', refresh_token: 'none' };
     expect(await errorOf(await token({ ...atToken, ...used }))).toBe('invalid_client');
-    // An assertion for this endpoint is none for another one.
+    // An assertion for this endpoint does not work at another one.
     const forPar = assertionFor(`${issuer}/oauth/par`);
     expect(await errorOf(await token({ ...atToken, ...forPar }))).toBe('invalid_client');
     expect((await pushing(forPar)).status).toBe(201);
@@ -216,7 +216,7 @@ describe('the pushed authorization request endpoint', () => {
   });
 
   // @shows AS-25.4
-  test('refuses a client without the grant, a repeated parameter, what is no form, and a large one', async () => {
+  test('refuses a client without the grant, a repeated parameter, a body that is not a form, and a large one', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       scopes: ['notes:read'],
@@ -237,7 +237,7 @@ describe('the pushed authorization request endpoint', () => {
 
 describe('a request that was pushed', () => {
   // @shows AS-25.5, RFC9126-4a, RFC9126-1
-  test('is put to the person, with what was pushed and nothing of what the browser brings along', async () => {
+  test('is shown to the person with what was pushed, and nothing that the browser adds', async () => {
     const requestUri = await requestUriOf(await push(portal, client, { scope: 'notes:read' }));
     const page = await ada.visit(
       pushedUrl(portal, client, requestUri, {
@@ -254,14 +254,14 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.5, AS-25.6, RFC9126-4b
-  test('waits while somebody signs in, and comes back as it was pushed', async () => {
+  test('waits while a person signs in, and continues as it was pushed', async () => {
     for (const at of [portal, requiring]) {
       const visitor = at.visitor();
       const url = await pushedNow(at, client, { scope: 'notes:read' });
       const login = await visitor.visit(url);
       expect(new URL(login.url).pathname).toBe('/login');
       expect(login.url).not.toContain('request_uri');
-      // Reloaded, before and after the minute is over.
+      // Reloaded before and after the minute is over.
       expect(new URL((await visitor.visit(url)).url).pathname).toBe('/login');
       clock.advance(120);
       const again = await visitor.visit(url);
@@ -274,7 +274,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.5, AS-7.13
-  test('keeps its place among those that wait in a browser, however often it is loaded', async () => {
+  test('keeps its place among the waiting requests of a browser, however often it is loaded', async () => {
     const visitor = portal.visitor();
     const url = await pushedNow(portal, client);
     await visitor.visit(url);
@@ -288,7 +288,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.6, RFC9126-4b
-  test('is shown again in the browser that was shown it, until it is answered, and nowhere else', async () => {
+  test('is shown again only in the browser that opened it, until it is answered', async () => {
     const url = await pushedNow(portal, client);
     const page = await ada.visit(url);
     const { fields } = formOf(await page.clone().text());
@@ -309,7 +309,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.6
-  test('is not used up by what only loads its URL, and whoever loaded it first has nothing of it later', async () => {
+  test('is not used up by loading its URL, which gives the first loader no advantage later', async () => {
     const url = await pushedNow(portal, client);
     const early = portal.visitor();
     const login = await early.visit(url);
@@ -320,7 +320,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.6, RFC9126-2.2, RFC9126-4c
-  test('is another client’s for nobody, and nobody’s after a minute', async () => {
+  test('works for no other client, and for no client after a minute', async () => {
     const other = await registerClient(portal);
     const requestUri = await requestUriOf(await push(portal, client));
     await expectPage(await ada.visit(pushedUrl(portal, other, requestUri)));
@@ -336,7 +336,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.7
-  test('a request_uri that comes twice, or with a request, is refused; one of another kind as ever', async () => {
+  test('is refused if its request_uri is repeated or comes with a request; other kinds are refused as before', async () => {
     const url = await pushedNow(portal, client);
     await expectPage(await ada.visit(`${url}&request_uri=urn:another`));
     await expectPage(await ada.visit(`${url}&request=e30.e30.`));
@@ -350,7 +350,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.5, RFC9126-4a
-  test('comes by a form as well', async () => {
+  test('can arrive as a form too', async () => {
     const requestUri = await requestUriOf(await push(requiring, client));
     const there = await requiring.signedIn(ADA);
     const posted = await requiring
@@ -363,7 +363,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.5
-  test('is checked again: what the client lost meanwhile it does not get', async () => {
+  test('is checked again: rights that the client has lost meanwhile are not granted', async () => {
     const revoked = await registerClient(portal);
     const url = await pushedNow(portal, revoked);
     await portal.server.clients.revoke(revoked.id);
@@ -371,7 +371,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.6
-  test('whose person may allow nothing of it is answered once, by an error', async () => {
+  test('whose person may allow nothing of it is answered once, with an error', async () => {
     await portal.deny(GRACE, 'notes:write');
     const grace = await portal.signedIn(GRACE);
     const url = await pushedNow(portal, client, { scope: 'notes:write' });
@@ -382,7 +382,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.6
-  test('goes on for somebody else by "Not you?", where every request has to be pushed', async () => {
+  test('continues for another person through "Not you?", if every request must be pushed', async () => {
     const there = await requiring.signedIn(GRACE);
     const url = await pushedNow(requiring, client, { scope: 'notes:read' });
     const login = await there.visit(
@@ -395,8 +395,8 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.8
-  test('what a browser waits with is what was pushed: a request that was not has no way in', async () => {
-    // Begun where others are taken, it waits in a cookie of the same kind.
+  test('waits in a browser as it was pushed: a request that was not pushed cannot take its place', async () => {
+    // Begun where other requests are accepted, it waits in a cookie of the same kind.
     const visitor = portal.visitor();
     const login = await visitor.visit(authorizationUrl(portal, client));
     const there = await requiring.signedIn(ADA);
@@ -411,7 +411,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.8
-  test('nor has a question that was put before: it is neither shown again nor answered', async () => {
+  test('must be pushed, even if its question is already open: others are not shown again and cannot be answered', async () => {
     const page = await ada.get(authorizationUrl(portal, client));
     const { fields } = formOf(await page.clone().text());
     const there = requiring.visitor();
@@ -427,7 +427,7 @@ describe('a request that was pushed', () => {
   });
 
   // @shows AS-25.9
-  test('is in no log, nor is its request_uri, and is no longer kept once it is shown', async () => {
+  test('is in no log, nor is its request_uri, and is deleted when it is shown', async () => {
     const state = 'a-state-that-is-nowhere-else';
     const url = await pushedNow(portal, client, { state });
     const requestUri = new URL(url).searchParams.get('request_uri') ?? '';
@@ -449,9 +449,9 @@ describe('a request that was pushed', () => {
   });
 });
 
-describe('a client that demands it', () => {
+describe('a client that requires pushed requests', () => {
   // @shows AS-25.8, RFC9126-6
-  test('gets nothing by a request that it did not push, whatever the server takes', async () => {
+  test('gets nothing from a request that it did not push, whatever the server accepts', async () => {
     const demanding = await registerClient(portal, { requirePushedAuthorizationRequests: true });
     for (const at of [portal, requiring, off]) {
       const visitor = await at.signedIn(ADA);
@@ -464,7 +464,7 @@ describe('a client that demands it', () => {
   });
 
   // @shows AS-25.8
-  test('is not registered where none are taken', async () => {
+  test('cannot register if the server accepts none', async () => {
     await expect(registerClient(off, { requirePushedAuthorizationRequests: true })).rejects.toThrow(
       'pushed_authorization_requests is off',
     );
