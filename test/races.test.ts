@@ -54,7 +54,7 @@ function report(what: string, counts: Readonly<Record<number, number>>): void {
 
 describe('two processes, one database', () => {
   // @shows AS-5.5, AS-18.2, RFC9700-2.2.2, RFC9700-4.14.2b
-  test('of concurrent uses of one refresh token exactly one is answered, and nothing of the family lives', async () => {
+  test('of concurrent uses of one refresh token exactly one succeeds, and the whole family ends', async () => {
     const counts: Record<number, number> = {};
     const visitor = await one.signedIn(ADA);
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -69,7 +69,7 @@ describe('two processes, one database', () => {
   });
 
   // @shows AS-18.2, AS-18.6, RFC6749-10.5, RFC9700-4.2.4b
-  test('of concurrent uses of one code exactly one is answered, and nothing of the family lives', async () => {
+  test('of concurrent uses of one code exactly one succeeds, and the whole family ends', async () => {
     const counts: Record<number, number> = {};
     const visitor = await one.signedIn(ADA);
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -94,7 +94,7 @@ describe('two processes, one database', () => {
         expect((await callApi(portal, '/oauth/userinfo', tokens.access_token)).status).toBe(200);
       }
       await one.suspend(ADA);
-      // The very next calls, all at once: nothing works for even a moment longer.
+      // The next calls, all at once: nothing works for even a moment longer.
       const refusals = [one, other].map(async (portal, index) => ({
         userinfo: (await callApi(portal, '/oauth/userinfo', tokens.access_token)).status,
         api: (await callApi(portal, '/api/notes', tokens.access_token)).status,
@@ -109,7 +109,7 @@ describe('two processes, one database', () => {
   });
 
   // @shows AS-10.3, AS-12.4, AS-18.6
-  test('what one process revokes, suspends or demotes, the other refuses on the next call', async () => {
+  test('after one process revokes, suspends or demotes, the other refuses on the next call', async () => {
     const tokens = await obtainTokens(one, client, ADA);
     const status = async (at: string) => (await callApi(other, at, tokens.access_token)).status;
     expect(await status('/api/notes')).toBe(200);

@@ -15,7 +15,10 @@ import {
 } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
-/** A key directory that nobody can write, not even root: one that is mounted read-only, in a mount namespace of the program's own. */
+/**
+ * A key directory that no user can write, not even root: mounted read-only, in the program's own
+ * mount namespace.
+ */
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');
 let portal: RunningPortal;
@@ -24,7 +27,7 @@ let directory: string;
 beforeAll(async () => {
   portal = await startPortal();
   directory = portal.server.config.key_path;
-  // One that is needed no more, and its successor.
+  // A key that is no longer needed, and its successor.
   const old = await portal.server.keys.all();
   const next = await portal.server.keys.generate();
   for (const [number, key] of [...old, next].entries())
@@ -33,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => portal.close());
 
 const MOUNT = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
-/** What stands before a program to which this folder is read-only. */
+/** The words before a program for which this folder is read-only. */
 const readOnly = (folder: string): readonly string[] => [
   'unshare',
   ...(process.getuid?.() === 0 ? ['--mount'] : ['--mount', '--map-root-user']),
@@ -45,7 +48,7 @@ const readOnly = (folder: string): readonly string[] => [
 const run = (...args: readonly string[]) =>
   portico(args, { cwd: PORTAL, env: portal.env, through: readOnly(directory) });
 
-describe('where the key directory is mounted read-only', () => {
+describe('with the key directory mounted read-only', () => {
   // @shows AS-11.12
   test.each([
     ['oauth:keys:rotate', 'no key was replaced'],
@@ -60,7 +63,7 @@ describe('where the key directory is mounted read-only', () => {
   });
 
   // @shows AS-11.12
-  test('setup finds the key that is there, and says why it can make none', async () => {
+  test('setup finds the existing key, and says why it cannot make one', async () => {
     expect((await run('oauth:server:setup')).stdout).toMatch(/^The signing key \S+ is in place\.$/m);
     const storage = await mkdtemp(path.join(tmpdir(), 'portico-read-only-'));
     try {
@@ -76,7 +79,7 @@ describe('where the key directory is mounted read-only', () => {
     }
   });
 
-  test('the doctor finds nothing wrong, and what is old', async () => {
+  test('the doctor reports no fault, and names old keys', async () => {
     const { code, stdout } = await run('oauth:server:doctor', '--json');
     expect(code).toBe(0);
     const { checks } = JSON.parse(stdout) as { checks: { part: string; outcome: string }[] };

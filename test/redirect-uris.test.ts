@@ -8,13 +8,16 @@ import { startDocumentHost, type DocumentHost } from './support/document-host.ts
 import { ADA, authorizationUrl, registerClient, startPortal, type RunningPortal } from './support/portal.ts';
 import type { Visitor } from './support/visitor.ts';
 
-/** Which redirect URIs, and other URLs, a client may have: the same at every door. */
+/** Which redirect URIs and other URLs a client may have: the same at every endpoint. */
 
 const CONFIG = { oauth_server: { registration: 'open', client_id_metadata_documents: true } };
 const CURSOR = 'cursor://anysphere.cursor-mcp/oauth/callback';
 const GOOD = 'https://app.example/callback';
 
-/** What no URI contains (RFC 3986), or a host that is written in another way; and what the refusal says. */
+/**
+ * Characters that no URI contains (RFC 3986), or a host in another spelling; and what the refusal
+ * says.
+ */
 const REFUSED: readonly (readonly [what: string, uri: string, told: string])[] = [
   ['a backslash', 'https://app.example/call\\back', 'has the character U+005C, which no URI has'],
   ['an opening angle bracket', 'https://app.example/<cb', 'has the character U+003C'],
@@ -44,7 +47,7 @@ const REFUSED: readonly (readonly [what: string, uri: string, told: string])[] =
   ['a long form of an IPv6 address', 'https://[2001:DB8:0:0:0:0:0:1]/cb', '[2001:db8::1]'],
 ];
 
-/** What stays as it is. */
+/** What stays unchanged. */
 const TAKEN = [
   'https://app.example/cb',
   'https://App.Example/cb',
@@ -78,7 +81,7 @@ const run = (...args: readonly string[]) =>
 const create = (uri: string, ...options: readonly string[]) =>
   run('oauth:client:create', 'An application', '--scope=notes:read', `--redirect=${uri}`, ...options);
 
-/** Registers itself, or says why not. */
+/** Registers itself, or returns the reason of the refusal. */
 async function register(metadata: object): Promise<readonly [number, Readonly<Record<string, unknown>>]> {
   const response = await fetch(`${portal.url}/oauth/register`, {
     method: 'POST',
@@ -90,16 +93,16 @@ async function register(metadata: object): Promise<readonly [number, Readonly<Re
 
 const found = async (id: string) => portal.server.clients.find(id);
 
-describe('a redirect URI that no browser would be sent to as it stands', () => {
+describe('a redirect URI that a browser would change', () => {
   // @shows AS-13.27
-  test.each(REFUSED)('is refused where a client registers itself: %s', async (_, uri, told) => {
+  test.each(REFUSED)('is refused when a client registers itself: %s', async (_, uri, told) => {
     const [status, { error, error_description: description }] = await register({ redirect_uris: [uri] });
     expect([status, error]).toEqual([400, 'invalid_redirect_uri']);
     expect(description).toContain(told);
     expect(description).toMatch(/^[\x20\x21\x23-\x5B\x5D-\x7E]+$/);
   });
 
-  test.each(REFUSED)('is refused where an operator registers a client: %s', async (_, uri, told) => {
+  test.each(REFUSED)('is refused when an operator registers a client: %s', async (_, uri, told) => {
     const { code, stderr } = await create(uri);
     expect(code).toBe(1);
     expect(stderr).toContain(told);
@@ -111,13 +114,13 @@ describe('a redirect URI that no browser would be sent to as it stands', () => {
     ['a private-use scheme', 'com.example.app://m\u00fcnchen/cb', 'U+00FC'],
     ['loopback', 'http://127.0.0.1:1/{id}', 'U+007B'],
     ['loopback', 'http://0x7f.1:1/cb', '127.0.0.1'],
-  ])('is refused of a native application with %s: %s', async (_, uri, told) => {
+  ])('is refused for a native application with %s: %s', async (_, uri, told) => {
     expect((await create(uri, '--native')).stderr).toContain(told);
     expect((await register({ redirect_uris: [uri] }))[1]['error_description']).toContain(told);
   });
 
   // @shows AS-13.27
-  test('is refused in a change and in an import, and on an administrator’s page, which all leave everything as it is', async () => {
+  test('is refused in a change, in an import and on an administrator’s page, and nothing changes', async () => {
     const { id } = await registerClient(portal);
     const { code, stderr } = await run('oauth:client:update', id, '--add-redirect-uri=https://0x7f000001/cb');
     expect([code, stderr]).toEqual([1, expect.stringContaining('127.0.0.1') as string]);
@@ -138,7 +141,7 @@ describe('a redirect URI that no browser would be sent to as it stands', () => {
   });
 
   // @shows AS-13.27
-  test('is passed over in a document, whose client is answered at the others alone', async () => {
+  test('is skipped in a document, whose client receives answers only at its other URIs', async () => {
     const bad = 'https://app.example/{id}';
     const url = host.publish('/two.json', {
       client_name: 'A',
@@ -164,14 +167,14 @@ describe('a redirect URI that no browser would be sent to as it stands', () => {
     expect(log).toContain('of its redirect_uris none can be used: the first has the character U+007B');
   });
 
-  test.each(TAKEN)('%s is one that is taken, and kept as it is written', async (uri) => {
+  test.each(TAKEN)('%s, in contrast, is accepted and kept as written', async (uri) => {
     const [status, client] = await register({ redirect_uris: [uri] });
     expect(status).toBe(201);
     expect(client['redirect_uris']).toEqual([uri]);
   });
 
   // @shows AS-13.27
-  test('stays where a client has it from an earlier release, and is in the way of no other change', async () => {
+  test('from an earlier release stays, and does not prevent other changes', async () => {
     const { id } = await registerClient(portal);
     await portal.application.database.execute(
       `UPDATE oauth_clients SET redirect_uris = '["https://app.example/{id}"]' WHERE client_id = '${id}'`,
@@ -187,7 +190,7 @@ describe('another URL of a client', () => {
     ['--logo', 'https://app.example/{id}.png', 'U+007B'],
     ['--jwks', 'https://app.example/{id}', 'U+007B'],
     ['--jwks', 'https://m\u00fcnchen.example/keys', 'xn--mnchen-3ya.example'],
-  ])('is held to the same: %s %s', async (option, url, told) => {
+  ])('follows the same rule: %s %s', async (option, url, told) => {
     const { code, stderr } = await porticoHere(
       ['oauth:client:create', 'A', '--scope=notes:read', `--redirect=${GOOD}`, `${option}=${url}`],
       {
@@ -202,7 +205,7 @@ describe('another URL of a client', () => {
   });
 
   test.each(['https://client.example/{id}.json', 'https://client.example/a|b.json'])(
-    'is held to the same: the document %s',
+    'follows the same rule: the document %s',
     async (url) => {
       expect((await ada.visit(authorizationUrl(portal, { id: url, secret: '' }))).status).toBe(400);
       expect(host.asked).not.toContain(new URL(url).pathname);
@@ -210,7 +213,7 @@ describe('another URL of a client', () => {
   );
 });
 
-describe('a key set on a port that is never asked', () => {
+describe('a key set on a port that is never requested', () => {
   const ORIGIN = 'https://portal.example';
   const ELSEWHERE = 'https://client.example:8443/keys';
   const SERVICE = { name: 'A service', scopes: ['notes:read'], grants: ['client_credentials'] };
@@ -223,7 +226,7 @@ describe('a key set on a port that is never asked', () => {
   afterAll(() => strict.close());
 
   // @shows AS-23.10
-  test('is refused where a client registers itself, where nothing has to be fetched to know that', async () => {
+  test('is refused when a client registers itself, if that is clear without a fetch', async () => {
     const { token } = await strict.server.initialAccessTokens.create({ uses: 2, lifetime: 60, note: '' });
     const ask = (jwksUri: string) =>
       strict.application.fetch(
@@ -247,7 +250,7 @@ describe('a key set on a port that is never asked', () => {
   });
 
   // @shows AS-23.10
-  test('is refused of an operator, new, in a change and in an import', async () => {
+  test('is refused for an operator: new, in a change and in an import', async () => {
     const { clients, importing } = strict.server;
     await expect(clients.create({ ...SERVICE, jwksUri: ELSEWHERE })).rejects.toThrow('a port other than 443');
     const { client } = await clients.create({ ...SERVICE, jwksUri: 'https://client.example/keys' });
@@ -266,7 +269,7 @@ describe('a key set on a port that is never asked', () => {
   });
 
   // @shows AS-23.10
-  test('stays with a client that has it from an earlier release, and is in the way of no other change', async () => {
+  test('from an earlier release stays, and does not prevent other changes', async () => {
     const { clients } = strict.server;
     const { client } = await clients.create({ ...SERVICE, jwksUri: 'https://client.example/keys' });
     await strict.application.database.execute(
@@ -279,7 +282,7 @@ describe('a key set on a port that is never asked', () => {
 
 describe('a private-use scheme without a dot', () => {
   // @shows AS-13.28
-  test('is taken of a native application that an operator gives it to by its name, with a warning', async () => {
+  test('is accepted if an operator names it for a native application, with a warning', async () => {
     const { code, stdout, stderr } = await create(CURSOR, '--native', '--public', '--allow-scheme=cursor');
     expect(code).toBe(0);
     expect(stderr).toContain('any program on a device can claim cursor:');
@@ -293,7 +296,7 @@ describe('a private-use scheme without a dot', () => {
     const other = { redirect_uri: `${CURSOR}/x`, scope: 'notes:read' };
     expect((await ada.visit(authorizationUrl(portal, { id, secret: '' }, other))).status).toBe(400);
 
-    // What it has stays through another change, and another one needs the option again.
+    // A URI that it has stays through another change, and a new one needs the option again.
     expect((await run('oauth:client:update', id, '--name=Cursor')).code).toBe(0);
     const more = '--add-redirect-uri=myapp:/cb';
     expect((await run('oauth:client:update', id, more)).code).toBe(1);
@@ -336,7 +339,7 @@ describe('a private-use scheme without a dot', () => {
     'chrome://settings',
     'ms-msdt:/id',
     'search-ms:query',
-  ])('is refused, whatever is said, where it is not an application’s: %s', async (uri) => {
+  ])('is always refused if it does not belong to an application: %s', async (uri) => {
     const scheme = /^[^:]+/.exec(uri)?.[0] ?? '';
     const { code, stderr } = await create(uri, '--native', `--allow-scheme=${scheme}`);
     expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`"${scheme}"`)) as string]);
@@ -344,7 +347,7 @@ describe('a private-use scheme without a dot', () => {
   });
 
   // @shows AS-13.28
-  test('is nothing that a client can give itself', async () => {
+  test('cannot be chosen by a client that registers itself', async () => {
     const metadata = { redirect_uris: [CURSOR], allowed_schemes: ['cursor'], allow_scheme: 'cursor' };
     expect((await register(metadata))[0]).toBe(400);
   });

@@ -17,13 +17,16 @@ import {
 } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
-/** A use whose commit is in doubt (decision 9), where a used refresh token is answered again (decision 37). */
+/**
+ * A use whose commit is in doubt (decision 9), on a server that answers a used refresh token again
+ * (decision 37).
+ */
 const WINDOW = 60;
 const clock = createClock();
 let opened: OpenedStore;
 let store: LossyStore;
 let portal: RunningPortal;
-/** Another one on the same database, which it does not lose. */
+/** Another server on the same database, which stays reachable. */
 let other: RunningPortal;
 let client: TestClient;
 let tokens: Tokens;
@@ -85,9 +88,9 @@ async function expectGoingOn(answer: Tokens): Promise<void> {
   expect(await introspect(portal, next.access_token)).toEqual({ active: false });
 }
 
-describe('a use that was answered 503', () => {
+describe('a use that got 503', () => {
   // @shows AS-5.18, AS-18.24
-  test('and took effect is answered to the same request, and again, by this process and by another', async () => {
+  test('and took effect is answered to the same request, repeatedly, by this process and another', async () => {
     await lose('after it took effect');
     expect((await use()).status).toBe(503);
     store.isAway = false;
@@ -98,7 +101,7 @@ describe('a use that was answered 503', () => {
   });
 
   // @shows AS-5.18, AS-18.9
-  test('and took effect is answered by another process, which knows nothing of it, and then the same by this one', async () => {
+  test('and took effect gets the answer of another process, which did not see it, and then the same from this one', async () => {
     await lose('after it took effect');
     const answer = await tokensOf(await use(other));
     store.isAway = false;
@@ -108,7 +111,7 @@ describe('a use that was answered 503', () => {
   });
 
   // @shows AS-5.18, AS-18.9
-  test('and did not take effect is answered as the use that came first then', async () => {
+  test('and did not take effect is answered as a first use', async () => {
     await lose('before it took effect');
     const answer = await tokensOf(await use(other));
     store.isAway = false;
@@ -117,7 +120,7 @@ describe('a use that was answered 503', () => {
   });
 
   // @shows AS-5.18, AS-18.24
-  test('and took effect is answered once more when the window is over by the process that knows of it alone', async () => {
+  test('and took effect is answered once more after the window, only by the process that saw it', async () => {
     await lose('after it took effect');
     store.isAway = false;
     clock.advance(WINDOW);
@@ -131,7 +134,7 @@ describe('a use that was answered 503', () => {
   test.each([
     ['by another process', () => use(other)],
     ['by this one, with the scope spelt out', () => use(portal, tokens, { scope: tokens.scope })],
-  ])('and was answered %s is a replay once the successor was used', async (_, useElsewhere) => {
+  ])('and is repeated %s is a replay once the successor was used', async (_, useElsewhere) => {
     await lose('after it took effect');
     store.isAway = false;
     const answer = await tokensOf(await useElsewhere());
@@ -145,7 +148,7 @@ describe('a use that was answered 503', () => {
 });
 
 // @shows AS-5.18, AS-6.16
-test('a used token that is offered while the store is away is 503, and ends nothing', async () => {
+test('a used token that is presented while the store is away gets 503, and ends nothing', async () => {
   const answer = await tokensOf(await use());
   store.isAway = true;
   expect((await use()).status).toBe(503);

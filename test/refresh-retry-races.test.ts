@@ -19,7 +19,9 @@ import {
 import { SCALE } from './support/scale.ts';
 import type { Visitor } from './support/visitor.ts';
 
-/** Two server processes with `refresh_retry_seconds`, and five programs that have one refresh token. */
+/**
+ * Two server processes with `refresh_retry_seconds`, and five programs that hold one refresh token.
+ */
 const ROUNDS = SCALE.retryRounds;
 const ROUNDS_PER_AUTHORIZATION = 10;
 const WINDOW = 60;
@@ -53,7 +55,7 @@ async function tokensOf(response: Response): Promise<Tokens> {
   return (await response.json()) as Tokens;
 }
 
-/** How many access tokens the authorization was issued. */
+/** How many access tokens were issued for the authorization. */
 async function issuedTo({ refresh_token: token }: Tokens): Promise<number> {
   const { rows } = await one.application.database.execute(
     'SELECT id FROM oauth_access_tokens WHERE family_id = ?',
@@ -62,7 +64,10 @@ async function issuedTo({ refresh_token: token }: Tokens): Promise<number> {
   return rows.length;
 }
 
-/** Five uses of one token: all at once, or some a little later, by either process. Each is answered, and with the same tokens. */
+/**
+ * Five uses of one token, at once or slightly apart, by either process. Each is answered, with the
+ * same tokens.
+ */
 async function useFiveTimes(tokens: Tokens, round: number): Promise<Tokens> {
   const atOnce = 2 + (round % 4);
   const at = (index: number) => ((index + round) % 2 === 0 ? one : other);
@@ -78,7 +83,7 @@ async function useFiveTimes(tokens: Tokens, round: number): Promise<Tokens> {
 }
 
 // @shows AS-5.18, AS-18.2, AS-18.6
-test('of five uses of one refresh token all have the same tokens, which are good; a thief with an older one, or when the time is over, ends all of it', async () => {
+test('five uses of one refresh token get the same valid tokens; a thief with an older one, or after the window, ends them all', async () => {
   const found = { issued: 0, answers: 0, thieves: 0 };
   for (let round = 0; round < ROUNDS;) {
     const held = [await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)))];
@@ -102,7 +107,7 @@ test('of five uses of one refresh token all have the same tokens, which are good
 });
 
 // @shows AS-5.18
-test('no use of a refresh token that begins after its access token was revoked is given that token, and none ends the authorization', async () => {
+test('no use that begins after its access token was revoked gets that token, and none ends the authorization', async () => {
   let held = await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
   for (let round = 0; round < Math.min(ROUNDS, 100); round += 1) {
     const next = await tokensOf(await use(one, held));
@@ -132,24 +137,21 @@ test('no use of a refresh token that begins after its access token was revoked i
 test.each<[string, ConfigMap | null, boolean]>([
   ['with a window goes on', config, true],
   ['without one is asked again', null, false],
-])(
-  'a client whose answer is lost with the process that was killed before it gave it: %s',
-  async (_, given, goesOn) => {
-    const { other: dying } = await startBeside(one, { DIES_AT: 'refresh_token' }, given ?? {});
-    const first = await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
-    await expect(use(dying, first)).rejects.toThrow('fetch failed');
-    expect(await issuedTo(first)).toBe(2);
-    const again = await use(one, first);
-    expect(again.status).toBe(goesOn ? 200 : 400);
-    expect(await opens(first)).toEqual(goesOn ? [200, 200] : [401, 401]);
-    if (!goesOn) return;
-    const second = (await again.json()) as Tokens;
-    expect(await opens(second)).toEqual([200, 200]);
-    await tokensOf(await use(other, second));
-  },
-);
+])('a client that loses its answer because the process was killed: %s', async (_, given, goesOn) => {
+  const { other: dying } = await startBeside(one, { DIES_AT: 'refresh_token' }, given ?? {});
+  const first = await tokensOf(await exchangeCode(one, client, await obtainCode(one, client, ada)));
+  await expect(use(dying, first)).rejects.toThrow('fetch failed');
+  expect(await issuedTo(first)).toBe(2);
+  const again = await use(one, first);
+  expect(again.status).toBe(goesOn ? 200 : 400);
+  expect(await opens(first)).toEqual(goesOn ? [200, 200] : [401, 401]);
+  if (!goesOn) return;
+  const second = (await again.json()) as Tokens;
+  expect(await opens(second)).toEqual([200, 200]);
+  await tokensOf(await use(other, second));
+});
 
-/** A thief offers it when the window is over, or is still open. */
+/** A thief presents it after the window, or within it. */
 async function replay(tokens: Tokens, isLate: boolean): Promise<void> {
   ahead = isLate ? WINDOW * 1000 : 0;
   try {

@@ -17,9 +17,14 @@ import {
 } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
-/** `oauth_server:refresh_retry_seconds` (decision 37): a used refresh token that is offered again in time. */
+/**
+ * `oauth_server:refresh_retry_seconds` (decision 37): a used refresh token that is presented again
+ * in time.
+ */
 const WINDOW = 30;
-/** Of a process whose tokens expire within the window: its refresh tokens, and its access tokens. */
+/**
+ * Of a process whose tokens expire within the window: its refresh tokens, and its access tokens.
+ */
 const BRIEF = 20;
 const BRIEFER = 5;
 const clock = createClock();
@@ -31,7 +36,7 @@ let brief: RunningPortal;
 /** With another `oauth_server:audience`. */
 let elsewhere: RunningPortal;
 let client: TestClient;
-/** Of an authorization: what the code gave, and what its refresh token gave. */
+/** Of an authorization: the tokens from the code, and those from its refresh token. */
 let first: Tokens;
 let second: Tokens;
 const closing: (() => Promise<void>)[] = [];
@@ -117,7 +122,7 @@ async function rowOf(tokens: Tokens): Promise<Readonly<Record<string, unknown>>>
   return rows[0] ?? {};
 }
 
-/** Writes what a row keeps of an answer into the row of another. */
+/** Copies the kept answer of one row into another. */
 const keep = (kept: Awaited<ReturnType<typeof rowOf>>, into: Tokens) =>
   portal.application.database.execute(
     'UPDATE oauth_families SET refresh_answer = ?, refresh_used_at = ?, refresh_generation = ? WHERE id = ?',
@@ -135,15 +140,15 @@ const setClient = (column: 'scope' | 'grants', value: string) =>
     client.id,
   ]);
 
-describe('a used refresh token that is offered again', () => {
+describe('a used refresh token that is presented again', () => {
   // @shows AS-5.18
-  test('in time is answered as its use was, each time, and what it gives is good', async () => {
+  test('in time gets the same answer each time, with valid tokens', async () => {
     for (let times = 0; times < 3; times += 1) await expectSame(await again());
     await expectAlive();
   });
 
   // @shows AS-5.18
-  test('is answered with how long the token is good for still, and with an ID token of now', async () => {
+  test('gets the remaining lifetime of the token, and a new ID token', async () => {
     clock.advance(10);
     const repeated = await expectSame(await again());
     expect(repeated.expires_in).toBe(second.expires_in - 10);
@@ -153,7 +158,7 @@ describe('a used refresh token that is offered again', () => {
   });
 
   // @shows AS-5.18
-  test('when the time is over is a replay, and nothing lives', async () => {
+  test('after the window is a replay, and all tokens end', async () => {
     clock.advance(WINDOW - 0.001);
     await expectSame(await again());
     clock.advance(0.001);
@@ -163,7 +168,7 @@ describe('a used refresh token that is offered again', () => {
   });
 
   // @shows AS-5.18
-  test('is refused when its access token was revoked meanwhile, and ends nothing by that', async () => {
+  test('is refused if its access token was revoked meanwhile, and that ends nothing', async () => {
     const revoked = await fetch(`${portal.url}/oauth/revoke`, {
       method: 'POST',
       headers: { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` },
@@ -173,7 +178,7 @@ describe('a used refresh token that is offered again', () => {
     await refused(await again());
     await refused(await again({ scope: 'notes:read' }), 'invalid_scope');
     expect(types()).toEqual(['access_token_revoked']);
-    // Its refresh token is the one in use, whose own answer is given again as ever.
+    // Its refresh token is the current one, whose own answer is still given again.
     const third = await tokensOf(await refresh(portal, client, second.refresh_token));
     await expectSame(await refresh(portal, client, second.refresh_token), third);
     expect(await introspect(portal, third.access_token)).toMatchObject({ active: true });
@@ -182,7 +187,7 @@ describe('a used refresh token that is offered again', () => {
   });
 
   // @shows AS-5.18
-  test('when its successor has expired is a replay, also in time', async () => {
+  test('whose successor has expired is a replay, even in time', async () => {
     const third = await tokensOf(await refresh(brief, client, second.refresh_token));
     const repeat = () => refresh(brief, client, second.refresh_token);
     clock.advance(BRIEF - 0.001);
@@ -194,7 +199,7 @@ describe('a used refresh token that is offered again', () => {
   });
 
   // @shows AS-5.18
-  test('when its access token has expired is answered with no second left', async () => {
+  test('whose access token has expired gets an answer with zero seconds left', async () => {
     const third = await tokensOf(await refresh(brief, client, second.refresh_token));
     clock.advance(BRIEFER + 1);
     const repeated = await expectSame(await refresh(brief, client, second.refresh_token), third);
@@ -202,14 +207,14 @@ describe('a used refresh token that is offered again', () => {
   });
 
   // @shows AS-5.18
-  test('after its successor was used is a replay at once, and nothing lives', async () => {
+  test('after its successor was used is a replay at once, and all tokens end', async () => {
     const third = await tokensOf(await refresh(portal, client, second.refresh_token));
     await refused(await again());
     await expectDead([first, second, third]);
   });
 
   // @shows AS-5.18
-  test('and whose successor is offered again: that one has the window now', async () => {
+  test('whose successor is presented again passes the window to the successor', async () => {
     const third = await tokensOf(await refresh(portal, client, second.refresh_token));
     await expectSame(await refresh(portal, client, second.refresh_token), third);
     clock.advance(WINDOW);
@@ -232,7 +237,7 @@ describe('a used refresh token that is offered again', () => {
   });
 
   // @shows AS-5.18
-  test('changed in what is its own is a replay', async () => {
+  test('whose own part was changed is a replay', async () => {
     await refused(await refresh(portal, client, `${first.refresh_token}x`));
     await expectDead();
   });
@@ -247,7 +252,7 @@ describe('another request with a used refresh token', () => {
   });
 
   // @shows AS-5.18
-  test('for more scopes than it was used for is refused, and changes nothing', async () => {
+  test('for more scopes than its use had is refused, and changes nothing', async () => {
     const third = await tokensOf(
       await refresh(portal, client, second.refresh_token, { scope: 'openid notes:read' }),
     );
@@ -256,26 +261,26 @@ describe('another request with a used refresh token', () => {
     await refused(await offer(), 'invalid_scope');
     await refused(await offer('openid notes:write'), 'invalid_scope');
     await refused(await offer('openid notes:read other'), 'invalid_scope');
-    // In another order it is the same.
+    // In another order it is the same request.
     const repeated = await expectSame(await offer('notes:read openid'), third);
     expect(repeated.scope.split(' ').toSorted()).toEqual(['notes:read', 'openid']);
   });
 
   // @shows AS-5.18
-  test('for all scopes by name is the same request', async () => {
+  test('for all scopes by name counts as the same request', async () => {
     await expectSame(await again({ scope: 'email profile openid notes:write notes:read' }));
   });
 
   // @shows AS-5.18
-  test('for another resource is refused, and changes nothing; for its own it is the same', async () => {
+  test('for another resource is refused, and changes nothing; for its own resource it is the same request', async () => {
     await refused(await again({ resource: 'https://other.example/' }), 'invalid_target');
     await expectSame(await again({ resource: 'https://api.example/' }));
   });
 });
 
-describe('what was taken away since the use', () => {
+describe('a right that was removed since the use', () => {
   // @shows AS-1.8, AS-5.17, AS-5.18
-  test('a suspended account is answered nothing, and a restored one the same', async () => {
+  test('a suspended account gets no answer, and a restored one the same answer', async () => {
     await portal.suspend(ADA);
     try {
       await refused(await again());
@@ -287,7 +292,7 @@ describe('what was taken away since the use', () => {
   });
 
   // @shows AS-5.18
-  test('a scope is in the answer no more, nor what it released', async () => {
+  test('a scope is missing from the answer, and so are its claims', async () => {
     await setClient('scope', 'openid notes:read');
     const repeated = await expectSame(await again());
     expect(repeated.scope).toBe('openid notes:read');
@@ -296,7 +301,7 @@ describe('what was taken away since the use', () => {
   });
 
   // @shows AS-5.18
-  test('the last scope, or the grant: refused, and given back it is answered', async () => {
+  test('the last scope, or the grant: refused, and answered once it is back', async () => {
     await setClient('scope', 'other');
     await refused(await again(), 'invalid_scope');
     await setClient('scope', 'openid profile email notes:read notes:write');
@@ -307,7 +312,7 @@ describe('what was taken away since the use', () => {
   });
 
   // @shows AS-5.18, AS-10.4
-  test('the audience: refused, and where it is the same as before it is answered', async () => {
+  test('the audience: refused, and answered once it is the same as before', async () => {
     await refused(await again({}, elsewhere));
     await expectSame(await again());
     await expectAlive();
@@ -321,20 +326,23 @@ describe('what was taken away since the use', () => {
   });
 
   // @shows AS-5.18, AS-10.1
-  test.each(['first', 'second'])('the authorization, by revoking its %s token: refused', async (which) => {
-    const headers = { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` };
-    const { refresh_token: token } = which === 'first' ? first : second;
-    const body = new URLSearchParams({ token });
-    await fetch(`${portal.url}/oauth/revoke`, { method: 'POST', headers, body });
-    await refused(await again());
-    await expectDead();
-    expect(types()).not.toContain('refresh_token_retried');
-  });
+  test.each(['first', 'second'])(
+    'the authorization, after its %s token was revoked: refused',
+    async (which) => {
+      const headers = { Authorization: `Basic ${btoa(`${client.id}:${client.secret}`)}` };
+      const { refresh_token: token } = which === 'first' ? first : second;
+      const body = new URLSearchParams({ token });
+      await fetch(`${portal.url}/oauth/revoke`, { method: 'POST', headers, body });
+      await refused(await again());
+      await expectDead();
+      expect(types()).not.toContain('refresh_token_retried');
+    },
+  );
 });
 
-describe('what is kept of an answer', () => {
+describe('the kept answer', () => {
   // @shows AS-5.18, AS-4.6
-  test('tells who reads the row nothing, and is one, however often the tokens are refreshed', async () => {
+  test('reveals nothing to a reader of the row, and there is only one, however often the tokens are refreshed', async () => {
     const before = await rowOf(second);
     const sealed = Buffer.from(String(before['refresh_answer']), 'base64url').toString('latin1');
     for (const secret of [...second.refresh_token.split('.'), ...second.access_token.split('.'), 'notes']) {
@@ -350,7 +358,7 @@ describe('what is kept of an answer', () => {
 
   // @shows AS-5.18
   test.each([false, true])(
-    'left over from an earlier use opens nothing, also with its generation: %s',
+    'from an earlier use opens nothing, even with its generation: %s',
     async (hasGeneration) => {
       const row = await rowOf(second);
       const third = await tokensOf(await refresh(portal, client, second.refresh_token));
@@ -363,7 +371,7 @@ describe('what is kept of an answer', () => {
 
   // @shows AS-5.18
   test.each(['refresh_used_at', 'refresh_generation'])(
-    'opens nothing when somebody has written another %s beside it, such as one that would open the window again',
+    'opens nothing after the %s next to it was changed, for example to reopen the window',
     async (column) => {
       const [id = ''] = first.refresh_token.split('.');
       await portal.application.database.execute(
@@ -386,7 +394,7 @@ describe('what is kept of an answer', () => {
   });
 
   // @shows AS-5.4, AS-5.5
-  test('is nothing without the window: no column of it is named or written, and a second use is a replay', async () => {
+  test('does not exist without the window: its columns are not used, and a second use is a replay', async () => {
     const own = await startBeside({ refresh_retry_seconds: 0 });
     const { database } = own.application;
     const told: string[] = [];
@@ -422,14 +430,14 @@ describe('what is kept of an answer', () => {
   });
 
   // @shows AS-5.18
-  test('is no answer any more when a process without the window used the successor', async () => {
+  test('is void once a process without the window has used the successor', async () => {
     const third = await tokensOf(await refresh(strict, client, second.refresh_token));
     await refused(await again());
     await expectDead([first, second, third]);
   });
 
   // @shows AS-5.18
-  test('is a replay to a process without the window', async () => {
+  test('does not help at a process without the window: the second use is a replay', async () => {
     await refused(await again({}, strict));
     await refused(await again());
     await expectDead();
@@ -437,7 +445,7 @@ describe('what is kept of an answer', () => {
 });
 
 // @shows AS-5.18, AS-19.1
-test('the audit log is told of each second use, and whether it was answered', async () => {
+test('the audit log records each second use, and whether it was answered', async () => {
   await again();
   await again({ scope: 'openid' });
   const about = { authorization: first.refresh_token.split('.')[0], clientId: client.id };

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => administered.portal.close());
 
-/** The one line of a request that was refused. */
+/** The one log line of a refused request. */
 async function lineOf(refused: Promise<Response>) {
   const answer = await refused;
   expect(answer.status).toBeGreaterThanOrEqual(400);
@@ -35,7 +35,7 @@ const authorization = async () => {
 };
 
 // @shows AS-29.10
-test('names the authorization of a refresh token and of a code that is refused', async () => {
+test('names the authorization of a refused refresh token or code', async () => {
   const { portal } = administered;
   const { refresh_token: token } = await obtainTokens(portal, client, ADA);
   const first = await authorization();
@@ -48,7 +48,7 @@ test('names the authorization of a refresh token and of a code that is refused',
   expect(second).not.toBe(first);
 });
 
-test('names the client and the authorization of an access token that is none any more, or does not reach', async () => {
+test('names the client and the authorization of an access token that has ended or lacks the scope', async () => {
   const { portal } = administered;
   const owner = await registerClient(portal);
   const { access_token: token } = await obtainTokens(portal, owner, ADA, { scope: 'openid notes:read' });
@@ -62,7 +62,7 @@ test('names the client and the authorization of an access token that is none any
   expect(await lineOf(callApi(portal, '/oauth/userinfo', token))).toMatchObject({ ...named, detail });
 });
 
-test('names none where none is known', async () => {
+test('names neither if neither is known', async () => {
   const { portal } = administered;
   for (const refused of [
     refresh(portal, client, 'x'.repeat(43)),

@@ -30,7 +30,7 @@ afterAll(() => portal.close());
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** The lines of the log about the request of this response. */
+/** The log lines about the request of this response. */
 async function linesOf(response: Response): Promise<readonly Line[]> {
   const log = await readFile(`${portal.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8').catch(() => '');
   const id = response.headers.get('x-request-id');
@@ -44,7 +44,7 @@ async function linesOf(response: Response): Promise<readonly Line[]> {
 
 describe('the id of a request', () => {
   // @shows AS-19.3
-  test('is the one that came with it, when that is a plain word', async () => {
+  test('is the one of the request, if that is a plain word', async () => {
     const response = await fetch(`${portal.url}/.well-known/jwks.json`, {
       headers: { 'X-Request-Id': 'edge-7.a_B' },
     });
@@ -52,7 +52,7 @@ describe('the id of a request', () => {
   });
 
   // @shows AS-19.3
-  test.each(['two words', 'a"quote', '', 'x'.repeat(129), 'é'])('is another one for %j', async (sent) => {
+  test.each(['two words', 'a"quote', '', 'x'.repeat(129), 'é'])('is a new one for %j', async (sent) => {
     const response = await fetch(`${portal.url}/oauth/userinfo`, { headers: { 'X-Request-Id': sent } });
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -69,7 +69,7 @@ describe('the id of a request', () => {
     ['GET', '/api/notes', 401],
     ['POST', '/login', 403],
     ['HEAD', '/login', 200],
-  ])('stands in the answer to %s %s, %i', async (method, path, status) => {
+  ])('is in the answer to %s %s, %i', async (method, path, status) => {
     const headers = { 'X-Request-Id': 'the-one' };
     const response = await fetch(`${portal.url}${path}`, { method, headers });
     expect(response.status).toBe(status);
@@ -77,7 +77,7 @@ describe('the id of a request', () => {
   });
 
   // @shows AS-19.3
-  test('stands in a redirect, and in a 304', async () => {
+  test('is in a redirect, and in a 304', async () => {
     const visitor = await portal.signedIn(ADA);
     const redirect = await visitor.get(authorizationUrl(portal, client, { scope: 'nothing' }));
     expect(redirect.status).toBe(302);
@@ -90,7 +90,7 @@ describe('the id of a request', () => {
   });
 
   // @shows AS-19.3
-  test('stands on an error page, for whoever asks for help', async () => {
+  test('is on an error page, so that a person can quote it', async () => {
     const page = await fetch(authorizationUrl(portal, { id: 'unknown', secret: '' }));
     const id = page.headers.get('x-request-id') ?? '';
     expect(await page.text()).toContain(`Request id: <code>${id}</code>`);
@@ -114,7 +114,7 @@ describe('a refusal leaves one line in the log', () => {
   });
 
   // @shows AS-19.4
-  test('without a stack, and none for what succeeds', async () => {
+  test('without a stack, and writes none for a success', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     const granted = await exchangeCode(portal, client, code);
     expect(granted.status).toBe(200);
@@ -124,7 +124,7 @@ describe('a refusal leaves one line in the log', () => {
   });
 
   // @shows AS-19.4
-  test('of a route that token() protects too', async () => {
+  test('also for a route that token() protects', async () => {
     const [line, ...more] = await linesOf(await callApi(portal, '/api/notes', 'no-such-token'));
     expect(more).toEqual([]);
     expect(line).toMatchObject({ endpoint: 'token()', error: 'invalid_token', address: '127.0.0.1' });
@@ -138,11 +138,11 @@ async function reasonFor(response: Response): Promise<unknown> {
   return lines[0]?.['detail'];
 }
 
-describe('the log says which of the possible reasons it was, where the client is told one answer for all', () => {
+describe('the log names the exact reason, while the client gets one answer for all', () => {
   const AN_HOUR = 3600;
 
   // @shows AS-9.10, AS-19.4
-  test('of a refresh token: unknown, of another client, used, expired, revoked, of an account that is inactive', async () => {
+  test('of a refresh token: unknown, of another client, used, expired, revoked, of an inactive account', async () => {
     const other = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     expect(await reasonFor(await refresh(portal, client, 'no-such-token'))).toBe(
@@ -266,7 +266,7 @@ describe('the log says which of the possible reasons it was, where the client is
   });
 
   // @shows AS-19.2, AS-19.4
-  test('of an unregistered redirect_uri: both, without what may be secret', async () => {
+  test('of an unregistered redirect_uri: both, without parts that may be secret', async () => {
     const asked = async (redirect_uri: string) =>
       reasonFor(await fetch(authorizationUrl(portal, client, { redirect_uri })));
     expect(await asked('https://client.example/Callback')).toBe(
@@ -293,7 +293,7 @@ describe('the log says which of the possible reasons it was, where the client is
   });
 
   // @shows AS-19.4
-  test('of what goes back to the redirect URI: which scope it was', async () => {
+  test('of an answer to the redirect URI: the scope', async () => {
     const visitor = await portal.signedIn(ADA);
     const response = await visitor.get(authorizationUrl(portal, client, { scope: 'openid notes:raed' }));
     expect(await linesOf(response)).toEqual([
@@ -322,7 +322,7 @@ describe('the log says which of the possible reasons it was, where the client is
   });
 
   // @shows AS-9.10
-  test('of a client that is not authenticated', async () => {
+  test('of a client that does not authenticate', async () => {
     const form = { grant_type: 'refresh_token', refresh_token: 'x' };
     const unknown = await requestToken(portal, { id: 'f'.repeat(32), secret: 'x' }, form);
     expect(await reasonFor(unknown)).toBe(`no client has the id "${'f'.repeat(32)}"`);
@@ -336,9 +336,9 @@ describe('the log says which of the possible reasons it was, where the client is
   });
 });
 
-describe('what a stranger sends is no line of its own', () => {
+describe('input of a stranger cannot write its own log line', () => {
   // @shows AS-19.2, AS-19.4
-  test('is cut, and characters that are not seen are written out', async () => {
+  test('is cut, and invisible characters are escaped', async () => {
     const scope = `evil\u202e\u009b ${'x'.repeat(3000)}`;
     const visitor = await portal.signedIn(ADA);
     const reason = String(await reasonFor(await visitor.get(authorizationUrl(portal, client, { scope }))));
@@ -347,10 +347,10 @@ describe('what a stranger sends is no line of its own', () => {
   });
 
   // @shows AS-19.2, AS-19.4
-  test('is not shown where it may be a secret in the wrong place', async () => {
+  test('is not shown if it may be a secret in the wrong place', async () => {
     const form = { grant_type: 'client_credentials' };
     const swapped = await requestToken(portal, { id: client.secret, secret: client.id }, form);
-    // Of a secret at most four characters stand at either end of what is shown.
+    // At most four characters of a secret stay at either end of the shown text.
     const [line] = await linesOf(swapped);
     const [start, end] = [client.secret.slice(0, 4), client.secret.slice(-4)];
     expect(line).toMatchObject({
@@ -369,7 +369,7 @@ describe('what a stranger sends is no line of its own', () => {
     expect(JSON.stringify(await linesOf(misplaced))).not.toContain(client.secret);
   });
 
-  test('nor any part of it at the place where the rest is cut', async () => {
+  test('shows no part of a secret at the place where the rest is cut', async () => {
     for (const before of [150, 157, 180, 198]) {
       const response = await requestToken(portal, client, {
         grant_type: `${'x y '.repeat(50).slice(0, before)} ${client.secret}`,
@@ -378,7 +378,7 @@ describe('what a stranger sends is no line of its own', () => {
     }
   });
 
-  test('nor a code_verifier, which may have dots and tildes; the host of a URI, which may be long, is shown', async () => {
+  test('shows no code_verifier, with dots and tildes too; the host of a URI is shown, however long', async () => {
     const verifier = 'abc.def~ghi-jkl_mno.pqr~stu-vwx_yz0.123~456-789_ABC';
     for (const [form, reason] of [
       [{ grant_type: verifier }, 'the grant_type is "[…]"'],
@@ -412,7 +412,7 @@ describe('the reason on the error page', () => {
   });
 
   // @shows AS-19.4
-  test('is never shown otherwise', async () => {
+  test('is never shown in another environment', async () => {
     const strict = await startPortal({ mode: 'prod', config: { public_url: 'https://portal.example' } });
     try {
       const its = await registerClient(strict);

@@ -11,7 +11,7 @@ const clock = createClock();
 beforeAll(async () => {
   portal = await startPortal({ clock: clock.now, config: { oauth_server: { registration: 'open' } } });
 });
-// The limit of a network starts anew.
+// The limit of a network starts again.
 beforeEach(() => clock.advance(7200));
 afterAll(() => portal.close());
 
@@ -33,7 +33,7 @@ async function kept(): Promise<number> {
   return (await portal.server.clients.list()).length;
 }
 
-/** The error of a refusal, which repeats nothing that was sent and is no fault of ours. */
+/** The error of a refusal, which repeats nothing of the request and is not a server error. */
 async function refusal(response: Response): Promise<string> {
   const text = await response.text();
   expect(response.status).toBeGreaterThanOrEqual(400);
@@ -44,7 +44,7 @@ async function refusal(response: Response): Promise<string> {
   return error ?? '';
 }
 
-describe('a body that is no registration is refused, and leaves nothing', () => {
+describe('a body that is not a registration is refused, and leaves nothing', () => {
   // @shows AS-6.19, AS-22.5
   test.each([
     ['nothing', ''],
@@ -68,7 +68,7 @@ describe('a body that is no registration is refused, and leaves nothing', () => 
     expect(await kept()).toBe(before);
   });
 
-  test('bytes that are no UTF-8', async () => {
+  test('bytes that are not UTF-8', async () => {
     const body = Buffer.concat([
       Buffer.from('{"client_name":"'),
       Buffer.from([0xff, 0xfe]),
@@ -90,13 +90,13 @@ describe('a body that is no registration is refused, and leaves nothing', () => 
     'multipart/form-data',
     'application/jose',
     '',
-  ])('JSON that says that it is %j, which any page may send', async (type) => {
+  ])('JSON with the Content-Type %j, which any page may send', async (type) => {
     const response = await send(JSON.stringify({ redirect_uris: [LOOPBACK] }), { 'Content-Type': type });
     expect(await refusal(response)).toBe('invalid_request');
   });
 });
 
-/** Values that no field is meant to have. */
+/** Values that no field accepts. */
 const ODD: readonly (readonly [string, unknown])[] = [
   ['a number', 1],
   ['true', true],
@@ -117,7 +117,7 @@ const TEXTS = [
 ];
 const LISTS = ['redirect_uris', 'grant_types', 'response_types'];
 
-describe('a field of another type is refused, and never made into what it is not', () => {
+describe('a field of another type is refused, and never converted', () => {
   // @shows AS-22.5
   test.each(
     [...TEXTS, ...LISTS].flatMap((field) =>
@@ -178,7 +178,7 @@ describe('redirect URIs of strangers', () => {
     'COM.evil.app:/callback',
     'evil:/callback',
     `https://evil.example/${'x'.repeat(4000)}`,
-  ])('%j is not registered, nor beside one that can be', async (uri) => {
+  ])('%j is not registered, alone or with a valid one', async (uri) => {
     const before = await kept();
     for (const redirectUris of [[uri], [LOOPBACK, uri]]) {
       const response = await send(JSON.stringify({ redirect_uris: redirectUris }));
@@ -187,12 +187,12 @@ describe('redirect URIs of strangers', () => {
     expect(await kept()).toBe(before);
   });
 
-  test('more than twenty are not registered', async () => {
+  test('more than twenty are refused', async () => {
     const uris = Array.from({ length: 21 }, (_, index) => `https://app.example/${index}`);
     expect(await refusal(await send(JSON.stringify({ redirect_uris: uris })))).toBe('invalid_redirect_uri');
   });
 
-  test('what is left out beside others is registered in no way', async () => {
+  test('one that is left out beside others is not registered in any form', async () => {
     for (const scheme of ['javascript', 'data', 'file', 'ftp', 'ws', 'intent', 'cursor', 'vscode']) {
       const redirectUris = [LOOPBACK, `${scheme}://%0Aalert(1)`];
       const response = await send(JSON.stringify({ redirect_uris: redirectUris }));
@@ -201,7 +201,7 @@ describe('redirect URIs of strangers', () => {
   });
 });
 
-describe('names that mean something to JavaScript mean nothing here', () => {
+describe('names with a meaning in JavaScript have none here', () => {
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s', async (name) => {
     const polluting = `{"redirect_uris":["${LOOPBACK}"],"${name}":{"client_name":"evil","scope":"evil","id":"evil"}}`;
     const response = await send(polluting);
@@ -210,8 +210,9 @@ describe('names that mean something to JavaScript mean nothing here', () => {
     expect({}).not.toHaveProperty('client_name');
   });
 
-  // RFC 8259 section 4 leaves open what a name that stands twice means: the one that counts is checked as any other.
-  test('a field that stands twice counts once', async () => {
+  // RFC 8259 section 4 does not define a repeated name: the one that counts is checked like any
+  // other.
+  test('a repeated field counts once', async () => {
     const good = `"redirect_uris":["${LOOPBACK}"]`;
     const bad = '"redirect_uris":["http://evil.example/"]';
     const registered = await send(`{${bad},${good}}`);
@@ -220,7 +221,7 @@ describe('names that mean something to JavaScript mean nothing here', () => {
   });
 
   // @shows AS-22.5
-  test('what a client says of ids, secrets and rights of its own is not believed', async () => {
+  test('ids, secrets and rights that a client claims for itself are ignored', async () => {
     const response = await send(
       JSON.stringify({
         redirect_uris: [LOOPBACK],
@@ -246,7 +247,7 @@ describe('names that mean something to JavaScript mean nothing here', () => {
   });
 });
 
-/** What the log is told meanwhile. */
+/** The log lines written meanwhile. */
 async function loggedDuring(work: () => Promise<unknown>): Promise<string> {
   const lines: string[] = [];
   const { log } = portal.server.host;
@@ -288,17 +289,14 @@ describe('the log', () => {
     ['redirect_uris', { redirect_uris: [ODD] }],
     ['token_endpoint_auth_method', { token_endpoint_auth_method: ODD }],
     ['id_token_signed_response_alg', { id_token_signed_response_alg: ODD }],
-  ])(
-    'of a %s that may be anything has a cut, without secrets and what cannot be seen',
-    async (name, sent) => {
-      const lines = await loggedDuring(async () => {
-        const response = await send(JSON.stringify({ redirect_uris: [LOOPBACK], ...sent }));
-        expect([name, response.status]).toEqual([name, 400]);
-      });
-      expect(lines).toContain('oauth_server_register');
-      expect(lines).not.toContain(SECRET);
-      expect(lines).not.toMatch(/[\u{202E}\u{2028}]/u);
-      expect(lines.length).toBeLessThan(2000);
-    },
-  );
+  ])('shows a %s only in part, without secrets and invisible characters', async (name, sent) => {
+    const lines = await loggedDuring(async () => {
+      const response = await send(JSON.stringify({ redirect_uris: [LOOPBACK], ...sent }));
+      expect([name, response.status]).toEqual([name, 400]);
+    });
+    expect(lines).toContain('oauth_server_register');
+    expect(lines).not.toContain(SECRET);
+    expect(lines).not.toMatch(/[\u{202E}\u{2028}]/u);
+    expect(lines.length).toBeLessThan(2000);
+  });
 });

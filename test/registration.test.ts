@@ -11,7 +11,7 @@ import {
   type RunningPortal,
 } from './support/portal.ts';
 
-/** Clients that register themselves (RFC 7591), and manage that (RFC 7592). */
+/** Clients that register themselves (RFC 7591), and manage their registration (RFC 7592). */
 
 const LOOPBACK = 'http://127.0.0.1:33418/callback';
 const CODE_GRANTS = ['authorization_code', 'refresh_token'];
@@ -33,7 +33,7 @@ async function start(config: Readonly<Record<string, unknown>>): Promise<void> {
   portal = await startPortal({ clock: clock.now, config: { oauth_server: config } });
 }
 
-/** Every client that registered itself is long unused. */
+/** No self-registered client has been used for a long time. */
 async function forgetAll(): Promise<void> {
   clock.advance(92 * DAY);
   await portal.server.prune();
@@ -111,7 +111,7 @@ describe('without oauth_server:registration', () => {
   afterAll(() => portal.close());
 
   // @shows AS-22.1
-  test('there is no such endpoint, and the metadata name none', async () => {
+  test('there is no such endpoint, and the metadata omits it', async () => {
     expect((await post({ redirect_uris: [LOOPBACK] })).status).toBe(404);
     const metadata = await fetch(`${portal.url}/.well-known/oauth-authorization-server`);
     expect(await metadata.json()).not.toHaveProperty('registration_endpoint');
@@ -124,7 +124,7 @@ describe('with oauth_server:registrations_per_hour', () => {
   afterAll(() => portal.close());
 
   // @shows AS-22.13
-  test('a network registers as many as it says, and replaces as many', async () => {
+  test('a network may register as many clients, and replace as many', async () => {
     const first = await register();
     await register();
     clock.advance(1000);
@@ -147,7 +147,7 @@ describe('open registration', () => {
   afterAll(() => portal.close());
 
   // @shows AS-22.1, AS-22.2, RFC7591-3.2.1
-  test('registers a public client, which a person allows, and says all that it registered', async () => {
+  test('registers a public client, which a person allows, and returns all that it registered', async () => {
     const metadata = await fetch(`${portal.url}/.well-known/oauth-authorization-server`);
     expect(await metadata.json()).toMatchObject({
       registration_endpoint: `${portal.url}/oauth/register`,
@@ -211,12 +211,12 @@ describe('open registration', () => {
   });
 
   // @shows RFC7591-2
-  test('without grant_types it has the authorization code grant alone', async () => {
+  test('without grant_types the client has only the authorization code grant', async () => {
     expect(await register({ grant_types: undefined })).toMatchObject({ grant_types: ['authorization_code'] });
   });
 
   test.each(Object.entries(HOST_REGISTRATIONS))(
-    'a host registers and is answered: %s',
+    'a host registers and gets this answer: %s',
     async (_, { asked, uses }) => {
       const { scope: _asked, ...metadata } = { scope: '', ...asked };
       const client = await register(metadata);
@@ -230,14 +230,14 @@ describe('open registration', () => {
     ['asks for a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
     ['asks for a secret in the body', { token_endpoint_auth_method: 'client_secret_post' }],
     ['does not say', {}],
-  ])('is of a public client, whose own answer says so, when it %s', async (_, metadata) => {
+  ])('makes a public client, and the answer says so, if the request %s', async (_, metadata) => {
     const client = await register(metadata);
     expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
     expect(client).not.toHaveProperty('client_secret');
   });
 
   // @shows AS-22.4
-  test('scopes are all that people may allow, whatever it begins with, and never those of a service', async () => {
+  test('gives all scopes that people may allow, whatever prefix they have, and never those of a service', async () => {
     const all = 'openid profile email notes:read notes:write';
     for (const scope of [undefined, 'offline_access', 'notes:read unheard:of mcp:service offline_access']) {
       expect((await register({ scope })).scope).toBe(all);
@@ -277,7 +277,7 @@ describe('open registration', () => {
     'token_endpoint_auth_method',
     'token_endpoint_auth_signing_alg',
     'tos_uri',
-  ])('takes an empty %s as if it was left out', async (name) => {
+  ])('an empty %s counts as missing', async (name) => {
     const { client_id: _, ...left } = await register({ grant_types: undefined });
     for (const empty of [null, '', []]) {
       const { client_id: __, ...taken } = await register({ grant_types: undefined, [name]: empty });
@@ -294,7 +294,7 @@ describe('open registration', () => {
     ['none', 'The id_token_signed_response_alg must be one of RS256, ES256, EdDSA.'],
     ['HS256', 'The id_token_signed_response_alg must be one of RS256, ES256, EdDSA.'],
     ['ES256', 'The id_token_signed_response_alg cannot be ES256: the server has no signing key for it.'],
-  ])('names the field of an algorithm that it does not have: %s', async (algorithm, told) => {
+  ])('a refusal names the field of an algorithm that it does not support: %s', async (algorithm, told) => {
     const response = await post({ redirect_uris: [LOOPBACK], id_token_signed_response_alg: algorithm });
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({ error: 'invalid_client_metadata', error_description: told });
@@ -344,14 +344,14 @@ describe('open registration', () => {
     expect(await registered()).toEqual([]);
   });
 
-  test('a token that came along, and is none, is refused and never passed over', async () => {
+  test('an invalid token in the request is refused, and never ignored', async () => {
     const response = await post({ redirect_uris: [LOOPBACK] }, 'a'.repeat(43));
     expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
     await expectRefused(response, 401, 'invalid_token');
   });
 
   // @shows AS-22.6
-  test('a network may register so many in an hour, also when all come at once, and is told when the next', async () => {
+  test('a network has a limit per hour, also for simultaneous requests, and learns when it may try again', async () => {
     const answers = await Promise.all(Array.from({ length: 70 }, () => post({ redirect_uris: [LOOPBACK] })));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(60);
     const refused = answers.filter(({ status }) => status === 429);
@@ -367,7 +367,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.7
-  test('a client that nobody uses within a day has ended, and its row goes', async () => {
+  test('a client that is not used within a day ends, and its row is removed', async () => {
     const unused = await register();
     const used = await register();
     const shown = await (
@@ -395,14 +395,14 @@ describe('open registration', () => {
     expect(await ask.text()).toContain('Unknown application');
     expect((await refreshOf(used, tokens.refresh_token)).status).toBe(200);
     expect(await portal.server.prune()).toMatchObject({ clients: 0 });
-    // What is about to be used at the last moment is not taken away meanwhile.
+    // A client that is about to be used at the last moment is not removed meanwhile.
     clock.advance(3601);
     expect(await portal.server.prune()).toMatchObject({ clients: 1 });
     expect((await registered()).map(({ id }) => id)).toEqual([used.client_id]);
   });
 
   // @shows AS-22.7
-  test('a client that nobody has used for ninety days has ended, one that is used goes on', async () => {
+  test('a client that was not used for ninety days ends, and one in use continues', async () => {
     const idle = await register();
     const used = await register();
     await connect(idle);
@@ -420,7 +420,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-18.8, AS-22.7
-  test('the row of a client that nobody used goes by itself while others register', async () => {
+  test('the row of an unused client is removed automatically while others register', async () => {
     const unused = await register();
     clock.advance(DAY + 3601);
     for (let count = 0; count < 50; count += 1) await register();
@@ -428,7 +428,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.7
-  test('its use is written down once a day', async () => {
+  test('its use is recorded once a day', async () => {
     const client = await register();
     const tokens = await connect(client);
     const first = (await portal.server.clients.find(client.client_id))?.usedAt;
@@ -452,7 +452,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2, RFC7592-2.1
-  test('and with nothing else', async () => {
+  test('its registration cannot be read with any other token', async () => {
     const client = await register();
     const other = await register();
     const tokens = await connect(other);
@@ -496,7 +496,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2.2
-  test('it can be replaced, and what people have allowed goes on', async () => {
+  test('it can be replaced, and existing permissions continue', async () => {
     const client = await register({ client_name: 'Mine', scope: 'notes:read notes:write' });
     const tokens = await connect(client);
     const replaced = await manage('PUT', client, {
@@ -512,7 +512,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2.2
-  test('its redirect URIs can be replaced until somebody has allowed it', async () => {
+  test('its redirect URIs can be replaced until a person has allowed it', async () => {
     const client = await register();
     const metadata = { client_id: client.client_id, grant_types: CODE_GRANTS };
     const elsewhere = { ...metadata, redirect_uris: ['http://localhost/other'] };
@@ -531,7 +531,7 @@ describe('open registration', () => {
     );
     expect(old.status).toBe(400);
     const tokens = await connect(client, 'http://localhost:1234/other');
-    // The page of applications names it by these, and nobody must be able to make them another's afterwards.
+    // The page of applications identifies the client by them, so they must not change afterwards.
     for (const redirectUris of [
       ['https://known.example/callback'],
       ['https://known.example/callback', 'http://localhost/other'],
@@ -544,7 +544,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8
-  test('redirect URIs that are replaced while somebody allows it: the consent is refused, or the change is', async () => {
+  test('if redirect URIs are replaced while a person allows the client, either the consent or the change is refused', async () => {
     const client = await register();
     const visitor = await portal.signedIn(ADA);
     const one = { id: client.client_id, secret: '' };
@@ -572,7 +572,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.6
-  test('a network may replace as often as it may register, and is told when the next', async () => {
+  test('a network may replace as often as it may register, and learns when it may try again', async () => {
     const client = await register();
     const metadata = { client_id: client.client_id, redirect_uris: [LOOPBACK] };
     for (let times = 1; times <= 60; times += 1)
@@ -584,7 +584,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.6
-  test('where it registered from is forgotten when it is not counted any more', async () => {
+  test('the address of a registration is forgotten when it no longer counts', async () => {
     await register();
     const kept = async () =>
       (await portal.application.database.execute('SELECT registered_from FROM oauth_clients')).rows.filter(
@@ -617,7 +617,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2.3
-  test('it can be ended, and with it every token and every registration access token', async () => {
+  test('it can be ended, with every token and every registration access token of it', async () => {
     const client = await register();
     const tokens = await connect(client);
     const ended = await manage('DELETE', client);
@@ -629,7 +629,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-22.8, RFC7592-2.3
-  test('no token that is issued while it ends outlives it', async () => {
+  test('no token that is issued while it ends survives it', async () => {
     for (let round = 0; round < 10; round += 1) {
       const client = await register();
       const { refresh_token: token } = await connect(client);
@@ -657,7 +657,7 @@ describe('open registration', () => {
   });
 
   // @shows AS-19.2, AS-22.8
-  test('nothing that it is managed with is kept in the clear', async () => {
+  test('no credential for its management is stored in plain text', async () => {
     const client = await register();
     const { rows } = await portal.application.database.execute('SELECT * FROM oauth_clients');
     expect(JSON.stringify(rows)).not.toContain(client.registration_access_token);
@@ -670,7 +670,7 @@ describe('registration with an initial access token', () => {
   afterAll(() => portal.close());
 
   // @shows AS-22.10, RFC7591-3
-  test('needs one', async () => {
+  test('requires one', async () => {
     const response = await post({ redirect_uris: [LOOPBACK] });
     expect(response.headers.get('www-authenticate')).toBe('Bearer realm="oauth"');
     await expectRefused(response, 401, 'invalid_token');
@@ -678,7 +678,7 @@ describe('registration with an initial access token', () => {
   });
 
   // @shows AS-22.10
-  test('may be of a confidential client, and one that acts as itself', async () => {
+  test('can create a confidential client, and one that acts as itself', async () => {
     const { token } = await portal.server.initialAccessTokens.create({ uses: 2 });
     const client = await register(
       { redirect_uris: undefined, grant_types: ['client_credentials'], scope: 'mcp:service' },
@@ -714,7 +714,7 @@ describe('registration with an initial access token', () => {
   });
 
   // @shows RFC7592-2.2
-  test('a client_secret that comes along when it is replaced is the one that it has', async () => {
+  test('a client_secret in a replacement must be the current one', async () => {
     const { token } = await portal.server.initialAccessTokens.create({});
     const client = await register({ token_endpoint_auth_method: 'client_secret_basic' }, token);
     const metadata = { client_id: client.client_id, redirect_uris: [LOOPBACK] };
@@ -727,7 +727,7 @@ describe('registration with an initial access token', () => {
   });
 
   // @shows AS-22.10
-  test('its uses are counted, also when all come at once; what is refused is none', async () => {
+  test('its uses are counted, also for simultaneous requests; a refused one does not count', async () => {
     const { token } = await portal.server.initialAccessTokens.create({ uses: 3 });
     await expectRefused(await post({ redirect_uris: [] }, token), 400, 'invalid_redirect_uri');
     const answers = await Promise.all(
@@ -741,7 +741,7 @@ describe('registration with an initial access token', () => {
   });
 
   // @shows AS-22.10
-  test('it expires, it can be revoked, and it is kept as a hash', async () => {
+  test('it expires, can be revoked, and is stored as a hash', async () => {
     const expiring = await portal.server.initialAccessTokens.create({ uses: 5, lifetime: 60 });
     const revoked = await portal.server.initialAccessTokens.create({ uses: 5 });
     const { rows } = await portal.application.database.execute('SELECT * FROM oauth_initial_access_tokens');

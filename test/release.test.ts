@@ -18,7 +18,10 @@ const VERSION = (JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'
   .version;
 
 let folder: string;
-/** What is here, in a repository of its own: committed, but neither tagged nor in the changelog. */
+/**
+ * The files of this tree in their own repository: committed, but neither tagged nor in the
+ * changelog.
+ */
 let clone: string;
 
 const git = (...args: readonly string[]) =>
@@ -57,7 +60,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs the script, and gives its lines and how it ended. */
+/** Runs the script, and returns its lines and its outcome. */
 async function release(...args: readonly string[]) {
   const env = { HOME: process.env['HOME'], PATH: process.env['PATH'] };
   const child = run(process.execPath, ['tools/scripts/release.ts', ...args], { cwd: clone, env });
@@ -71,7 +74,7 @@ async function release(...args: readonly string[]) {
 }
 
 describe('a release', () => {
-  test('is refused where the tree is not clean, the tag is missing, or the changelog is silent', async () => {
+  test('is refused if the tree is not clean, the tag is missing, or the changelog has no entry', async () => {
     writeFileSync(path.join(clone, 'left-over.ts'), '');
     const { code, said } = await release('--dry-run');
     await rm(path.join(clone, 'left-over.ts'));
@@ -81,14 +84,14 @@ describe('a release', () => {
     expect(said).toContain(`CHANGELOG.md says nothing under ## [${VERSION}]`);
   });
 
-  test('is refused outside of a workflow that can prove what it is', async () => {
+  test('is refused outside of a workflow that can prove its identity', async () => {
     const { code, said } = await release();
     expect(code).toBe(1);
     expect(said).toContain('package.json names no repository');
     expect(said).toContain('This is no workflow that may ask for an identity');
   });
 
-  describe('that is fit', () => {
+  describe('a valid release', () => {
     let output: string;
     let made: Awaited<ReturnType<typeof release>>;
     const file = (ending: string) => path.join(output, `portico-${VERSION}${ending}`);
@@ -106,13 +109,13 @@ describe('a release', () => {
     });
 
     // @shows HOST-5.4
-    test('is the same byte for byte in two folders, whatever the umask, the time zone, the language and the times of files', () => {
+    test('is the same byte for byte in two folders, whatever the umask, time zone, language and file times', () => {
       expect(made.said).toContain('built twice, with the same bytes');
       expect(made.said).toContain('a dry run: nothing is published');
       expect(made.code).toBe(0);
     });
 
-    test('has the packages, their bill of materials, their provenance and the sums', () => {
+    test('has the packages, their bill of materials, their provenance and the checksums', () => {
       const others = ['assistant', 'kit', 'mcp', 'resource-server', 'sql'];
       expect(readdirSync(output).toSorted()).toEqual(
         [
@@ -153,7 +156,7 @@ describe('a release', () => {
       });
     });
 
-    test('is verified by the commands of docs/verifying-a-release.md', async () => {
+    test('passes the commands of docs/verifying-a-release.md', async () => {
       const blocks = codeBlocks().filter(
         ({ page, checkedBy }) =>
           page === 'docs/verifying-a-release.md' && checkedBy === 'test/release.test.ts',
@@ -176,7 +179,7 @@ describe('a release', () => {
       expect(said[3]).toBe('the same bytes\n');
     });
 
-    test('is found where a byte of a file is another', () => {
+    test('fails them if one byte of a file differs', () => {
       const tarball = readFileSync(file('.tgz'));
       expect(differences(tarball, tarball)).toEqual([]);
       writeFileSync(path.join(output, 'SHA256SUMS'), `${'0'.repeat(64)}  ${path.basename(file('.tgz'))}\n`);
@@ -187,8 +190,8 @@ describe('a release', () => {
   });
 
   // @shows HOST-5.4
-  test('is refused where two builds differ, and the files are named', async () => {
-    // A build that says when it was made, and a package that has the modes of whoever checked it out.
+  test('is refused if two builds differ, and the files are named', async () => {
+    // A build with its build time, and a package with the file modes of the checkout.
     edit('tools/scripts/build.ts', () => PLANTED);
     edit('package.json', (text) => text.replace(' && node tools/scripts/file-modes.ts', ''));
     commit('Say when it was built');
@@ -207,7 +210,7 @@ mkdirSync('packages/portico/dist', { recursive: true });
 writeFileSync('packages/portico/dist/built-at.js', \`export const BUILT_AT = \${process.hrtime.bigint()};\`);
 `;
 
-describe('the workflow that is the example', () => {
+describe('the example workflow', () => {
   const inspector = createRequire(
     path.join(ROOT, 'node_modules/@modelcontextprotocol/inspector/package.json'),
   );
@@ -220,14 +223,14 @@ describe('the workflow that is the example', () => {
     };
   };
 
-  test('may ask for an identity and make a release, and nothing else; it runs nobody’s action and knows no token', () => {
+  test('may request an identity and make a release, nothing else; it runs no foreign action and holds no token', () => {
     expect(workflow.permissions).toEqual({});
     expect(workflow.jobs.release.permissions).toEqual({ contents: 'write', 'id-token': 'write' });
     expect(workflow.jobs.release.steps.filter(({ run: script }) => script === undefined)).toEqual([]);
     expect(text).not.toContain('secrets.');
   });
 
-  test('runs scripts that there are', () => {
+  test('runs scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };

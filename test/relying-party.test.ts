@@ -10,7 +10,7 @@ let portal: RunningPortal;
 let relyingParty: RelyingParty;
 let home: string;
 let clientSecret: string;
-/** In milliseconds, how far the relying party's clock is ahead. */
+/** In milliseconds, how far the clock of the relying party is ahead. */
 let ahead = 0;
 
 beforeAll(async () => {
@@ -34,7 +34,10 @@ afterAll(async () => {
   await portal.close();
 });
 
-/** Signs in and answers the consent screen; returns the redirect to the relying party, not yet followed. */
+/**
+ * Signs in and answers the consent screen; returns the redirect to the relying party, without
+ * following it.
+ */
 async function wayBack(visitor: Visitor, decision: 'allow' | 'deny'): Promise<URL> {
   const away = locationOf(await visitor.post('/sign-in', {}));
   const ada = await portal.signedIn(ADA);
@@ -67,7 +70,7 @@ describe('signing in', () => {
     }
   });
 
-  test('a denial is said kindly, with a way to try again', async () => {
+  test('a denial is explained in friendly words, with a link to try again', async () => {
     const visitor = createVisitor(home);
     const answer = await visitor.visit((await wayBack(visitor, 'deny')).href);
     expect(answer.status).toBe(200);
@@ -83,7 +86,7 @@ describe('signing in', () => {
     // @shows RFC9700-4.4.2, RFC10017-9.3
     ['another issuer', 'iss', 'https://attacker.example'],
     ['an invented code', 'code', 'invented'],
-  ])('a callback with %s signs nobody in', async (_, name, value) => {
+  ])('a callback with %s signs no person in', async (_, name, value) => {
     const visitor = createVisitor(home);
     const back = await wayBack(visitor, 'allow');
     back.searchParams.set(name, value);
@@ -92,7 +95,7 @@ describe('signing in', () => {
   });
 
   // @shows RFC9700-2.1g, RFC10017-6.3.2.2b
-  test('a callback in a browser that did not start it signs nobody in', async () => {
+  test('a callback in a browser that did not start it signs no person in', async () => {
     const back = await wayBack(createVisitor(home), 'allow');
     const stranger = createVisitor(home);
     expect((await stranger.visit(back.href)).status).toBe(400);
@@ -100,7 +103,7 @@ describe('signing in', () => {
   });
 
   // @shows RFC9700-4.2.4e
-  test('a callback counts once, and the second does not end what the first began', async () => {
+  test('a callback counts once, and a second one does not end the session of the first', async () => {
     const visitor = createVisitor(home);
     const back = await wayBack(visitor, 'allow');
     const answers = await Promise.all([visitor.get(back.href), visitor.get(back.href)]);
@@ -120,7 +123,7 @@ describe('a form of another origin, which SameSite does not stop on one machine'
   });
 });
 
-describe('the page that shows what just happened', () => {
+describe('the page that shows the last steps', () => {
   const STEPS = [
     'POST /sign-in',
     'GET /oauth/authorize',
@@ -137,7 +140,7 @@ describe('the page that shows what just happened', () => {
       ([, name = '', value = '']) => [name, value] as const,
     );
 
-  test('has each step in the picture and in the list, in the order in which it happened', async () => {
+  test('has each step in the picture and in the list, in the order of events', async () => {
     const page = await pageOf(await signedIn());
     const drawn = [...picture(page).matchAll(/class="label"[^>]*>([^<]*)</g)].map(([, label]) =>
       label?.trim(),
@@ -147,7 +150,7 @@ describe('the page that shows what just happened', () => {
     expect(listed.slice(0, STEPS.length)).toEqual(STEPS);
   });
 
-  test('shows the beginning alone of whatever is secret, and nothing whole', async () => {
+  test('shows only the beginning of every secret', async () => {
     const visitor = createVisitor(home);
     const back = await wayBack(visitor, 'allow');
     await visitor.visit(back.href);
@@ -169,7 +172,7 @@ describe('the page that shows what just happened', () => {
     expect(sent.get('code_challenge_method')).toBe('S256');
   });
 
-  test('says how long each token lives, and how much of that is left', async () => {
+  test('says how long each token lives, and how much time is left', async () => {
     const visitor = await signedIn();
     const left = async () =>
       [...(await pageOf(visitor)).matchAll(/(\d+ \w+) left|(It is over)/g)].map(
@@ -185,7 +188,7 @@ describe('the page that shows what just happened', () => {
     }
   });
 
-  test('after a refresh it shows the refresh, and the used token is gone from it', async () => {
+  test('after a refresh it shows the refresh, and no longer the used token', async () => {
     const visitor = await signedIn();
     const before = new Map(sentOf(await pageOf(visitor))).get('refresh_token');
     await send(visitor, '/refresh', home);
@@ -196,15 +199,15 @@ describe('the page that shows what just happened', () => {
     expect(sentOf(page)).toContainEqual(['grant_type', 'refresh_token']);
   });
 
-  test('gives commands for whoever signed in, and never an address that a shell would take for more', async () => {
+  test('shows commands for the signed-in person, and no address in which a shell would see more', async () => {
     expect(await pageOf(await signedIn())).toContain(`npx portico account:deny ${ADA} notes:read`);
     for (const odd of ['x;reboot@example.com', '$(id)@example.com', 'a b@example.com', undefined])
       expect(String(await toTryNext(home, odd))).toContain('account:deny ada@example.com notes:read');
   });
 });
 
-describe('signed in', () => {
-  test('what became of a note is said once', async () => {
+describe('after sign-in', () => {
+  test('the outcome of a note is shown once', async () => {
     const visitor = await signedIn();
     expect((await send(visitor, '/notes', home, { text: 'Buy milk' })).status).toBe(303);
     const page = await pageOf(visitor);
@@ -213,7 +216,7 @@ describe('signed in', () => {
     expect(await pageOf(visitor)).not.toContain('The portal took the note.');
   });
 
-  test('a button pressed twice refreshes once: the access goes on', async () => {
+  test('a button that is pressed twice refreshes once, and access continues', async () => {
     const visitor = await signedIn();
     const answers = await Promise.all(Array.from({ length: 5 }, () => send(visitor, '/refresh', home)));
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303]);
@@ -221,7 +224,7 @@ describe('signed in', () => {
     expect((await send(visitor, '/refresh', home)).status).toBe(303);
   });
 
-  test('a suspended person: the page says 401, and a refresh ends the access', async () => {
+  test('for a suspended person the page says 401, and a refresh ends the access', async () => {
     const visitor = await signedIn();
     await portal.suspend(ADA);
     try {
@@ -235,14 +238,14 @@ describe('signed in', () => {
     expect(await pageOf(visitor)).toContain('Sign in with Portal');
   });
 
-  test('signing out here forgets the visit, whoever still has its cookie', async () => {
+  test('sign-out here ends the session, even for a copy of its cookie', async () => {
     const visitor = await signedIn();
     await send(visitor, '/sign-out', home);
     expect(await pageOf(visitor)).toContain('Sign in with Portal');
   });
 });
 
-test('sends nothing in plain http to a portal that is not on this machine', async () => {
+test('nothing is sent in plain http to a portal on another machine', async () => {
   const port = await freePort();
   const misdirected = await startRelyingParty({
     port,
@@ -260,7 +263,7 @@ test('sends nothing in plain http to a portal that is not on this machine', asyn
   }
 });
 
-test('the pages are not stored, not framed, run no script, and wear their style', async () => {
+test('the pages are not stored, not framed, run no script, and have their style', async () => {
   const { headers } = await fetch(home);
   expect(headers.get('cache-control')).toBe('no-store');
   const policy = headers.get('content-security-policy') ?? '';

@@ -12,7 +12,10 @@ import { blocksOf } from './support/documents.ts';
 import { freePort } from './support/free-port.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 
-/** docs/requests.md from its first block to its last, in one shell, on the application of docs/getting-started.md. */
+/**
+ * docs/requests.md from its first block to its last, in one shell, with the application of
+ * docs/getting-started.md.
+ */
 const blocksIn = (page: string) => blocksOf(page, readFileSync(path.join(ROOT, page), 'utf8'));
 const BLOCKS = blocksIn('docs/requests.md');
 const DOCUMENTED = 'http://localhost:8090';
@@ -68,7 +71,9 @@ async function shell(script: string): Promise<string> {
   return stdout;
 }
 
-/** Runs the blocks; what the shell knows afterwards is kept for the next of them. Returns what each printed. */
+/**
+ * Runs the blocks, and keeps the state of the shell for the next ones. Returns what each printed.
+ */
 async function run(blocks: typeof BLOCKS, changes: (code: string) => string = (code) => code) {
   const kept = path.join(folder, 'kept.sh');
   const scripts = blocks.map(({ code }) => changes(code.replaceAll(DOCUMENTED, url)));
@@ -83,7 +88,7 @@ const sectionOf = (text: string) => BLOCKS.findIndex(({ code }) => code.includes
 
 describe('docs/requests.md', () => {
   // @shows AS-10.1
-  test('is run as it stands there, and answered as it says', async () => {
+  test('works as written, with the answers that it shows', async () => {
     const code = sectionOf("CODE='…'");
     const printed = await run(BLOCKS.slice(0, code));
     expect(printed[1]).toContain(`"issuer":"${url}"`);
@@ -112,7 +117,7 @@ describe('docs/requests.md', () => {
     expect(said).toHaveLength(6);
   });
 
-  test('names the refusal of a client that may not introspect as it is', async () => {
+  test('shows the exact refusal of a client that may not introspect', async () => {
     const [setUp, asks] = [BLOCKS[sectionOf('field()')], BLOCKS[sectionOf('/oauth/introspect -d')]];
     const script = [setUp?.code, 'API=$CLIENT', 'ACCESS_TOKEN=x', asks?.code]
       .join('\n')

@@ -46,7 +46,9 @@ function keep(server: Server): void {
   });
 }
 
-/** An API on one of the frameworks, below `/v1`; the port is chosen before, since a proof names it. */
+/**
+ * An API on one of the frameworks, below `/v1`; the port is chosen first, because a proof names it.
+ */
 const GUARDED: readonly (readonly [string, (resource: ResourceServer, port: number) => Promise<unknown>])[] =
   [
     [
@@ -87,7 +89,7 @@ const GUARDED: readonly (readonly [string, (resource: ResourceServer, port: numb
     ],
   ];
 
-describe('an API elsewhere takes bound tokens', () => {
+describe('an API elsewhere accepts bound tokens', () => {
   let portal: RunningPortal;
   let client: TestClient;
   let asker: TestClient;
@@ -151,7 +153,7 @@ describe('an API elsewhere takes bound tokens', () => {
 
     // @shows AS-12.17
     // @shows RFC9700-2.2.1b
-    test('with a proof for this request alone, once, also where the answer of the server is cached', async () => {
+    test('only with a proof for this request, once, also if the answer of the server is cached', async () => {
       const { url, publicUrl, ask } = await running({}, { cache: { seconds: 60, entries: 10 } });
       const headers = boundHeaders(key, 'GET', url, bound);
       const answer = await ask(headers, '?page=2');
@@ -185,7 +187,7 @@ describe('an API elsewhere takes bound tokens', () => {
     });
 
     // @shows AS-12.17
-    test('as Bearer it is none, switched on or off; an unbound one is none in the scheme DPoP', async () => {
+    test('a bound one as Bearer is refused, with DPoP on or off; so is an unbound one in the scheme DPoP', async () => {
       const { access_token: unbound } = await obtainTokens(portal, await registerClient(portal), ADA);
       const [on, off] = [await running({}), await running(null)];
       const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
@@ -205,7 +207,7 @@ describe('an API elsewhere takes bound tokens', () => {
     });
 
     // @shows AS-12.14
-    test('the challenge is of the scheme that was used, otherwise of each', async () => {
+    test('the challenge has the scheme of the request, or else both schemes', async () => {
       const { ask } = await running({});
       const algs = 'algs="RS256 PS256 ES256 EdDSA Ed25519"';
       const challenge = async (headers: Readonly<Record<string, string>>) =>
@@ -216,7 +218,7 @@ describe('an API elsewhere takes bound tokens', () => {
       );
     });
 
-    test('a path that a proxy takes away is part of the URL of a proof', async () => {
+    test('a path that a proxy removes is part of the URL of a proof', async () => {
       const { url, ask } = await running({ publicUrl: 'https://api.example/shop/' });
       const own = 'https://api.example/shop/v1/notes';
       expect((await ask(boundHeaders(key, 'GET', own, bound))).status).toBe(200);
@@ -225,7 +227,7 @@ describe('an API elsewhere takes bound tokens', () => {
     });
   });
 
-  /** The same request, to a resource server alone. */
+  /** The same request, sent only to a resource server. */
   const use = (resource: ResourceServer, proof: string, token = bound) => {
     const request = { method: 'GET', target: '/notes', dpop: proof };
     return resource.authorize(`DPoP ${token}`, SCOPE, request);
@@ -235,7 +237,7 @@ describe('an API elsewhere takes bound tokens', () => {
     proofFor(key, 'GET', `${publicUrl}/notes`, token, more);
   const statusOf = (outcome: object) => (outcome instanceof Response ? outcome.status : 200);
 
-  test('what others keep says whether a proof is new, for all processes of the API', async () => {
+  test('a shared record says whether a proof is new, for all processes of the API', async () => {
     const used = new Map<string, number>();
     const claim = (hash: string, expiresAt: number) => !used.has(hash) && used.set(hash, expiresAt).has(hash);
     const [one, two] = [0, 1].map(() => resourceServer({ dpop: { publicUrl, claim } }));
@@ -245,20 +247,20 @@ describe('an API elsewhere takes bound tokens', () => {
     const [[hash, until] = ['', 0]] = [...used];
     expect(hash).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(until).toBeGreaterThan(Date.now());
-    // Whoever cannot be asked lets nobody in.
+    // If it cannot be asked, no request is let in.
     const away = resourceServer({ dpop: { publicUrl, claim: () => Promise.reject(new Error('away')) } });
     expect(statusOf(await use(away, proof()))).toBe(503);
   });
 
   test.each([['OK'], [0], [[]], [{ rowCount: 0 }]])(
-    'what answers %j whether a proof is new has not said that it is',
+    'a shared record that answers %j has not said that the proof is new',
     async (given) => {
       const claim = () => given as unknown as boolean;
       expect(statusOf(await use(resourceServer({ dpop: { publicUrl, claim } }), proof()))).toBe(401);
     },
   );
 
-  test('without it a process remembers so many: the next one is 503, and none is taken twice', async () => {
+  test('without one a process remembers a limited number: the next request gets 503, and no proof is accepted twice', async () => {
     const resource = resourceServer({ dpop: { publicUrl, remembered: 3 } });
     const sent = [proof(), proof(), proof(), proof()];
     const statuses: number[] = [];
@@ -266,14 +268,14 @@ describe('an API elsewhere takes bound tokens', () => {
     expect(statuses).toEqual([200, 200, 200, 503, 401, 401, 401, 503]);
   });
 
-  test('of many at once with one proof one is let through', async () => {
+  test('of many simultaneous requests with one proof one is let in', async () => {
     const resource = resourceServer({ dpop: { publicUrl } });
     const sent = proof();
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => use(resource, sent)));
     expect(outcomes.filter((each) => statusOf(each) === 200)).toHaveLength(1);
   });
 
-  test('without the request, or with a target that parsers write anew, there is no proof', async () => {
+  test('without the request, or with a target that parsers rewrite, no proof is valid', async () => {
     const resource = resourceServer({ dpop: { publicUrl } });
     expect(statusOf(await resource.authorize(`DPoP ${bound}`, SCOPE))).toBe(401);
     for (const target of [
@@ -294,7 +296,7 @@ describe('an API elsewhere takes bound tokens', () => {
     expect(() => resourceServer({ dpop: { publicUrl: 'https://api.example/?a' } })).toThrow(TypeError);
   });
 
-  describe('an authorization server that says of a token', () => {
+  describe('an authorization server that says about a token', () => {
     test.each([
       ['nothing of a key', {}, 200, 401],
       ['the type Bearer', { token_type: 'Bearer' }, 200, 401],
@@ -328,7 +330,7 @@ describe('an API elsewhere takes bound tokens', () => {
   });
 });
 
-describe('what an API that takes bound tokens is told of a refusal', () => {
+describe('an API that accepts bound tokens learns of a refusal', () => {
   const TOKEN = 'a-token-that-is-bound';
   const SECRET = 'the-secret-of-the-api';
   const publicUrl = 'https://api.example';
@@ -336,7 +338,7 @@ describe('what an API that takes bound tokens is told of a refusal', () => {
   const { kid: _, ...jwk } = key.jwk;
   const now = () => Math.floor(Date.now() / 1000);
 
-  /** A proof for this request, but for what is said. */
+  /** A proof for this request, with the given changes. */
   const proof = (claims: object = {}, header: object = {}, by = key) =>
     signed(
       by,
@@ -346,7 +348,7 @@ describe('what an API that takes bound tokens is told of a refusal', () => {
 
   interface Row {
     readonly title: string;
-    /** What the authorization server says of the token: this key, unless given. */
+    /** What the authorization server says about the token: this key, unless given. */
     readonly cnf?: object | null;
     readonly scheme?: 'Bearer';
     readonly options?: Partial<DpopOptions> | null;
@@ -355,7 +357,7 @@ describe('what an API that takes bound tokens is told of a refusal', () => {
     readonly dpop?: () => string;
     readonly detail?: string | null;
     readonly told?: Partial<Refusal>;
-    /** How often the same is sent; told is the last. */
+    /** How often the same request is sent; the last one is reported. */
     readonly times?: number;
   }
   const sending = (detail: string, dpop: () => string): Row => ({ title: detail, dpop, detail });

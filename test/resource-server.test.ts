@@ -117,7 +117,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   const ask = (url: string, token: string | null) =>
     fetch(`${url}/notes`, token === null ? {} : { headers: { Authorization: `Bearer ${token}` } });
 
-  test('lets a token through that reaches, and says whose it is by the public subject', async () => {
+  test('lets a valid token in, and identifies its owner by the public subject', async () => {
     const url = await start(resourceServer());
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     const response = await ask(url, token);
@@ -130,7 +130,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 
   // RFC 9110 section 5.3
-  test('two Authorization headers are none', async () => {
+  test('two Authorization headers are refused', async () => {
     const url = await start(resourceServer());
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     const statusOf = async (...authorization: readonly string[]) => {
@@ -150,7 +150,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 
   // @shows RFC9700-2.3d
-  test('401 without one and with one that is none, 403 with one that does not reach', async () => {
+  test('401 without a token or with an invalid one, 403 with one that lacks the scope', async () => {
     const url = await start(resourceServer());
     const bare = await ask(url, null);
     expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
@@ -161,7 +161,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 
   // @shows AS-12.11, RFC9728-5.1
-  test('with metadata of its own each refusal says where that is, and for which scope to ask', async () => {
+  test('with its own metadata each refusal says where that is, and which scope to request', async () => {
     const resourceMetadata = 'https://api.example/.well-known/oauth-protected-resource/notes';
     const url = await start(resourceServer({ resourceMetadata }));
     const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
@@ -179,7 +179,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     }
   });
 
-  test('metadata without a URL is refused at the start, and nothing in one leaves its quotes', async () => {
+  test('metadata without a URL is refused at the start, and no value ends its quotes', async () => {
     expect(() => resourceServer({ resourceMetadata: '/metadata' })).toThrow(TypeError);
     const url = await start(resourceServer({ resourceMetadata: 'https://api.example/?a="b\\c\r\n' }));
     const challenge = (await ask(url, null)).headers.get('www-authenticate') ?? '';
@@ -211,7 +211,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
     ).not.toThrow();
   });
 
-  test('an issuer with user information is refused at the start, and nothing repeats its password', () => {
+  test('an issuer with user information is refused at the start, and no message repeats its password', () => {
     const says =
       'issuer: must have no user information (user:password@): clientId and clientSecret are what is sent';
     for (const [issuer, message] of [
@@ -240,7 +240,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 
   // @shows AS-12.19
-  test('each refusal is told once, before it is answered', async () => {
+  test('each refusal is reported once, before the answer', async () => {
     const told: Refusal[] = [];
     const url = await start(resourceServer({ onRefusal: (refusal) => void told.push(refusal) }));
     const narrow = await obtainTokens(portal, client, ADA, { scope: 'openid' });
@@ -268,7 +268,7 @@ describe.each(GUARDED)('a resource server elsewhere, on %s', (_, start) => {
   });
 
   // @shows RFC9700-2.3c
-  test('a token for another target is none; the authorization server away is 503', async () => {
+  test('a token for another target is refused; an authorization server out of reach is 503', async () => {
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     const elsewhere = await start(resourceServer({ audience: 'https://api.example/' }));
     expect((await ask(elsewhere, token)).status).toBe(401);
@@ -282,7 +282,7 @@ describe('the cache', () => {
   afterEach(() => vi.useRealTimers());
 
   // @shows RFC9700-4.9.3
-  test('keeps answers by what a token hashes to, and no token', async () => {
+  test('stores answers under the hash of a token, and no token', async () => {
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     const cached = resourceServer({ cache: { seconds: 60, entries: 2 } });
     const keys: unknown[] = [];
@@ -306,7 +306,7 @@ describe('the cache', () => {
   });
 
   // @shows AS-11.3
-  test('is off unless asked for, and bounded in time and in size', async () => {
+  test('is off by default, and limited in time and size', async () => {
     const asked: string[] = [];
     const counting = createServer((request, response) => {
       let body = '';
@@ -337,12 +337,12 @@ describe('the cache', () => {
   });
 });
 
-describe('how long a cached answer is used', () => {
+describe('a cached answer is used', () => {
   const START = Date.parse('2030-01-01T00:00:00Z');
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'], now: START }));
   afterEach(() => void vi.useRealTimers());
 
-  /** An authorization server that gives each answer after the other, the last one again and again. */
+  /** An authorization server that gives these answers in order, and repeats the last one. */
   async function answering(...answers: readonly (object | number | Promise<object>)[]) {
     const asked: string[] = [];
     const server = createServer((request, response) => {
@@ -374,7 +374,7 @@ describe('how long a cached answer is used', () => {
     ['a token that is not active', NONE, 401],
     ['a token for another target', usable({ aud: 'https://other.example/' }), 401],
     ['a token that is bound to what is not known', usable({ cnf: { 'x5t#S256': 'x' } }), 401],
-  ])('of %s: as many seconds as were said, and no longer', async (_, answer, status) => {
+  ])('for %s: for the configured seconds, and no longer', async (_, answer, status) => {
     const { issuer, asked } = await answering(answer);
     const resource = resourceServer({ issuer, cache: CACHE });
     for (const [milliseconds, times] of [
@@ -391,7 +391,7 @@ describe('how long a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('never past the exp of its token: what is answered then is what counts', async () => {
+  test('never past the exp of its token: after that the new answer counts', async () => {
     const exp = START / 1000 + 10;
     const { issuer, asked } = await answering(usable({ exp }), NONE);
     const resource = resourceServer({ issuer, cache: { seconds: 3600, entries: 10 } });
@@ -403,7 +403,7 @@ describe('how long a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('no longer when the clock is set back, in which exp is read', async () => {
+  test('no longer if the clock by which exp is read is set back', async () => {
     const { issuer, asked } = await answering(usable({ exp: START / 1000 + 10 }), NONE);
     const resource = resourceServer({ issuer, cache: CACHE });
     expect(await use(resource)).toBe(200);
@@ -413,7 +413,7 @@ describe('how long a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('counted from the question: a slow answer is not used for longer', async () => {
+  test('from the time of the question: a slow answer is not used for longer', async () => {
     const slow = Promise.withResolvers<object>();
     const { issuer, asked } = await answering(slow.promise, NONE);
     const resource = resourceServer({ issuer, cache: CACHE });
@@ -428,7 +428,7 @@ describe('how long a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('not after a later question was answered: an answer that was overtaken is not kept', async () => {
+  test('until a later question is answered: an overtaken answer is not kept', async () => {
     const isAsked = Promise.withResolvers<null>();
     const overtaken = Promise.withResolvers<object>();
     let times = 0;
@@ -453,7 +453,7 @@ describe('how long a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('for each scope by itself: a scope that is missing is missing from the cache, too', async () => {
+  test('per scope: an answer that lacks a scope also lacks it in the cache', async () => {
     const { issuer, asked } = await answering(usable());
     const resource = resourceServer({ issuer, cache: CACHE });
     expect(await use(resource, 't', SCOPE)).toBe(200);
@@ -461,7 +461,7 @@ describe('how long a cached answer is used', () => {
     expect(asked).toEqual(['t']);
   });
 
-  test('not where there was no answer: a failure is asked about again', async () => {
+  test('only if there was an answer: a failure is asked about again', async () => {
     const { issuer, asked } = await answering(500, { nothing: true }, usable());
     const resource = resourceServer({ issuer, cache: CACHE });
     expect([await use(resource), await use(resource), await use(resource)]).toEqual([503, 503, 200]);
@@ -469,7 +469,7 @@ describe('how long a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test('only while there is room: the answer that was asked for longest ago goes first', async () => {
+  test('while there is room: the answer to the oldest question goes first', async () => {
     const exp = START / 1000 + 10;
     const { issuer, asked } = await answering(usable({ exp }), usable(), usable());
     const resource = resourceServer({ issuer, cache: { seconds: 60, entries: 2 } });
@@ -485,7 +485,7 @@ describe('how long a cached answer is used', () => {
   });
 
   // @shows AS-12.20
-  test.each([0, Number.NaN])('keeps nothing where there is room for %j', async (entries) => {
+  test.each([0, Number.NaN])('never with room for %j', async (entries) => {
     const { issuer, asked } = await answering(usable());
     const resource = resourceServer({ issuer, cache: { seconds: 60, entries } });
     await use(resource, 'a');
@@ -493,14 +493,14 @@ describe('how long a cached answer is used', () => {
     expect(asked).toEqual(['a', 'a']);
   });
 
-  test('without a cache, the answer of this moment', async () => {
+  test('never without a cache: each answer is new', async () => {
     const { issuer, asked } = await answering(usable(), NONE);
     const resource = resourceServer({ issuer, cache: { seconds: 0, entries: 10 } });
     expect([await use(resource), await use(resource), asked.length]).toEqual([200, 401, 2]);
   });
 });
 
-describe('what an authorization server says of a token', () => {
+describe('what an authorization server says about a token', () => {
   async function says(answer: object): Promise<string> {
     const server = createServer((_, response) =>
       response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer)),
@@ -560,7 +560,7 @@ describe('what an authorization server says of a token', () => {
   });
 
   // @shows AS-12.19
-  test('our own secret, in whichever form it was sent, is told to nothing that logs', async () => {
+  test('our own secret, in any form in which it was sent, reaches no log', async () => {
     const clientSecret = 'a b/c+d%é';
     const basic = btoa(`${encodeURIComponent('app')}:${encodeURIComponent(clientSecret)}`);
     const told: unknown[] = [];
@@ -572,7 +572,7 @@ describe('what an authorization server says of a token', () => {
     expect(told).toEqual([null, null, '<a-name>']);
   });
 
-  test('whose token it is, and for how long', async () => {
+  test('the owner of the token, and its lifetime', async () => {
     const told = { client_id: 'app', sub: 'ada', exp: 1_900_000_000, scope: ' a  notes:read ' };
     const issuer = await says({ active: true, ...told });
     expect(await resourceServer({ issuer }).authorize('Bearer t', SCOPE)).toEqual({
@@ -590,7 +590,7 @@ describe('what an authorization server says of a token', () => {
     });
   });
 
-  test.each(['', '/', '/base', '/base/'])('is asked below an issuer that ends in %j', async (end) => {
+  test.each(['', '/', '/base', '/base/'])('is requested below an issuer that ends in %j', async (end) => {
     const asked: string[] = [];
     const server = createServer(({ url, method, headers }, response) => {
       asked.push(`${method} ${url} ${headers.authorization}`);
@@ -610,10 +610,10 @@ describe('what an authorization server says of a token', () => {
   });
 });
 
-describe('what an API elsewhere is told of a refusal', () => {
+describe('an API elsewhere learns of a refusal, which', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  /** An authorization server that answers in this way. */
+  /** An authorization server that answers this way. */
   async function authorizationServer(answer: RequestListener): Promise<string> {
     const server = createServer(answer).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -625,7 +625,7 @@ describe('what an API elsewhere is told of a refusal', () => {
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(body);
   const active = (members: object) => says(JSON.stringify({ active: true, scope: SCOPE, ...members }));
 
-  /** The clock of a request stands still until the test moves it. */
+  /** The clock of a request, which only the test moves. */
   function clock(): () => void {
     const controller = new AbortController();
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
@@ -637,10 +637,10 @@ describe('what an API elsewhere is told of a refusal', () => {
 
   interface Row {
     readonly title: string;
-    /** `Bearer` and a token that nobody knows unless given. */
+    /** `Bearer` and an unknown token, unless given. */
     readonly authorization?: string | null;
     readonly options?: () => Promise<Partial<ResourceServerOptions>>;
-    /** What is told beside the reason; of an unusable request that came with a token unless given. */
+    /** What is reported besides the reason; for an unusable request with a token, unless given. */
     readonly told?: Partial<Refusal>;
   }
 
@@ -649,7 +649,7 @@ describe('what an API elsewhere is told of a refusal', () => {
   const AWAY = { status: 503, error: 'temporarily_unavailable' } as const;
   const UNKNOWN = 'a-token-that-nobody-knows';
 
-  /** For each reason that needs no bound token, all its ways. */
+  /** For each reason that needs no bound token, every way to cause it. */
   const ROWS: Readonly<Record<Exclude<RefusalReason, BoundReason>, readonly Row[]>> = {
     no_token: ['', ' ', null].map((authorization) => ({
       title: `${authorization}`,
@@ -786,7 +786,7 @@ describe('what an API elsewhere is told of a refusal', () => {
   const rows = Object.entries(ROWS).flatMap(([reason, each]) =>
     each.map((row) => ({ reason, ...wrapped(row) })),
   );
-  /** Its getters are asked when the test runs. */
+  /** Its getters run when the test runs. */
   function wrapped(row: Row) {
     return { title: row.title, row };
   }
@@ -817,7 +817,7 @@ describe('what an API elsewhere is told of a refusal', () => {
   });
 
   // @shows AS-12.19
-  test('is the same of an answer that is cached', async () => {
+  test('is the same for a cached answer', async () => {
     const told: Refusal[] = [];
     let asked = 0;
     const answer = active({ aud: 'https://b.example/', client_id: 'a' });
@@ -856,7 +856,7 @@ describe('what an API elsewhere is told of a refusal', () => {
       'the type of a JWT',
       (said) => says(`${said}.${said}.x`, 200, { 'Content-Type': 'application/token-introspection+jwt' }),
     ],
-  ])('has nothing that was sent in it where the authorization server repeats it: %s', async (_, answer) => {
+  ])('repeats nothing that was sent, even if the authorization server does: %s', async (_, answer) => {
     for (const secret of [UNKNOWN, asker.secret]) {
       const told: Refusal[] = [];
       const issuer = await authorizationServer(answer(secret));
@@ -870,7 +870,7 @@ describe('what an API elsewhere is told of a refusal', () => {
   });
 
   test.each([7, {}, ['a'], 'a\nb', 'a\u2028', '', 'a'.repeat(2049)])(
-    'has no client id that is none: %j',
+    'has no invalid client id: %j',
     async (clientId) => {
       const told: Refusal[] = [];
       const issuer = await authorizationServer(active({ scope: '', client_id: clientId }));
@@ -882,7 +882,7 @@ describe('what an API elsewhere is told of a refusal', () => {
 
   // @shows AS-12.19
   test.each(['订单:read', 'a\nb'])(
-    'is what is answered, also where no header field holds the scope %j: 503, as before',
+    'matches the answer, also if no header field can hold the scope %j: 503, as before',
     async (scope) => {
       const told: Refusal[] = [];
       const issuer = await authorizationServer(active({ scope: 'another' }));
@@ -910,14 +910,11 @@ describe('what an API elsewhere is told of a refusal', () => {
     },
   );
 
-  test.each([null, {}, 'console'])(
-    'is told to nobody by what is no function, and that is said at the start: %j',
-    (it) => {
-      expect(() => resourceServer({ onRefusal: it as never })).toThrow(
-        new TypeError('onRefusal: must be a function'),
-      );
-    },
-  );
+  test.each([null, {}, 'console'])('needs a function to report to, or the start fails: %j', (it) => {
+    expect(() => resourceServer({ onRefusal: it as never })).toThrow(
+      new TypeError('onRefusal: must be a function'),
+    );
+  });
 
   // @shows AS-12.19
   test.each<readonly [string, (refusal: Refusal) => unknown]>([
@@ -946,7 +943,7 @@ describe('what an API elsewhere is told of a refusal', () => {
       (refusal) => Object.assign(refusal, { status: 200, error: 'none', scope: '"' }),
     ],
     ['answers something else', () => new Response('come in')],
-  ])('changes no answer when whoever is told %s', async (_, onRefusal) => {
+  ])('does not change the answer if the function %s', async (_, onRefusal) => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => void unhandled.push(reason);
     process.on('unhandledRejection', note);
@@ -985,7 +982,7 @@ describe('what an API elsewhere is told of a refusal', () => {
   });
 
   // @shows AS-12.19
-  test('has reasons that the page explains, each, and no other', () => {
+  test('has a reason that the page explains, and the page explains no other', () => {
     const read = (file: string) => readFileSync(path.join(import.meta.dirname, '..', file), 'utf8');
     const reasons = Object.keys(ANSWERS);
     const [, section = ''] = read('docs/protecting-an-api.md').split('\n## Why an API elsewhere refuses\n');

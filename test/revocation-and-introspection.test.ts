@@ -71,7 +71,7 @@ describe('POST /oauth/revoke', () => {
   });
 
   // @shows AS-10.1, RFC7009-2.1e, RFC7009-2.2
-  test("an unknown or somebody else's token: 200, and nothing", async () => {
+  test("an unknown token, or another client's: 200, and nothing happens", async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const other = await registerClient(portal);
     for (const token of ['unknown', '\0', 'a\0.b.c']) await expectAccepted(other, { token });
@@ -82,7 +82,7 @@ describe('POST /oauth/revoke', () => {
   });
 
   // @shows RFC7009-2.1b, RFC9700-2.2.2
-  test('a public client revokes its own by its id', async () => {
+  test('a public client revokes its own token with its id', async () => {
     const own = await registerClient(portal, { public: true });
     const visitor = await portal.signedIn(ADA);
     const code = await obtainCode(portal, own, visitor);
@@ -132,7 +132,7 @@ describe('POST /oauth/revoke', () => {
 
 describe('POST /oauth/introspect', () => {
   // @shows AS-2.4, AS-6.5, AS-10.3, AS-10.4, RFC6749-10.16, RFC7662-2.1a, RFC7662-2.2a, RFC7662-4b, RFC7662-5
-  test('tells a resource server elsewhere what a token is good for, by the public subject', async () => {
+  test('tells a resource server elsewhere what a token allows, with the public subject', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const told = await introspect(tokens.access_token);
     const { sub } = (await (await callApi(portal, '/oauth/userinfo', tokens.access_token)).json()) as {
@@ -164,7 +164,7 @@ describe('POST /oauth/introspect', () => {
   });
 
   // @shows AS-10.3, AS-10.4
-  test('a demoted person takes effect on the next call', async () => {
+  test('shows a demotion of the person on the next call', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA, { scope: 'notes:read notes:write' });
     await portal.deny(ADA, 'notes.edit');
     try {
@@ -196,7 +196,7 @@ describe('POST /oauth/introspect', () => {
   });
 
   // @shows AS-10.2, AS-10.3, AS-14.5, RFC7662-2.1b, RFC7662-2.3
-  test('is for a confidential client with the right, and for nobody else', async () => {
+  test('is only for a confidential client with the right to it', async () => {
     const { access_token: token } = await obtainTokens(portal, client, ADA);
     expect((await post('/oauth/introspect', null, { token })).status).toBe(401);
     expect((await post('/oauth/introspect', { ...api, secret: 'wrong' }, { token })).status).toBe(401);

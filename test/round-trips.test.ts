@@ -50,7 +50,7 @@ describe('round trips to the server', () => {
           await find(id, on);
         }),
     ],
-  ])('of %s: %i', async (_, count, work) => {
+  ])('for %s: %i', async (_, count, work) => {
     const way = await openWay(store.url);
     await work(way.database, 1);
     way.sent = 0;
@@ -58,7 +58,7 @@ describe('round trips to the server', () => {
     expect(way.sent).toBe(count);
   });
 
-  test('of introspection three, of UserInfo two, of client credentials two', async () => {
+  test('for introspection three, for UserInfo two, for client credentials two', async () => {
     const way = await openWay(inject('databaseServer') ?? '');
     const portal = await startPortal({ databaseServer: way.url });
     onTestFinished(() => portal.close());
@@ -79,7 +79,8 @@ describe('round trips to the server', () => {
     };
     const sent: Record<string, number> = {};
     for (const [name, ask] of Object.entries(asked)) {
-      // The first ones learn the permissions to read along, and prepare.
+      // The first requests learn which permissions to read in the same query, and prepare
+      // statements.
       for (let time = 0; time < 3; time += 1) expect((await ask()).status).toBe(200);
       way.sent = 0;
       await ask();
@@ -89,7 +90,7 @@ describe('round trips to the server', () => {
   });
 
   // The table of docs/running-on-several-machines.md.
-  test('of each request of an authorization', async () => {
+  test('for each request of an authorization', async () => {
     const way = await openWay(inject('databaseServer') ?? '');
     const portal = await startPortal({ databaseServer: way.url });
     onTestFinished(() => portal.close());
@@ -102,7 +103,8 @@ describe('round trips to the server', () => {
       counts[name] = way.sent;
       return answer;
     };
-    // The first one learns the permissions to read along, and prepares.
+    // The first request learns which permissions to read in the same query, and prepares
+    // statements.
     for (let time = 0; time < 2; time += 1) {
       const consent = await counted('consent page', () => visitor.visit(authorizationUrl(portal, client)));
       const back = await counted('consent', () => visitor.submit(consent, { decision: 'allow' }));
@@ -128,7 +130,8 @@ describe('round trips to the server', () => {
       }
     }
     const isPostgres = way.database.dialect === 'postgres';
-    // Where issuing is no single statement, it has a BEGIN, a second statement and a COMMIT of its own.
+    // If tokens cannot be issued in a single statement, issuing has its own BEGIN, a second
+    // statement and a COMMIT.
     const more = isPostgres ? 0 : 3;
     expect(counts).toEqual({
       'consent page': 6,
@@ -152,7 +155,7 @@ describe('every transaction runs at READ COMMITTED', () => {
     });
 
   // @shows AS-18.15
-  test('from the first of a connection on, and on the one that takes its place', async () => {
+  test('from the first on a connection on, and on a replacement of the connection', async () => {
     const way = await openWay(store.url);
     for (const id of [1, 2]) {
       expect(await seesOthers(way.database, id)).toEqual({ before: [], after: [{ id, name: 'a' }] });
@@ -176,7 +179,7 @@ describe('every transaction runs at READ COMMITTED', () => {
           "SET tx_isolation = 'REPEATABLE-READ'",
           'SET autocommit = 0',
         ],
-  )('also after the application has said %s', async (statement) => {
+  )('also after the application has run %s', async (statement) => {
     const way = await openWay(store.url);
     await way.database.execute(statement);
     expect(await seesOthers(way.database, 5)).toEqual({ before: [], after: [{ id: 5, name: 'a' }] });
@@ -187,7 +190,7 @@ describe('every transaction runs at READ COMMITTED', () => {
   });
 
   // @shows AS-18.15
-  test('also when the URL asks that connections be reset, which makes them forget what they were told', async () => {
+  test('also if the URL asks that connections are reset, which discards their settings', async () => {
     const database = openDatabase(`${store.url}?resetOnRelease=true`, { directory: '/' });
     onTestFinished(() => database.close());
     for (const id of [8, 9, 10])
@@ -224,7 +227,7 @@ describe('every transaction runs at READ COMMITTED', () => {
 });
 
 // @shows AS-18.15
-test('what a statement answers is by the columns that it has now, though it has run before', async () => {
+test('a prepared statement returns the columns that exist now', async () => {
   const database = openDatabase(store.url, { directory: '/' });
   onTestFinished(() => database.close());
   await database.execute('CREATE TABLE shapes (id INTEGER PRIMARY KEY, size BIGINT)');
@@ -238,7 +241,7 @@ test('what a statement answers is by the columns that it has now, though it has 
   expect([await ask(), await ask()]).toEqual([[{ id: 1, size: '7 m' }], [{ id: 1, size: '7 m' }]]);
 });
 
-test('a statement that fails says in its stack who asked', async () => {
+test('a failed statement has its caller in the stack', async () => {
   const asking = other.execute('SELECT id FROM nothing');
   await expect(asking).rejects.toMatchObject({ stack: expect.stringContaining('round-trips.test') });
 });

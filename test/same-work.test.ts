@@ -6,12 +6,15 @@ import { differencesAtOnce, differencesOf, firstDifferencesOf, isSlow } from './
 import { ROWS } from './support/timing/rows.ts';
 import { startWorld, type World } from './support/timing/world.ts';
 
-/** What is refused in the same words costs the same work, counted: docs/assurance.md has what that takes in time. */
+/**
+ * Refusals with the same words cost the same counted work: docs/assurance.md says how long that
+ * takes.
+ */
 
 describe.each([
   ['also where secrets may have been hashed elsewhere', true],
   ['where they may not', false],
-])('what is refused costs the same, %s', (_, takesImported) => {
+])('refusals cost the same, %s', (_, takesImported) => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ hashing: 'argon2id', takesImported });
@@ -31,7 +34,7 @@ describe.each([
 const SLOW = ROWS.filter(isSlow);
 
 // @shows AS-9.3
-test.each(SLOW)('$name: whichever is the very first request of a process costs the same', async (row) => {
+test.each(SLOW)('$name: the very first request of a process costs the same, whichever it is', async (row) => {
   expect(await firstDifferencesOf(row)).toEqual([]);
 });
 
@@ -40,8 +43,11 @@ test.each(SLOW)('$name: two at once cost the same', async (row) => {
   expect(await differencesAtOnce(row)).toEqual([]);
 });
 
-describe('the keys that stand for nobody’s', () => {
-  /** The private parts of those keys, as RFC 7515 appendix A.3 and RFC 8037 appendix A.1 print them: everybody has them. */
+describe('the keys that stand in for unknown clients', () => {
+  /**
+   * The private parts of those keys, as RFC 7515 appendix A.3 and RFC 8037 appendix A.1 print them:
+   * they are public.
+   */
   const PRINTED = [
     {
       algorithm: 'ES256',
@@ -66,7 +72,7 @@ describe('the keys that stand for nobody’s', () => {
 
   // @shows AS-23.2
   test.each(PRINTED)(
-    'open nothing, with a signature that is right: $algorithm',
+    'let no client in, even with a valid signature: $algorithm',
     async ({ algorithm, jwk }) => {
       const world = await startWorld({ hashing: 'argon2id', takesImported: false });
       try {

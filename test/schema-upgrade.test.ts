@@ -10,7 +10,7 @@ import { createDatabase } from './support/database.ts';
 import { ADA, callApi, obtainTokens, refresh, registerClient, startPortal } from './support/portal.ts';
 
 // @shows AS-4.3, AS-4.10, AS-20.1, AS-20.2
-test('a step of a later release leaves tokens and client secrets good', async () => {
+test('a step of a later release keeps tokens and client secrets valid', async () => {
   const running = await startPortal();
   onTestFinished(() => running.close());
   const client = await registerClient(running);
@@ -48,14 +48,14 @@ describe('applying the schema', () => {
   });
 
   // @shows AS-13.8, AS-20.2
-  test('of two processes that migrate at once one does it, the other waits and finds it done', async () => {
+  test('of two simultaneous migrations one does the work, and the other waits and finds it done', async () => {
     const up = () =>
       portico(['db:migrate', 'up', '--json'], {
         cwd: path.join(ROOT, 'examples', 'portal'),
         env: { APP_ENV: 'dev', DATABASE_URL: database.url, STORAGE_DIR: folder },
       });
     const results = await Promise.all([up(), up(), up()]);
-    // What takes longer than five seconds is told while it goes on.
+    // A step that takes longer than five seconds is reported while it runs.
     const said = ({ stderr }: ConsoleResult) => stderr.replaceAll(/^Applying the schema\b.*\n/gm, '');
     expect(results.map((result) => ({ code: result.code, said: said(result) }))).toEqual(
       Array.from({ length: 3 }, () => ({ code: 0, said: '' })),
@@ -66,7 +66,7 @@ describe('applying the schema', () => {
     expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
   });
 
-  test('a step may take longer than any request, and whoever waits for it longer still', async () => {
+  test('a step may take longer than any request, and waiting for it even longer', async () => {
     const pause = { sqlite: 'SELECT 1', postgres: 'SELECT pg_sleep(11)', mysql: 'SELECT SLEEP(11)' } as const;
     const step: Migration = {
       name: 'test_0000_slow',

@@ -16,7 +16,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** Claims by scopes of the host's own. */
+/** Claims of the host's own scopes. */
 
 const OFFERED = {
   roles: ['editor'],
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** What the ID token and UserInfo say beside what the protocol does, which has to be the same. */
+/** The ID token and UserInfo besides the protocol's members, which must be the same. */
 async function released(tokens: Tokens): Promise<Readonly<Record<string, unknown>>> {
   const { iss, aud, sub, exp, iat, at_hash: hash, nonce, ...inToken } = decodeJwt(tokens.id_token);
   expect([iss, aud, typeof hash]).toEqual([portal.url, client.id, 'string']);
@@ -79,7 +79,7 @@ describe('claims of a scope of oauth_server:scopes', () => {
     ['openid plan:read', { ...PLAN, tenant_id: 't-1' }],
     ['openid plan:read team:read', { ...PLAN, roles: ['editor'], tenant_id: 't-1', email: EMAIL }],
     ['openid phone', { phone_number: '123', roles: ['editor'] }],
-  ])('%s: in the ID token and at UserInfo alike, and nothing besides', async (scope, claims) => {
+  ])('%s: the same in the ID token and at UserInfo, and no others', async (scope, claims) => {
     const tokens = await obtainTokens(portal, client, ADA, { scope });
     expect(await released(tokens)).toEqual(claims);
     const next = (await (await refresh(portal, client, tokens.refresh_token)).json()) as Tokens;
@@ -87,7 +87,7 @@ describe('claims of a scope of oauth_server:scopes', () => {
   });
 
   // @shows AS-3.8
-  test('are released for as long as the person holds the permission of the scope', async () => {
+  test('are released while the person holds the permission of the scope', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid team:read' });
     await portal.deny(ADA, 'notes.read');
     let next: Tokens;
@@ -103,7 +103,7 @@ describe('claims of a scope of oauth_server:scopes', () => {
   });
 
   // @shows AS-3.9
-  test('of ill-formed Unicode are left out, and the log names them once: no reader has to mend them', async () => {
+  test('with ill-formed Unicode are left out, and the log names them once', async () => {
     const claims = () => ({
       roles: ['editor', 'half\uD800'],
       tenant_id: { name: { '\uDC00': 1 } },

@@ -6,7 +6,7 @@ import { readMarks } from '../tools/scripts/conformance/marks.ts';
 import { chapters } from '../tools/scripts/conformance/rules.ts';
 import { ROOT } from './support/console.ts';
 
-/** What these pages promise has rules, and tests that show them. */
+/** The promises of these pages have rules, and tests that show them. */
 
 const RULES = new Set(chapters(ROOT).flatMap(({ rules }) => rules.map(({ id }) => id)));
 const RULE = /\[((?:AS|MCP|HOST|API|RFC\d+)-[\d.]+[a-z]?)\]/g;
@@ -28,7 +28,7 @@ interface Promised {
   readonly tests: readonly string[];
 }
 
-/** Rows of the tables that end in what shows a promise. */
+/** The rows of the tables whose last column proves a promise. */
 function promises(page: string, text = readFileSync(path.join(ROOT, page), 'utf8')): readonly Promised[] {
   let isPromise = false;
   return text.split('\n').flatMap((line, at) => {
@@ -42,7 +42,9 @@ function promises(page: string, text = readFileSync(path.join(ROOT, page), 'utf8
   });
 }
 
-/** What is wrong with rows: what they name is not there, or does not show what they say. */
+/**
+ * What is wrong with rows: a named rule or test that is missing, or that does not show the promise.
+ */
 function problemsOf(rows: readonly Promised[]): readonly string[] {
   return rows.flatMap(({ where, rules, tests }) => {
     const shows = (file: string) =>
@@ -62,7 +64,7 @@ describe.each([
 ])('%s', (page, least) => {
   const rows = promises(page);
 
-  test('has a rule and a test for each of its promises, which show what they are named for', () => {
+  test('has a rule and a test for each promise, which show what they are named for', () => {
     expect(rows.length).toBeGreaterThan(least);
     expect(problemsOf(rows)).toEqual([]);
   });
@@ -90,12 +92,12 @@ describe('a row', () => {
     ],
     ['without a test', '[AS-8.3](x) | of course', 'no test'],
     ['without a rule', 'one of ours | [consent](../test/consent.test.ts)', 'no rule'],
-  ])('%s is found', (_, cells, problem) => {
+  ])('%s is reported', (_, cells, problem) => {
     expect(problemsOf(promises('page', `${HEADER}| Threat | ${cells} |`))).toContain(`page:3: ${problem}`);
   });
 });
 
-test('the threat model has a part for each boundary of its drawing, and each says what is not done', () => {
+test('the threat model has a section for each boundary of its drawing, and each says what is not done', () => {
   const text = readFileSync(path.join(ROOT, 'docs/threat-model.md'), 'utf8');
   const parts = text.split(/^### /m).slice(1);
   expect(parts.map((part) => /^\d+(?: [a-z ]+and \d+)?/i.exec(part)?.[0])).toEqual([

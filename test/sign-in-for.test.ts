@@ -12,7 +12,7 @@ import {
 } from './support/portal.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** What a sign-in page says of the authorization request that led to it. */
+/** What a sign-in page shows of the waiting authorization request. */
 const clock = createClock();
 let portal: RunningPortal;
 let client: TestClient;
@@ -35,7 +35,7 @@ afterAll(() => portal.close());
 
 type Changes = Readonly<Record<string, string | undefined>>;
 
-/** The sign-in page that a request leads to. */
+/** The sign-in page to which a request leads. */
 const signInPage = (changes: Changes = {}, visitor = portal.visitor(), of = client) =>
   visitor.visit(authorizationUrl(portal, of, changes));
 const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
@@ -43,7 +43,7 @@ const identifierOn = (html: string) => /<input id="identifier"[^>]* value="([^"]
 
 describe('the sign-in page of the kit', () => {
   // @shows AS-39.1
-  test('says for which application somebody signs in, also after a wrong password', async () => {
+  test('names the application for which a person signs in, also after a wrong password', async () => {
     const visitor = portal.visitor();
     const page = await signInPage({}, visitor);
     expect(new URL(page.url).pathname).toBe('/login');
@@ -58,7 +58,7 @@ describe('the sign-in page of the kit', () => {
   });
 
   test.each(['/login', '/login?return_to=/notes', '/login?return_to=%2Foauth%2Fauthorize%3Frequest_id%3Dx'])(
-    'says nothing of it at %s',
+    'names no application at %s',
     async (path) => {
       const visitor = portal.visitor();
       await signInPage({}, visitor);
@@ -67,7 +67,7 @@ describe('the sign-in page of the kit', () => {
   );
 
   // @shows AS-39.1
-  test('says it to the browser that asked alone, for the last request of that browser, and as long as that waits', async () => {
+  test('names it only in the browser of the request, for its last request, while that waits', async () => {
     const visitor = portal.visitor();
     const page = await signInPage({}, visitor);
     const says = async (at: Visitor) => (await (await at.get(page.url)).text()).includes('to continue to');
@@ -83,7 +83,7 @@ describe('the sign-in page of the kit', () => {
   });
 
   // @shows AS-39.2
-  test('names a client that nobody vouches for by its host, and never by the name that it gives itself', async () => {
+  test('names an unverified client by its host, and never by its self-given name', async () => {
     const registered = await fetch(`${portal.url}/oauth/register`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -141,7 +141,7 @@ describe('the sign-in page of the kit', () => {
   });
 
   // @shows AS-39.3
-  test('shows a login_hint as text, and none that is too long, repeated or cannot be read', async () => {
+  test('shows a login_hint as text, and none that is too long, repeated or unreadable', async () => {
     expect(identifierOn(await (await signInPage({ login_hint: '"><script>' })).text())).toBe(
       '&quot;&gt;&lt;script&gt;',
     );
@@ -157,7 +157,7 @@ describe('the sign-in page of the kit', () => {
   });
 
   // @shows AS-39.3
-  test('is the same for a login_hint of somebody and of nobody', async () => {
+  test('is the same for the login_hint of a known and an unknown person', async () => {
     const page = async (hint: string) =>
       (await (await signInPage({ login_hint: hint })).text())
         .replaceAll(hint, 'hint')
@@ -199,7 +199,7 @@ describe('a sign-in page of the application itself', () => {
     const endpoint = server.endpoints.find(({ name }) => name === 'oauth_server_authorize');
     const request = new Request(new URL(at, server.issuer), { headers: { cookie } });
     const response = (await endpoint?.handle(request)) ?? Response.error();
-    // The other one tells browsers apart.
+    // The other server tells browsers apart.
     const cookies = response.headers.getSetCookie().filter((cookie) => !cookie.includes('portico_browser'));
     const [, returnTo = ''] = /[?&]return_to=([^&]*)/.exec(response.headers.get('location') ?? '') ?? [];
     return { status: response.status, cookies, returnTo: decodeURIComponent(returnTo) };
@@ -207,7 +207,7 @@ describe('a sign-in page of the application itself', () => {
   const sentBack = (cookies: readonly string[]) => cookies.map((cookie) => cookie.split(';')[0]).join('; ');
 
   // @shows AS-39.4
-  test('is told who waits, the hint and the languages, by a Request or by the headers that a framework has', async () => {
+  test('learns who waits, the hint and the languages, from a Request or from the headers of a framework', async () => {
     const server = serverOf();
     const { cookies, returnTo } = await asked(server, { login_hint: ADA, ui_locales: 'de-AT en' });
     const cookie = sentBack(cookies);
@@ -230,12 +230,12 @@ describe('a sign-in page of the application itself', () => {
       returnTo.replace('/authorize', '/applications'),
       'a b',
       'https://',
-      // As frameworks have a parameter that is repeated.
+      // As frameworks represent a repeated parameter.
       [returnTo] as unknown as string,
     ])
       expect(await server.waitingFor(request, elsewhere)).toBeNull();
     expect(await server.waitingFor({ headers: { cookie: [cookie] } }, returnTo)).toBeNull();
-    // A cookie of another name, or one that cannot be opened, tells nothing, and hides nothing.
+    // A cookie of another name, or an unreadable one, adds nothing and hides nothing.
     const [name = '', value = ''] =
       cookie
         .split('; ')
@@ -259,7 +259,7 @@ describe('a sign-in page of the application itself', () => {
   });
 
   // @shows AS-39.4
-  test('keeps neither hint nor languages with a request where nobody reads them, which may be as long as before', async () => {
+  test('keeps neither hint nor languages with a request if they are not read, so it may be as long as before', async () => {
     const sizeWith = async (server: Server, changes: Changes = {}) =>
       (await asked(server, changes)).cookies[0]?.length ?? 0;
     const [login_hint, ui_locales] = ['ada'.repeat(80), 'de fr es pt ja ar'];
@@ -273,7 +273,7 @@ describe('a sign-in page of the application itself', () => {
   });
 
   // @shows AS-39.4
-  test('is told by an encrypted cookie for its path alone; one that asks for nothing has none', async () => {
+  test('learns it from an encrypted cookie, only for its path; one without this need gets no cookie', async () => {
     const { cookies } = await asked(serverOf(), { login_hint: ADA });
     const [waits = '', tells = '', ...more] = cookies;
     expect([waits.startsWith('__Secure-portico_request_'), more]).toEqual([true, []]);
@@ -283,7 +283,7 @@ describe('a sign-in page of the application itself', () => {
     expect(Buffer.from(tells.split('.')[1] ?? '', 'base64url').toString('latin1')).not.toContain('Notebook');
     expect((await asked(serverOf({ tellsWhoWaits: false }))).cookies).toHaveLength(1);
     expect((await asked(serverOf({ loginUrl: () => 'https://id.example/' }))).cookies).toHaveLength(1);
-    // Nor has a page elsewhere, by an address that is none, or one that ends a cookie's path.
+    // Nor does a page elsewhere, with an invalid address or one that ends a cookie's path.
     for (const loginUrl of ['https://', '/sign;in']) {
       const { status, cookies: sent } = await asked(serverOf({ loginUrl: () => loginUrl }));
       expect([status, sent.length]).toEqual([302, 1]);
@@ -297,7 +297,7 @@ describe('a sign-in page of the application itself', () => {
     );
   });
 
-  test('is told nothing of a client that is gone when somebody comes back without being signed in', async () => {
+  test('shows no removed client to a person who returns without being signed in', async () => {
     const server = serverOf();
     const own = await registerClient(portal);
     const url = new URL(authorizationUrl(portal, own, { scope: 'notes:read' }));

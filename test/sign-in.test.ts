@@ -12,7 +12,7 @@ import { RUNS_ALL, SCALE } from './support/scale.ts';
 import { createRandom } from './support/random.ts';
 import { createVisitor, formOf, type Visitor } from './support/visitor.ts';
 
-/** The kit's sign-in page for browsers and guessers; X-Forwarded-For gives their addresses. */
+/** The kit's sign-in page, with browsers and attackers; X-Forwarded-For sets their addresses. */
 const clock = createClock();
 const never = () => 0.999;
 let random = never;
@@ -49,7 +49,7 @@ interface Attempt {
   readonly visitor?: Visitor;
 }
 
-/** Fills in the form of a page that was opened before. */
+/** Submits the form of a page that was opened before. */
 async function tryToSignIn(password: string, attempt: Attempt = {}): Promise<Response> {
   const { identifier = ADA, from = address, visitor = createVisitor(portal.url) } = attempt;
   const page = await visitor.get('/login');
@@ -71,7 +71,7 @@ async function guess(times: number, attempt: Attempt = {}): Promise<void> {
 
 describe('the sign-in page', () => {
   // @shows HOST-2.1
-  test('stores nothing until somebody is signed in', async () => {
+  test('stores nothing until a person is signed in', async () => {
     const before = await sessions();
     for (let count = 0; count < 5; count += 1) {
       const visitor = portal.visitor();
@@ -88,7 +88,7 @@ describe('the sign-in page', () => {
   });
 
   // @shows HOST-2.1
-  test('works in several tabs, also in one that was opened before somebody signed in', async () => {
+  test('works in several tabs, including one that was opened before sign-in', async () => {
     const visitor = portal.visitor();
     const [first, second] = [await visitor.get('/login'), await visitor.get('/login')];
     const form = { identifier: ADA, password: PASSWORD };
@@ -99,7 +99,7 @@ describe('the sign-in page', () => {
   });
 
   // @shows HOST-2.1
-  test('works after hours of waiting, and asks again when a session ended meanwhile', async () => {
+  test('works after hours of waiting, and asks again if a session ended meanwhile', async () => {
     const form = { identifier: ADA, password: PASSWORD };
     const [visitor, signedIn] = [portal.visitor(), await portal.signedIn(ADA)];
     const [page, another] = [await visitor.get('/login'), await signedIn.get('/login')];
@@ -131,7 +131,7 @@ describe('the sign-in page', () => {
           redirect: 'manual',
         }),
     ],
-  ])('a form %s signs nobody in, and is answered with a form that does', async (_, send) => {
+  ])('a form %s signs no person in, and the answer has a form that does', async (_, send) => {
     const before = await sessions();
     const visitor = portal.visitor();
     const { fields } = formOf(await (await visitor.get('/login?return_to=/notes')).text());
@@ -151,7 +151,7 @@ describe('the sign-in page', () => {
   });
 
   test.each(['the first', 'the last'])(
-    'of the first tabs of a fresh browser, opened at once, %s signs in where the browser says whose form it is',
+    'of the first tabs of a new browser, opened at once, %s signs in if the browser sends the origin of the form',
     async (which) => {
       const visitor = portal.visitor();
       const tabs = await Promise.all([visitor.get('/login'), visitor.get('/login')]);
@@ -167,7 +167,7 @@ describe('the sign-in page', () => {
     },
   );
 
-  test('its token opens nothing for somebody who is signed in', async () => {
+  test('its token opens nothing for a signed-in person', async () => {
     const visitor = portal.visitor();
     const page = await visitor.get('/login');
     const { _csrf = '' } = formOf(await page.clone().text()).fields;
@@ -177,7 +177,7 @@ describe('the sign-in page', () => {
   });
 });
 
-test('a hasher in JavaScript lets nobody in that answers what is neither true nor false', async () => {
+test('a hasher in JavaScript that returns neither true nor false lets no person in', async () => {
   let given: unknown = true;
   const passwordHasher = { hash: async () => 'kept', verify: async () => given as boolean };
   const own = await startPortal({ passwordHasher });
@@ -194,7 +194,7 @@ test('a hasher in JavaScript lets nobody in that answers what is neither true no
 });
 
 // @shows HOST-2.6
-test('an empty password is never right, also where an account has the hash of one, and takes as many hashes as a wrong one', async () => {
+test('an empty password is always wrong, even if an account has its hash, and costs as many hashes as a wrong one', async () => {
   let verified = 0;
   const passwordHasher: PasswordHasher = {
     hash: (password) => CHEAP.hash(password),
@@ -242,7 +242,7 @@ describe('guessing passwords', () => {
   });
 
   // @shows AS-17.2
-  test('keeps nobody out: the right password is taken from elsewhere, for other accounts, and here after the wait', async () => {
+  test('locks out no person: the right password works from elsewhere, for other accounts, and here after the wait', async () => {
     await guess(5);
     expect(await status(tryToSignIn(PASSWORD))).toBe(429);
     expect(await status(tryToSignIn(PASSWORD, { from: '198.51.100.1' }))).toBe(303);
@@ -252,7 +252,7 @@ describe('guessing passwords', () => {
   });
 
   // @shows AS-17.2
-  test('cannot keep the right password out from the same network, however long it goes on', async () => {
+  test('cannot block the right password from the same network, however long it lasts', async () => {
     await guess(5);
     random = createRandom(1);
     const guesses: number[] = [];
@@ -265,7 +265,7 @@ describe('guessing passwords', () => {
     expect(new Set(guesses)).toEqual(new Set([401, 429]));
   });
 
-  describe('does not slow down the browser in which somebody signed in to the account before', () => {
+  describe('does not slow down the browser in which a person signed in to the account before', () => {
     const withCookie = (change: (known: string) => string) => async () => {
       const visitor = await portal.signedIn(ADA);
       const changed = visitor
@@ -277,7 +277,7 @@ describe('guessing passwords', () => {
     };
 
     // @shows AS-17.2
-    test('whoever guesses from the same network', async () => {
+    test('when an attacker guesses from the same network', async () => {
       const visitor = await portal.signedIn(ADA);
       await visitor.submit(await visitor.get('/'));
       await guess(5);
@@ -290,7 +290,7 @@ describe('guessing passwords', () => {
     });
 
     // @shows AS-17.2
-    test('in another process, and for each of the people who use it', async () => {
+    test('in another process, and for each person who uses the browser', async () => {
       const visitor = await portal.signedIn(ADA);
       await visitor.submit(await visitor.get('/login'), { identifier: GRACE, password: PASSWORD });
       const { definition, env } = portal;
@@ -314,7 +314,7 @@ describe('guessing passwords', () => {
     });
 
     // @shows AS-17.2
-    test('but for its own guesses', async () => {
+    test('except after its own guesses', async () => {
       const visitor = await portal.signedIn(ADA);
       await guess(5, { visitor });
       expect(await status(tryToSignIn('wrong', { visitor, from: '198.51.100.3' }))).toBe(429);
@@ -334,7 +334,7 @@ describe('guessing passwords', () => {
           return visitor;
         },
       ],
-    ])('but for one %s', async (_, known) => {
+    ])('except with one %s', async (_, known) => {
       const visitor = await known();
       expect(visitor.cookies()).toContain('portico_known=');
       await guess(5);
@@ -343,7 +343,7 @@ describe('guessing passwords', () => {
   });
 
   // @shows AS-17.2
-  test('is slowed down for an account that nobody has, and for one however it is spelled', async () => {
+  test('is slowed down for an unknown account, and for every spelling of a name alike', async () => {
     await guess(5, { identifier: 'nobody@example.com' });
     expect(await status(tryToSignIn('wrong', { identifier: 'nobody@example.com' }))).toBe(429);
     for (const identifier of [ADA, ADA.toUpperCase(), ` ${ADA}`, `${ADA}\t`, ADA.replace('a', 'ａ')])
@@ -359,7 +359,7 @@ describe('guessing passwords', () => {
   });
 
   // @shows AS-17.2
-  test('is told: whose account it was, from where, and the first time that it is slowed down; never what was typed', async () => {
+  test('is an event with the account, the network, and the first slow-down; never with the typed text', async () => {
     const ada = await portal.application.accounts.authenticate(ADA, PASSWORD);
     const person = ada?.reference;
     const typed = 'hunter2-in-the-wrong-field';
@@ -387,8 +387,8 @@ describe('guessing passwords', () => {
 
 describe.runIf(RUNS_ALL)('a flood of sign-ins', () => {
   // @shows AS-17.3
-  test('from one network keeps nobody of another out, and is told in a line a second', async () => {
-    // The worst case: nothing of the flood is slowed down, and every attempt costs a hash.
+  test('from one network blocks no other network, and logs one line a second', async () => {
+    // The worst case: no part of the flood is slowed down, and every attempt costs a hash.
     const passwordHasher = argon2idHasher({ memory: SCALE.slowHashMemory });
     const flooded = await startPortal({ passwordHasher, random: () => 0, config: { trusted_proxies: 1 } });
     try {
@@ -442,9 +442,9 @@ describe.runIf(RUNS_ALL)('a flood of sign-ins', () => {
   });
 });
 
-describe('a person whom no store can keep', () => {
+describe('a person with an id that the store cannot keep', () => {
   // @shows AS-4.14
-  test('is signed in to no session: the id is a fault, and somebody else is not loaded for it', async () => {
+  test('gets no session: the id is an error, and no other person is loaded for it', async () => {
     const ids = ['\uD800', 'ada\0', '', 'x'.repeat(256)];
     let id = '';
     const other = await startPortal({

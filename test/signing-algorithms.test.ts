@@ -50,7 +50,7 @@ const supported = async (portal: RunningPortal) =>
 const logOf = (portal: RunningPortal) =>
   readFile(path.join(portal.application.storageDirectory, 'app.log'), 'utf8');
 
-/** The files of an algorithm's keys. */
+/** The key files of an algorithm. */
 async function filesOf(portal: RunningPortal, algorithm: SigningAlgorithm): Promise<readonly string[]> {
   const directory = portal.server.config.key_path;
   return (await readdir(directory))
@@ -60,7 +60,7 @@ async function filesOf(portal: RunningPortal, algorithm: SigningAlgorithm): Prom
 
 async function removeKeys(portal: RunningPortal, algorithm: SigningAlgorithm): Promise<void> {
   for (const file of await filesOf(portal, algorithm)) await rm(file);
-  // Another listing of the directory is made at once, as within a second elsewhere.
+  // Another listing of the directory is made at once, as elsewhere within a second.
   await portal.server.keys.all();
 }
 
@@ -79,7 +79,10 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   });
   afterAll(() => portal.close());
 
-  /** openid-client as a relying party that takes this algorithm alone, and verifies the signature by the key set. */
+  /**
+   * openid-client as a relying party that accepts only this algorithm, and verifies the signature
+   * with the key set.
+   */
   async function relyingParty(own: TestClient, expected: string): Promise<openid.Configuration> {
     return openid.discovery(
       new URL(portal.url),
@@ -112,7 +115,7 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   }
 
   // @shows AS-11.6, OIDC-2d, OIDC-3.1.3.7
-  test('gets ID tokens that openid-client verifies by the key set, after a refresh too', async () => {
+  test('gets ID tokens that openid-client verifies with the key set, also after a refresh', async () => {
     const config = await relyingParty(client, algorithm);
     const first = await signIn(config);
     const second = await openid.refreshTokenGrant(config, first.refresh_token ?? '');
@@ -123,7 +126,7 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   });
 
   // @shows AS-11.6, OIDC-3.1.3.7
-  test('gets ID tokens that oauth4webapi verifies by the key set', async () => {
+  test('gets ID tokens that oauth4webapi verifies with the key set', async () => {
     const insecure = { [oauth.allowInsecureRequests]: true } as const;
     const issuer = new URL(portal.url);
     const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
@@ -142,7 +145,7 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   });
 
   // @shows AS-11.6
-  test('and no other client: one of RS256 beside it gets RS256, and each refuses what is the other’s', async () => {
+  test('does not affect others: an RS256 client gets RS256, and each refuses the tokens of the other', async () => {
     const plain = await registerClient(portal);
     await signIn(await relyingParty(plain, 'RS256'));
     const refusal = { cause: { message: expect.stringContaining('"alg"') as string } };
@@ -151,7 +154,7 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   });
 
   // @shows AS-11.1, AS-11.6, OIDC-3.1.3.6
-  test('at_hash is the left half of the hash that the algorithm uses', async () => {
+  test('gets an at_hash that is the left half of the hash of its algorithm', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const whole = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', tokens.access_token, 'buffer');
     const half = whole.subarray(0, whole.length / 2).toString('base64url');
@@ -159,7 +162,7 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   });
 
   // @shows AS-6.8, AS-11.6, DISCOVERY-3c
-  test('the key set says what the key is for, and nothing private; the signature has 64 bytes', async () => {
+  test('has a public key in the key set with its use and nothing private; the signature has 64 bytes', async () => {
     const found = (await keySet(portal)).keys.find(({ alg }) => alg === algorithm);
     const [type, members] =
       algorithm === 'ES256'
@@ -175,7 +178,7 @@ describe.each(OTHERS)('a client that is registered for %s', (algorithm) => {
   });
 
   // @shows AS-4.8, AS-18.14
-  test('its key is a file for this user alone, of a name that releases without it pass over', async () => {
+  test('has a key file that only this user can read, with a name that older releases skip', async () => {
     const [file = ''] = await filesOf(portal, algorithm);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(path.basename(file)).not.toMatch(/^(\d+)-[A-Za-z0-9_-]+\.json$/);
@@ -216,7 +219,7 @@ describe('registering for an algorithm', () => {
   });
 
   // @shows AS-13.16
-  test('RS256 may be said, and is what a client has that says nothing', async () => {
+  test('RS256 may be given, and is the default', async () => {
     for (const { id } of [await register(portal, 'RS256'), await registerClient(portal)]) {
       expect((await portal.server.clients.find(id))?.idTokenSignedResponseAlg).toBe('RS256');
     }
@@ -231,7 +234,7 @@ describe('registering for an algorithm', () => {
 
 describe('a client whose algorithm has no key any more', () => {
   // @shows AS-7.7, AS-11.7
-  test('is invalid_scope for openid before anyone is asked, by name in the log; without openid all goes on', async () => {
+  test('gets invalid_scope for openid before a person is asked, and the log names it; without openid all works', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('ES256');
       const [client, plain] = [await register(portal, 'ES256'), await registerClient(portal)];
@@ -251,7 +254,7 @@ describe('a client whose algorithm has no key any more', () => {
   });
 
   // @shows AS-11.7
-  test('nothing is spent of a code or refresh token, the log says why, and both are good once there is a key', async () => {
+  test('does not lose a code or refresh token, the log says why, and both work once there is a key', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('EdDSA');
       const client = await register(portal, 'EdDSA');
@@ -273,7 +276,7 @@ describe('a client whose algorithm has no key any more', () => {
   });
 
   // @shows AS-13.2, AS-13.16
-  test('is named by the doctor, with the command; a client that is revoked, or asks for no openid, is not', async () => {
+  test('is named by the doctor, with the command; a revoked client or one without openid is not', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('ES256');
       const check = async () => {
@@ -295,7 +298,8 @@ describe('a client whose algorithm has no key any more', () => {
         detail: `oauth_server:key_path: openid cannot be granted to clients whose algorithm has no key in ${portal.server.config.key_path}: ${client.id} (ES256)`,
         remedy: 'run npx portico oauth:keys:generate --alg ES256',
       });
-      // Without openid, or the grant in which it can be asked for, no ID token of it is signed.
+      // Without openid, or the grant in which openid can be requested, no ID token is signed for
+      // it.
       const { database } = portal.application;
       for (const [column, value] of [
         ['scope', 'notes:read'],
@@ -323,7 +327,7 @@ describe('a client whose algorithm has no key any more', () => {
 
 describe('the keys of several algorithms', () => {
   // @shows AS-11.2, AS-11.6
-  test('the newest of each signs, however new those of the others are; all are published', async () => {
+  test('the newest of each signs, however new the others are; all are published', async () => {
     await withPortal({}, async (portal) => {
       const { keys } = portal.server;
       const rsa = (await keys.active())?.kid;
@@ -368,14 +372,14 @@ describe('the keys of several algorithms', () => {
   });
 
   // @shows AS-2.8, AS-11.6, OIDC-10.1.1
-  test('a key that one process generates signs in another, each published there before it signs', async () => {
+  test('a key that one process generates signs in another, where it is published before it signs', async () => {
     const directory = await mkdtemp(path.join(tmpdir(), 'portico-keys-'));
     const config = { oauth_server: { key_path: directory } };
     await withPortal({ config }, async (one) => {
       await withPortal({ config, signingKey: false }, async (other) => {
         for (let round = 0; round < 10; round += 1) {
           for (const algorithm of OTHERS) {
-            // As if unchanged for an hour: then the directory is not read at each request.
+            // As if unchanged for an hour: otherwise the directory is read at each request.
             await utimes(directory, new Date(Date.now() - 3_600_000), new Date(Date.now() - 3_600_000));
             const rotated = async () => {
               await one.server.keys.generate(algorithm);
@@ -395,7 +399,7 @@ describe('the keys of several algorithms', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('setup makes the key of RS256, whatever others there are, and no other', async () => {
+  test('setup makes the key of RS256, whatever other keys exist, and no other', async () => {
     await withPortal({ signingKey: false }, async (portal) => {
       await portal.server.keys.generate('ES256');
       expect((await setUpServer(portal.application, portal.server)).signing_key.created).toBe(true);
@@ -405,8 +409,8 @@ describe('the keys of several algorithms', () => {
   });
 });
 
-describe('a key file that somebody made by hand', () => {
-  /** Writes a key as such a file, and removes the one that was made. */
+describe('a key file that was made by hand', () => {
+  /** Writes a key as such a file, and removes the generated one. */
   async function madeByHand(portal: RunningPortal, name: string, made: SigningAlgorithm, changes: object) {
     const directory = portal.server.config.key_path;
     const { kid } = await portal.server.keys.generate(made);
@@ -417,7 +421,7 @@ describe('a key file that somebody made by hand', () => {
   }
 
   // @shows AS-5.14, AS-11.9
-  test('is removed when its time has come, whatever kid stands in it, and no file but that', async () => {
+  test('is removed when its time has come, whatever its kid, and no other file is', async () => {
     const clock = createClock();
     await withPortal({ clock: clock.now }, async (portal) => {
       const { keys, config } = portal.server;
@@ -439,7 +443,7 @@ describe('a key file that somebody made by hand', () => {
 
   // @shows AS-11.9
   test.each(['RS256', ...OTHERS] as const)(
-    'signs nothing when its %s halves are of two keys: nobody could verify it',
+    'signs nothing if its %s halves belong to two keys: the signature could not be verified',
     async (made) => {
       await withPortal({ signingKey: false }, async (portal) => {
         const { publicJwk } = await portal.server.keys.generate(made);
@@ -457,7 +461,7 @@ describe('a key file that somebody made by hand', () => {
   );
 
   // @shows AS-11.9
-  test.each([7, '', null])('signs nothing when its kid is %j', async (kid) => {
+  test.each([7, '', null])('signs nothing if its kid is %j', async (kid) => {
     await withPortal({ signingKey: false }, async (portal) => {
       await madeByHand(portal, `${Date.now() + 10_000}-a.ES256.json`, 'ES256', { kid });
       await expect(portal.server.keys.all()).rejects.toThrow('cannot be read');
@@ -494,7 +498,7 @@ describe('a key file of another algorithm than its name says', () => {
 
 describe('discovery', () => {
   // @shows AS-11.8, DISCOVERY-3a
-  test('lists RS256 and every algorithm that there is a key for, as keys come and go, without a restart', async () => {
+  test('lists RS256 and every algorithm with a key, as keys come and go, without a restart', async () => {
     await withPortal({}, async (portal) => {
       const { keys } = portal.server;
       expect(await supported(portal)).toEqual(['RS256']);
@@ -508,7 +512,7 @@ describe('discovery', () => {
   });
 
   // @shows AS-11.4, AS-11.8
-  test('lists what it listed while the keys are lost', async () => {
+  test('lists the same algorithms as before while the keys are lost', async () => {
     await withPortal({}, async (portal) => {
       await portal.server.keys.generate('ES256');
       const before = await text(portal, 'openid-configuration');
@@ -522,7 +526,7 @@ describe('discovery', () => {
 
 describe('with keys of RS256 alone', () => {
   // @shows AS-11.6
-  test('documents, headers and files are byte for byte what they were before there was a choice', async () => {
+  test('documents, headers and files are byte for byte as before there was a choice', async () => {
     await withPortal({}, async (portal) => {
       const { url } = portal;
       const [file = ''] = await readdir(portal.server.config.key_path);
@@ -558,7 +562,7 @@ describe('with keys of RS256 alone', () => {
   });
 
   // @shows AS-11.6, AS-11.7
-  test('so are the refusals, and what the log and the doctor say, with the key and without', async () => {
+  test('so are the refusals, the log and the doctor, with the key and without', async () => {
     await withPortal({}, async (portal) => {
       await registerClient(portal);
       const check = async () => {

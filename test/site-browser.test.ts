@@ -16,7 +16,7 @@ const SITE = path.join(ROOT, 'tools', 'site');
 const BUILT = path.join(SITE, '.dist');
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** In seconds or so; without a network once its packages are there. */
+/** Takes seconds; needs no network once its packages are installed. */
 function buildSite(): void {
   const npm = { cwd: ROOT, stdio: 'inherit' } as const;
   if (!existsSync(path.join(SITE, 'node_modules')))
@@ -25,7 +25,7 @@ function buildSite(): void {
   if (status !== 0) throw new Error(`The site cannot be built:\n${stderr}`);
 }
 
-/** In milliseconds, for what hangs. */
+/** In milliseconds, for a run that hangs. */
 const SOON = { timeout: 60_000 };
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The files of the site, as any server of files gives them. */
+/** Serves the files of the site as any file server does. */
 function serve(): Promise<Server> {
   const server = createServer((request, response) => {
     const asked = decodeURIComponent(new URL(request.url ?? '', 'http://localhost').pathname);
@@ -50,7 +50,7 @@ function serve(): Promise<Server> {
   return new Promise((resolve) => server.listen(0, () => resolve(server)));
 }
 
-/** A page, how wide the window is, and whether it is dark. */
+/** A page, the width of the window, and whether it is dark. */
 const LOOKS = [
   ['/', 320, true],
   ['/mounting/express', 1280, false],
@@ -77,7 +77,7 @@ describe('the built site', () => {
       ]),
     );
 
-  test('has no link to a page or an anchor that is not there', () => {
+  test('has no link to a missing page or anchor', () => {
     const built = pages();
     const ids = new Map(
       [...built].map(([file, html]) => [
@@ -157,13 +157,13 @@ describe('the site in a real Chromium', () => {
     return page;
   }
 
-  /** The switch of the appearance gets its name when the page's script has taken over what was sent. */
+  /** The appearance switch gets its name when the page's script has taken over. */
   const hasComeAlive = () =>
     [...document.querySelectorAll<HTMLElement>('.VPSwitchAppearance')].every(({ title }) => title !== '');
   const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 
   test.each(LOOKS.slice(0, SCALE.sitePages))(
-    '%s, %i wide, dark: %s: WCAG 2.2 AA, and nothing to scroll sideways',
+    '%s, %i wide, dark: %s: WCAG 2.2 AA, and no sideways scrolling',
     async (at, width, dark) => {
       const page = await open(at, { width, dark });
       expect(
@@ -185,7 +185,7 @@ describe('the site in a real Chromium', () => {
     },
   );
 
-  test('finds what is typed, and leads there', async () => {
+  test('finds typed text, and leads there', async () => {
     const page = await open('/');
     await page.getByRole('button', { name: 'Search' }).first().click();
     await page.getByRole('searchbox').fill('token is used twice');
@@ -196,14 +196,14 @@ describe('the site in a real Chromium', () => {
     await expect.poll(() => page.getByRole('main').first().innerText(), SOON).toMatch(/refresh token/i);
   });
 
-  test('is dark when somebody says so', async () => {
+  test('is dark when the reader chooses it', async () => {
     const page = await open('/troubleshooting');
     const light = await background(page);
     await page.getByRole('switch').first().click();
     await expect.poll(() => background(page), SOON).not.toBe(light);
   });
 
-  test('opens its menu on a phone, and goes where it leads', async () => {
+  test('opens its menu on a phone, and follows its links', async () => {
     const page = await open('/troubleshooting', { width: 360 });
     await page.getByRole('button', { name: 'Menu' }).click();
     await page.getByRole('link', { name: 'Signing keys' }).first().click();

@@ -11,7 +11,7 @@ import { ROOT } from './support/console.ts';
 const site = readSite(ROOT, null);
 const pageAt = (place: string) => site.pages.find((page) => page.place === place)?.markdown ?? '';
 
-/** A parser of Markdown that the tools of the tests bring along; the site's own is installed where the site is built. */
+/** A Markdown parser from the test tools; the site's own is installed where the site is built. */
 interface Token {
   readonly type: string;
   readonly raw: string;
@@ -28,7 +28,7 @@ const { marked } = createRequire(path.join(ROOT, 'node_modules/@arethetypeswrong
   readonly marked: Marked;
 };
 
-/** Code blocks with nothing in them, and fences that a reader would see. */
+/** Empty code blocks, and fences that a reader would see. */
 function brokenBlocks(markdown: string): readonly string[] {
   const found: string[] = [];
   marked.walkTokens(marked.lexer(markdown), ({ type, text = '', lang = '' }) => {
@@ -42,7 +42,7 @@ function brokenBlocks(markdown: string): readonly string[] {
 }
 
 describe('the site of the pages', () => {
-  test('lists every page in a topic, and no page that there is not', () => {
+  test('lists every page in a topic, and no missing page', () => {
     expect([...unlisted(ROOT), ...missing(ROOT)]).toEqual([]);
   });
 
@@ -61,12 +61,12 @@ describe('the site of the pages', () => {
     expect(links.flat().length).toBeGreaterThan(80);
   });
 
-  test('has short names for pages that there are', () => {
+  test('has short names only for existing pages', () => {
     const sources = site.pages.map(({ source }) => source);
     expect(Object.keys(SHORT_TITLES).filter((page) => !sources.includes(page))).toEqual([]);
   });
 
-  test('has a page of the API for each entry of the package, with all that it publishes', () => {
+  test('has an API page for each entry of the package, with all that it exports', () => {
     const entries = publishedEntries(ROOT).map(([entry]) => entry);
     const without = entries.filter(
       (entry) => !pageAt(`reference/${path.basename(entry)}.md`).includes(`# ${entry}\n`),
@@ -96,7 +96,7 @@ describe('a page of the site', () => {
     );
   });
 
-  test('leaves out what is for the tests, and nothing of the code', () => {
+  test('leaves out what is for the tests, and no code', () => {
     const page = pageAt('readme.md');
     expect(page).not.toContain('declare const users');
     expect(page).toContain('const host: Host<Request>');
@@ -105,7 +105,7 @@ describe('a page of the site', () => {
     );
   });
 
-  test('is no template: braces of a page are braces', () => {
+  test('is not a template: braces of a page are braces', () => {
     const outside = site.pages.filter(({ markdown }) =>
       markdown.replaceAll(/^```[^]*?^```$/gm, '').includes('{{'),
     );
@@ -119,7 +119,7 @@ describe('a page of the site', () => {
     expect(broken).toEqual([]);
   });
 
-  test('whose code blocks are broken is found', () => {
+  test('with broken code blocks is reported', () => {
     const [block, next] = ['```sh\ntrue\n```\n', '```sh\nfalse\n```\n'];
     expect(brokenBlocks(`1. So:\n\n   ${block}\nOr:\n\n${next}`)).toEqual([
       'an empty code block',

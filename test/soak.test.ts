@@ -4,8 +4,8 @@ import { PATHS, soak, SOAKED, type PathName } from './support/soak/soak.ts';
 import { SCALE } from './support/scale.ts';
 
 /**
- * A request that is kept takes 5,000 to 20,000 bytes. A call is one to seventeen requests, of which one in six to one in two go the same
- * way; what is below is memory that warms up.
+ * A kept request takes 5,000 to 20,000 bytes. A call is one to seventeen requests, of which one in
+ * six to one in two go the same way; less growth than this is memory that warms up.
  */
 const MOST_BYTES: Readonly<Record<PathName, number>> = {
   JSON: 4000,
@@ -23,12 +23,12 @@ const MOST_BYTES: Readonly<Record<PathName, number>> = {
   'ID tokens': 8000,
 };
 
-describe('a call leaves nothing behind in a small heap: of MCP in JSON, streaming and with a caller who hangs up; registering, consent with a document, challenges, refreshing again, clients that sign, and what operators use', () => {
+describe('a call leaves nothing in a small heap: MCP as JSON, streaming and with a caller who disconnects; registration, consent with a document, challenges, repeated refreshes, signing clients, and operator commands', () => {
   // @shows MCP-8.12
   test.each(SOAKED.slice(0, SCALE.soakedMounts).map((mount, index) => [mount, pathsOf(index)] as const))(
     '%s',
     async (mount, paths) => {
-      // In MiB. With Next and what renders its pages, 50 are taken before the first call.
+      // In MiB. With Next and its page renderer, 50 are in use before the first call.
       const grown = await soak({ mount, paths, calls: SCALE.soakedCalls, heap: mount === 'Next' ? 80 : 64 });
       expect([...grown.keys()]).toEqual(paths);
       const leaking = [...grown].filter(([path, { bytes, error }]) => bytes - 2 * error > MOST_BYTES[path]);
@@ -37,10 +37,13 @@ describe('a call leaves nothing behind in a small heap: of MCP in JSON, streamin
   );
 });
 
-/** What a mount's own code answers, streams and gives up: in each of them. */
+/** What a mount's own code answers, streams and cancels: in each mount. */
 const OF_MOUNTS: readonly PathName[] = ['JSON', 'streaming', 'hung up'];
 
-/** All of them in the kit, and in the longest form everywhere: what lies behind an endpoint is the same in all mounts. */
+/**
+ * All calls in the kit, and in the longest form in every mount: the code behind an endpoint is the
+ * same in all mounts.
+ */
 function pathsOf(mount: number): readonly PathName[] {
   return mount === 0 || SCALE.soakedMounts >= SOAKED.length ? PATHS : OF_MOUNTS;
 }

@@ -25,7 +25,7 @@ describe('npm start', () => {
   const kept = async () =>
     JSON.parse(await readFile(path.join(storage, 'relying-party.json'), 'utf8')) as unknown;
 
-  test('says where to go and as whom to sign in, and both answer', async () => {
+  test('prints where to go and as whom to sign in, and both work', async () => {
     const both = await startBoth();
     expect(both.stdout()).toContain(`http://localhost:${env['PORT']}`);
     expect(both.stdout()).toContain(`http://localhost:${env['RP_PORT']}`);
@@ -66,7 +66,7 @@ describe('npm start', () => {
     await both.stop();
   });
 
-  test('a port in use is one clear line', async () => {
+  test('a port in use is reported in one clear line', async () => {
     const both = await startBoth();
     const second = start([path.join(ROOT, 'examples', 'start.ts')], { cwd: ROOT, env });
     await second.says(`Port ${env['PORT']} is in use`);

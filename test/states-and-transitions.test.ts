@@ -338,7 +338,7 @@ describe('Errors, with an audience', () => {
       expect((await callApi(restarted, '/api/notes', good.access_token)).status).toBe(401);
       expect((await callApi(restarted, '/oauth/userinfo', good.access_token)).status).toBe(401);
       expect(await introspect(restarted, good.access_token)).toEqual({ active: false });
-      // It is not replaced by one for the new target either, and nothing is spent.
+      // Its token is not replaced by one for the new target either, and nothing is spent.
       expect((await refresh(restarted, confined, good.refresh_token)).status).toBe(400);
       expect(await errorOf(await exchangeCode(restarted, confined, asked))).toBe('invalid_grant');
       await setTarget(restarted, audience);
@@ -378,7 +378,7 @@ describe('Errors, with an audience', () => {
   });
 });
 
-/** Rewrites the authorizations as if they had been given for another target. */
+/** Rewrites the authorizations as if they had been granted for another target. */
 async function setTarget(at: RunningPortal, audience: string | null): Promise<void> {
   await at.application.database.execute('UPDATE oauth_families SET audience = ?', [audience]);
 }

@@ -17,7 +17,7 @@ import {
 } from './support/portal.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** What a client that asks for more keeps of what it was allowed before (decision 38). */
+/** What a client that asks for more keeps of its earlier scopes (decision 38). */
 let portal: RunningPortal;
 let client: TestClient;
 const clock = createClock();
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** A client that nobody has allowed anything. */
+/** A client that no person has allowed anything. */
 async function newClient(scopes = ['openid', 'profile', 'notes:read', 'notes:write']): Promise<void> {
   client = await registerClient(portal, { scopes });
 }
@@ -49,7 +49,7 @@ const write = (tokens: Tokens) =>
 
 describe('what was granted before stays granted', () => {
   // @shows AS-8.18
-  test('a client that asks for one more scope has both, also after a refresh; the first authorization goes on', async () => {
+  test('a client that asks for one more scope has both, also after a refresh; the first authorization continues', async () => {
     await newClient();
     const first = await ask('notes:read');
     expect([await read(first), await write(first)]).toEqual([200, 403]);
@@ -62,7 +62,7 @@ describe('what was granted before stays granted', () => {
     expect([await read(old), await write(old)]).toEqual([200, 403]);
   });
 
-  test('the page shows all of what will be granted', async () => {
+  test('the page shows everything that will be granted', async () => {
     await newClient();
     await ask('notes:read');
     const visitor = await portal.signedIn(ADA);
@@ -77,7 +77,7 @@ describe('nothing else is added', () => {
   const granted = async (scope: string, email = ADA) => scopesOf(await ask(scope, email));
 
   // @shows AS-8.18
-  test('of what another person allowed, or another client was allowed', async () => {
+  test('of what another person allowed, or another client received', async () => {
     await newClient();
     await ask('notes:read');
     await portal.grant(GRACE, 'notes.edit');
@@ -93,7 +93,7 @@ describe('nothing else is added', () => {
   }
 
   // @shows AS-8.18
-  test('of what was revoked, or has expired', async () => {
+  test('of what was revoked or has expired', async () => {
     await newClient();
     await revoke(await ask('notes:read'));
     expect(await granted('notes:write')).toEqual(['notes:write']);
@@ -103,7 +103,7 @@ describe('nothing else is added', () => {
     expect(await granted('notes:write')).toEqual(['notes:write']);
   });
 
-  test('of what the person no longer holds; and nothing is granted when they hold nothing that was asked for', async () => {
+  test('that the person no longer holds; and nothing is granted if they hold nothing of the request', async () => {
     await newClient();
     await ask('notes:read');
     onTestFinished(async () => {
@@ -118,7 +118,7 @@ describe('nothing else is added', () => {
     expect(answer.searchParams.get('error')).toBe('access_denied');
   });
 
-  test('no openid, which is asked for in each request, and no ID token', async () => {
+  test('like openid, which each request must ask for, or an ID token', async () => {
     await newClient();
     await ask('openid profile notes:read');
     const more = await ask('notes:write');
@@ -126,7 +126,7 @@ describe('nothing else is added', () => {
     expect(more).not.toHaveProperty('id_token');
   });
 
-  test('of what is taken back between the page and the answer', async () => {
+  test('of what is revoked between the page and the answer', async () => {
     await newClient();
     const before = await ask('notes:read');
     const visitor = await portal.signedIn(ADA);
@@ -141,11 +141,11 @@ describe('nothing else is added', () => {
   test.each([
     ['by Allow', (visitor: Visitor, page: Response) => visitor.submit(page, { decision: 'allow' })],
     ['when the page is loaded again', (visitor: Visitor, page: Response) => visitor.get(page.url)],
-  ])('nothing is granted %s once nothing that was asked for is held', async (_, goOn) => {
+  ])('and nothing is granted %s once the person holds nothing of the request', async (_, goOn) => {
     await newClient();
     await ask('notes:read');
     const visitor = portal.visitor();
-    // A request that waited for somebody to sign in has an address of its own.
+    // A request that waited for sign-in has its own address.
     const login = await visitor.visit(authorizationUrl(portal, client, { scope: 'notes:write' }));
     const page = await visitor.get(locationOf(await signIn(visitor, login, ADA)).href);
     expect(page.status).toBe(200);
@@ -157,7 +157,7 @@ describe('nothing else is added', () => {
 });
 
 // @shows AS-8.18
-test('with no challenges a second authorization is what it asks for', async () => {
+test('without challenges a second authorization has only what it asks for', async () => {
   const usual = await startPortal();
   try {
     const registered = await registerClient(usual);

@@ -18,7 +18,10 @@ import { createLossyStore } from './support/lossy-store.ts';
 import { storedClient } from './support/stored-client.ts';
 import { startStoreProcess, type StoreProcess } from './support/store-process.ts';
 
-/** The store's contract, on every engine, in this process and with a second one on the same database. */
+/**
+ * The contract of the store, on every engine, in this process and with a second one on the same
+ * database.
+ */
 let folder: string;
 let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: OpenedDatabase;
@@ -43,7 +46,7 @@ afterAll(async () => {
 });
 
 const NOW = 1_795_240_016_123;
-/** A person's answer. */
+/** The answer of a person. */
 const YES = { allow: true, at: NOW };
 const HOUR = 3_600_000;
 let numbers = 0;
@@ -152,7 +155,7 @@ const TABLES = {
 
 describe('the schema', () => {
   // @shows AS-4.4, AS-4.8, AS-4.11, AS-20.1
-  test('has tables with the prefix oauth_ and no others; families are one of them, signing keys are not', async () => {
+  test('has tables with the prefix oauth_ and no others; families are in one of them, signing keys in none', async () => {
     const { rows } = await database.execute<{ name: string }>(TABLES[database.dialect]);
     const names = rows.map(({ name: table }) => table).filter((table) => table !== 'portico_migrations');
     expect(names.toSorted()).toEqual([
@@ -171,9 +174,9 @@ describe('the schema', () => {
   });
 });
 
-describe('what is good once', () => {
+describe('a value that works once', () => {
   // @shows AS-23.4
-  test('is claimed once, by whichever process is first, and goes when it has expired', async () => {
+  test('is claimed once, by the first process, and removed when it has expired', async () => {
     for (let round = 0; round < 20; round += 1) {
       const use = { hash: name('use'), expiresAt: NOW };
       const claimed = await many(8, (each) => each.singleUses.claimSingleUse(use));
@@ -189,7 +192,7 @@ describe('what is good once', () => {
   });
 });
 
-test('what a store keeps, one that is opened later on the same database finds: a use, a token and a kept answer', async () => {
+test('a store that is opened later finds the rows of the first: a use, a token and a kept answer', async () => {
   await database.execute('DELETE FROM oauth_single_uses');
   const use = { hash: name('use'), expiresAt: NOW - HOUR };
   expect(await store.singleUses.claimSingleUse(use)).toBe(true);
@@ -211,7 +214,7 @@ test('what a store keeps, one that is opened later on the same database finds: a
 
 describe('clients', () => {
   // @shows AS-4.1, AS-4.12, AS-18.7
-  test('are found by their id byte by byte: case and spaces at the end count', async () => {
+  test('are found by their id byte by byte: case and trailing spaces count', async () => {
     const one = await newClient({ id: 'Some-Client' });
     const two = await newClient({ id: 'some-client' });
     expect(await other.clients.findClient(one.id)).toEqual(one);
@@ -222,7 +225,7 @@ describe('clients', () => {
   });
 
   // @shows AS-4.1, AS-11.6
-  test('keep their keys, and what their ID tokens are signed with; a row of a release without a choice says RS256, web and operator', async () => {
+  test('keep their keys and their ID token algorithm; a row of an old release counts as RS256, web and operator', async () => {
     const { id } = await newClient({ idTokenSignedResponseAlg: 'EdDSA' });
     expect((await other.clients.findClient(id))?.idTokenSignedResponseAlg).toBe('EdDSA');
     const keys = { jwks: '{"keys":[]}', jwksUri: null, algorithm: 'PS256' };
@@ -254,7 +257,7 @@ describe('clients', () => {
   });
 
   // @shows AS-30.2, AS-30.6
-  test('are changed only as they were read: of several changes at once one, also to what differs in case or a space alone', async () => {
+  test('change only from the state that was read: one of several changes wins, even if they differ in case or a space', async () => {
     const read = await newClient({ name: 'An application' });
     const changes = ['an application', 'An application ', 'Another', 'AN APPLICATION'].map((each) => ({
       ...read,
@@ -283,7 +286,7 @@ describe('clients', () => {
   });
 
   // @shows AS-30.2
-  test('are not changed once they are revoked, nor when no operator registered them, nor when they are unknown', async () => {
+  test('do not change if they are revoked, not registered by an operator, or unknown', async () => {
     const clients = [
       await newClient({ registeredBy: 'document', id: 'https://client.example/changed.json' }),
       await newClient({ registeredBy: 'registration' }),
@@ -336,7 +339,7 @@ describe('clients', () => {
   });
 
   // @shows AS-13.20
-  test('blocked before they are known, stay so, also when somebody is shown them at the same moment', async () => {
+  test('blocked before they are known, stay blocked, also if a person sees them at that moment', async () => {
     for (let round = 0; round < 10; round += 1) {
       const about = { registeredBy: 'document', public: true, secretHash: null } as const;
       const client = clientNamed(`https://client.example/${name('document')}`, about);
@@ -364,7 +367,7 @@ describe('clients', () => {
     });
 
   // @shows AS-13.26
-  test('blocked once and unblocked once, are as if nobody had read their document, until somebody reads it again', async () => {
+  test('blocked once and unblocked once, count as never read, until their document is read again', async () => {
     const client = documentClient();
     await store.documentClients.keepDocumentClient(client, NOW + HOUR);
     expect(await store.documentClients.unblockDocumentClient(client.id, NOW)).toBe(false);
@@ -401,11 +404,11 @@ describe('clients', () => {
   });
 
   // @shows AS-13.26
-  test('unblocked by a commit that was lost, are so if it took effect, and blocked if not', async () => {
+  test('unblocked by a lost commit, are unblocked if it took effect, and blocked if not', async () => {
     const lossy = createLossyStore(database);
     lossy.whenLost = () => (lossy.isAway = false);
     const losing = new Store(lossy.database, () => true);
-    /** What the store takes for the outcome of a commit that nobody answered. */
+    /** The store's conclusion about a commit without an answer. */
     const settled = (id: string) => {
       const asks: OpenedDatabase['transaction'] = async (work, committed) =>
         committed === undefined ? database.transaction(work) : (committed(database, true as never) as never);
@@ -430,7 +433,7 @@ describe('clients', () => {
   });
 
   // @shows AS-13.26
-  test('unblocked while what they had is used, leave nothing of it that lives', async () => {
+  test('unblocked while their tokens are used, leave none of the tokens alive', async () => {
     for (let round = 0; round < 15; round += 1) {
       const client = documentClient();
       await store.documentClients.keepDocumentClient(client, NOW + HOUR);
@@ -462,7 +465,7 @@ describe('clients', () => {
         other.refreshTokens.rotateRefreshToken(token, byRefresh, NOW),
         other.consentRequests.answerConsent(asked, { family: allowed, code }, YES),
       ];
-      // Each is sent before, and after.
+      // Each is sent before and after.
       const under =
         round % 2 === 0
           ? [store.documentClients.unblockDocumentClient(client.id, NOW), ...use()]
@@ -534,7 +537,7 @@ describe('clients that register themselves', () => {
   };
 
   // @shows AS-18.6, AS-22.6
-  test('of many of one network at the same moment, in two processes, as many as may', async () => {
+  test('of many simultaneous ones of one network, in two processes, as many register as allowed', async () => {
     const network = name('network');
     const answers = await many(24, (each) =>
       each.registrations.registerClient(registrationOf({ network }), limits, NOW),
@@ -551,7 +554,7 @@ describe('clients that register themselves', () => {
   });
 
   // @shows AS-18.6, AS-22.6
-  test('of many of many networks as many as are kept unused; the oldest goes when it is older than the period', async () => {
+  test('of many networks stay unused up to the limit; the oldest is removed if it is older than the period', async () => {
     const unused = (await unusedNow()) + 4;
     const first = clientNamed(name('registered'), {
       registeredBy: 'registration',
@@ -562,7 +565,7 @@ describe('clients that register themselves', () => {
       await store.registrations.registerClient(registrationOf({ client: first }), full, NOW - 2 * HOUR),
     ).toBeNull();
     const answers = await many(12, (each) => each.registrations.registerClient(registrationOf(), full, NOW));
-    // Three beside the first, and one in its place.
+    // Three besides the first, and one in its place.
     expect(answers.filter((answer) => answer === null)).toHaveLength(4);
     expect(await store.clients.findClient(first.id)).toBeNull();
     expect(await unusedNow()).toBe(unused);
@@ -570,7 +573,7 @@ describe('clients that register themselves', () => {
   });
 
   // @shows AS-18.6, AS-22.10
-  test('of many with one initial access token, in two processes, as many as it has uses', async () => {
+  test('of many with one initial access token, in two processes, as many register as it has uses', async () => {
     const { id, hash } = await initialToken(3);
     const network = name('network');
     const answers = await many(12, (each) =>
@@ -590,7 +593,7 @@ describe('clients that register themselves', () => {
   });
 
   // @shows AS-22.10
-  test('whoever has an initial access token registers, however many strangers have, and takes nobody away', async () => {
+  test('with an initial access token register however many strangers have, and displace none', async () => {
     const { hash } = await initialToken(1);
     const none = { ...limits, unused: 0 };
     const stranger = registrationOf();
@@ -606,7 +609,7 @@ describe('clients that register themselves', () => {
   });
 
   // @shows AS-22.8
-  test('are replaced with their token alone, and not once they have ended', async () => {
+  test('are replaced only with their token, and not after they have ended', async () => {
     const registration = registrationOf();
     await store.registrations.registerClient(registration, limits, NOW);
     const { client, tokenHash } = registration;
@@ -629,7 +632,7 @@ describe('clients that register themselves', () => {
   });
 
   // @shows AS-22.8
-  test('keep their redirect URIs from the moment that somebody has used them', async () => {
+  test('keep their redirect URIs from their first use on', async () => {
     const registration = registrationOf();
     await store.registrations.registerClient(registration, limits, NOW);
     const { client, tokenHash } = registration;
@@ -648,7 +651,7 @@ describe('clients that register themselves', () => {
   });
 
   // @shows AS-22.7
-  test('go when nobody has used them in time, and not when somebody does at that moment', async () => {
+  test('are removed if they are not used in time, but not if they are used at that moment', async () => {
     const before = {
       neverUsedBefore: NOW + HOUR,
       unusedBefore: NOW + 2 * HOUR,
@@ -682,7 +685,7 @@ describe('clients that register themselves', () => {
   });
 });
 
-describe('an access token that is none says why', () => {
+describe('an invalid access token has its reason', () => {
   test('unknown, expired, of a revoked authorization or of a revoked client', async () => {
     const { code } = await authorization();
     const issued = tokens();
@@ -706,7 +709,7 @@ describe('an access token that is none says why', () => {
   });
 });
 
-test('an access token is dead once its client has lost the grant that it began with', async () => {
+test('an access token ends when its client loses the grant that issued it', async () => {
   const service = await newClient({ grants: ['client_credentials'] });
   const token = newAccessToken();
   await store.accessTokens.issueClientToken(service.id, null, token, NOW);
@@ -729,7 +732,7 @@ test('an access token is dead once its client has lost the grant that it began w
   });
 });
 
-test('nothing is kept of the use of a refresh token without an answer, nor of an unknown family', async () => {
+test('no use of a refresh token without an answer is kept, nor one of an unknown family', async () => {
   const { family, code } = await authorization();
   await store.codes.spendCode(code, tokens(), NOW);
   expect(await store.refreshTokens.findKeptAnswer(family.id)).toBeNull();
@@ -738,7 +741,7 @@ test('nothing is kept of the use of a refresh token without an answer, nor of an
 
 describe('subjects', () => {
   // @shows AS-4.7
-  test('are assigned once, whoever asks at the same moment', async () => {
+  test('are assigned once, however many ask at the same moment', async () => {
     const who = person();
     const assigned = await many(20, (each, index) =>
       each.subjects.assignSubject(who, name(`subject${index}`)),
@@ -747,7 +750,7 @@ describe('subjects', () => {
   });
 
   // @shows AS-4.6, AS-4.12
-  test('of people whose ids differ in case, or by a space at the end, are different', async () => {
+  test('differ for people whose ids differ in case or by a trailing space', async () => {
     const ids = ['Ada', 'ada', 'ada ', 'ADA', 'ädä', 'ada̋'];
     const subjects = await Promise.all(
       ids.map((id) => store.subjects.assignSubject({ provider: 'accounts', id }, name('subject'))),
@@ -757,7 +760,7 @@ describe('subjects', () => {
 });
 
 describe('consent', () => {
-  test('is kept once under one id, and put again only as it was read', async () => {
+  test('is kept once under one id, and replaced only as it was read', async () => {
     const asked = { person: person(), scopes: ['openid', 'notes:read'] };
     const request = requestOf(await newClient(), { asked });
     expect(await many(6, (each) => each.consentRequests.insertConsentRequest(request))).toSatisfy(onlyOne);
@@ -771,7 +774,7 @@ describe('consent', () => {
     expect(await store.consentRequests.presentConsentRequest(request, ['notes:read'], NOW)).toBe(false);
   });
 
-  test('ended is not put again, and what came of it stands', async () => {
+  test('that has ended is not replaced, and its outcome stays', async () => {
     const request = requestOf(await newClient());
     await store.consentRequests.insertConsentRequest(request);
     await other.consentRequests.voidConsentRequest(request.idHash);
@@ -825,7 +828,7 @@ describe('consent', () => {
   });
 });
 
-describe('a use whose outcome the store was lost before it could say', () => {
+describe('a use with an outcome that the store could not report', () => {
   const lossy = () => {
     const losing = createLossyStore(database);
     losing.whenLost = () => (losing.isAway = false);
@@ -833,14 +836,14 @@ describe('a use whose outcome the store was lost before it could say', () => {
   };
 
   // @shows AS-18.9
-  test('of a code or refresh token: it happened, or it is refused, never happens late, and can be again', async () => {
+  test('of a code or refresh token: it happened or is refused, never happens late, and can be repeated', async () => {
     const { losing, lossyStore } = lossy();
     const { family, code } = await authorization();
     const [first, second] = [tokens(), tokens()];
     losing.loses = 'before it took effect';
     await expect(lossyStore.codes.spendCode(code, first, NOW)).rejects.toThrow('The store is away');
     expect(await store.codes.findCode({ id: family.id, hash: code.hash })).toMatchObject({ used: false });
-    // The same statement, though it arrives now.
+    // The same statement, though it arrives only now.
     await expect(store.codes.spendCode(code, first, NOW)).rejects.toThrow(/unique|duplicate/i);
     losing.loses = 'after it took effect';
     expect(await lossyStore.codes.spendCode(code, second, NOW)).toEqual({ issued: true });
@@ -854,7 +857,7 @@ describe('a use whose outcome the store was lost before it could say', () => {
   });
 
   // @shows AS-18.9
-  test('of a consent: it was given or it was not, and can be then', async () => {
+  test('of a consent: it was given or it was not, and can be given then', async () => {
     const { losing, lossyStore } = lossy();
     for (const when of ['before it took effect', 'after it took effect'] as const) {
       const client = await newClient();
@@ -880,7 +883,7 @@ describe('a use whose outcome the store was lost before it could say', () => {
 
 describe('codes', () => {
   // @shows AS-18.7
-  test('of many exchanges at the same moment one is issued, and the others end its family', async () => {
+  test('exchanged many times at once are issued once, and the other exchanges end the family', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { code } = await authorization();
       const offered = Array.from({ length: 6 }, () => tokens());
@@ -893,7 +896,7 @@ describe('codes', () => {
   });
 
   // @shows AS-18.1
-  test('burnt are never exchanged; burnt after an exchange they end what it gave, in either order', async () => {
+  test('that are burnt are never exchanged; burnt after an exchange they end its tokens, in either order', async () => {
     const burnt = await authorization();
     await store.codes.burnCode(burnt.code, burnt.family.clientId, NOW);
     expect(await other.codes.spendCode(burnt.code, tokens(), NOW)).toEqual({
@@ -911,7 +914,7 @@ describe('codes', () => {
   });
 
   // @shows AS-5.16
-  test('burnt by another client after an exchange end nothing, in either order', async () => {
+  test('that another client burns after an exchange end nothing, in either order', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { code } = await authorization();
       const issued = tokens();
@@ -948,7 +951,7 @@ describe('refresh tokens and families', () => {
   }
 
   // @shows AS-4.3
-  test('a used one again ends the family, the successors too', async () => {
+  test('a second use of a token ends the family, including its successors', async () => {
     const { family, first } = await started();
     const [second, third] = [tokens(), tokens()];
     expect(
@@ -975,7 +978,7 @@ describe('refresh tokens and families', () => {
   const rowsIn = async (table: string) => (await database.execute(`SELECT 1 FROM ${table}`)).rows.length;
 
   // @shows AS-18.11
-  test('with the mark of their family do not grow with use, and each that was used ends the family', async () => {
+  test('with the mark of their family do not grow with use, and each used one ends the family', async () => {
     for (const replayed of [0, 1, 7]) {
       const { family, first } = await started();
       const issued = [first];
@@ -998,7 +1001,7 @@ describe('refresh tokens and families', () => {
     }
   });
 
-  test('of many uses of one at the same moment one is issued, and nothing of the family lives', async () => {
+  test('of many simultaneous uses of one token one succeeds, and the whole family ends', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { family, first } = await started();
       const token = await refreshTokenOf(first, family);
@@ -1012,7 +1015,7 @@ describe('refresh tokens and families', () => {
   });
 
   // @shows AS-5.18
-  test('of many uses of one that keep their answer one is issued, its answer is kept, and the family lives', async () => {
+  test('of many simultaneous uses that keep their answer one succeeds, its answer is kept, and the family lives', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { family, first } = await started();
       const token = await refreshTokenOf(first, family);
@@ -1056,7 +1059,7 @@ describe('refresh tokens and families', () => {
     expect(await refreshTokenOf(first, family)).toMatchObject({ used: false, family: { id: family.id } });
   });
 
-  test('in use are no replay, whoever takes them for one', async () => {
+  test('a current token is not a replay, even if a caller reports it as one', async () => {
     const { family, first } = await started();
     const token = await refreshTokenOf(first, family);
     expect(await other.authorizations.revokeReplayed({ ...token, used: true }, NOW)).toBe(false);
@@ -1064,7 +1067,7 @@ describe('refresh tokens and families', () => {
   });
 
   // @shows AS-5.5, AS-18.2, RFC7009-2.1g
-  test('of a rotation and a revocation at the same moment nothing lives afterwards', async () => {
+  test('after a simultaneous rotation and revocation no token lives', async () => {
     for (let round = 0; round < 25; round += 1) {
       const { family, first } = await started();
       const token = await refreshTokenOf(first, family);
@@ -1083,7 +1086,7 @@ describe('refresh tokens and families', () => {
     expect(await many(6, (each) => each.authorizations.revokeFamily(family.id, NOW))).toSatisfy(onlyOne);
   });
 
-  test('an access token is revoked by its own client, by itself', async () => {
+  test('an access token is revoked by its own client, alone', async () => {
     const { family, first } = await started();
     const { accessToken: token } = first;
     for (const [offered, by] of [
@@ -1113,7 +1116,7 @@ describe('refresh tokens and families', () => {
   });
 
   // @shows AS-19.12
-  test('an access token that was none any more is not told of as revoked, and is removed', async () => {
+  test('an ended access token is not reported as revoked, and is removed', async () => {
     const ended: readonly ((of: Family) => unknown)[] = [
       ({ id }) => store.authorizations.revokeFamily(id, NOW),
       ({ clientId }) =>
@@ -1133,7 +1136,7 @@ describe('refresh tokens and families', () => {
     const { family, first } = await started();
     const { accessToken: token } = first;
     expect(await store.accessTokens.revokeAccessToken(token, family.clientId, token.expiresAt)).toBeNull();
-    // By the clock of another process it would live still.
+    // By the clock of another process it would still be valid.
     expect(await other.accessTokens.findAccessToken(token, NOW)).toMatchObject({ dead: 'unknown' });
   });
 
@@ -1143,7 +1146,7 @@ describe('refresh tokens and families', () => {
     expect([await lives(first, NOW + HOUR - 1), await lives(first, NOW + HOUR)]).toEqual([true, false]);
   });
 
-  test("a person's authorizations are those that live, oldest first", async () => {
+  test("a person's authorizations are the living ones, oldest first", async () => {
     const who = person();
     const ids: string[] = [];
     for (let count = 0; count < 4; count += 1) {
@@ -1162,7 +1165,7 @@ describe('refresh tokens and families', () => {
   });
 });
 
-describe('requests that wait for somebody to sign in', () => {
+describe('requests that wait for sign-in', () => {
   const waiting = (network: string, bytes: number, expiresAt = NOW + HOUR) => ({
     secretHash: name('waiting'),
     network,
@@ -1187,7 +1190,7 @@ describe('requests that wait for somebody to sign in', () => {
     await database.execute('DELETE FROM oauth_waiting_requests WHERE byte_count > 0');
   });
 
-  test('wait until they are ended, or have expired', async () => {
+  test('wait until they are ended or have expired', async () => {
     const request = waiting('a', 100);
     expect(await keep(request)).toBe(true);
     expect(await other.waitingRequests.findWaitingRequest(request.secretHash, NOW)).toBe(request.parameters);
@@ -1198,14 +1201,14 @@ describe('requests that wait for somebody to sign in', () => {
   });
 
   // @shows AS-7.14
-  test('of one network take its share, also when all come at the same moment', async () => {
+  test('of one network stay within its share, also if all come at the same moment', async () => {
     const kept = await many(12, (each) => keep(waiting('a', 100), each));
     expect(kept.filter(Boolean)).toHaveLength(4);
     expect(await held()).toEqual({ all: 400, ofOne: 400 });
   });
 
   // @shows AS-7.14
-  test('of many networks take the whole at most: the oldest of the one that holds most makes room for one that holds less', async () => {
+  test('of many networks stay within the total: the largest network loses its oldest to a smaller one', async () => {
     const first = waiting('a', 100, NOW + 1);
     expect(await keep(first)).toBe(true);
     for (let count = 0; count < 3; count += 1) await keep(waiting('a', 100));
@@ -1216,20 +1219,21 @@ describe('requests that wait for somebody to sign in', () => {
     expect(await keep(newcomer, other)).toBe(true);
     expect([await waits(first), await waits(newcomer)]).toEqual([false, true]);
     expect((await held()).all).toBe(1000);
-    // The others hold 300 each: none makes room for a network that would hold as much.
+    // The others hold 300 each: none makes room for a network that would hold as many.
     const more = [
       await keep(waiting('d', 100)),
       await keep(waiting('d', 100)),
       await keep(waiting('d', 100)),
     ];
     expect(more.at(-1)).toBe(false);
-    // Which of equal networks makes room first is the engine's choice, and whether that is one request or two.
+    // The engine chooses which of equal networks makes room first, and whether it loses one request
+    // or two.
     const { all, ofOne } = await held();
     expect(ofOne).toBe(300);
     expect([950, 1000]).toContain(all);
   });
 
-  test('that have expired make room by themselves', async () => {
+  test('that have expired make room automatically', async () => {
     for (let count = 0; count < 4; count += 1) await keep(waiting('a', 100, NOW + 1));
     expect(await keep(waiting('a', 100))).toBe(false);
     expect(await keep(waiting('a', 100), store, NOW + 1)).toBe(true);
@@ -1238,7 +1242,7 @@ describe('requests that wait for somebody to sign in', () => {
 });
 
 describe('the keys of the cookies', () => {
-  test('are made once for each period, whichever process is first, and those before the oldest go', async () => {
+  test('are made once per period, by the first process, and the oldest are removed', async () => {
     const keys = await many(8, (each, index) => each.cookieKeys.cookieKey(600, `key-${index}`, 599));
     expect(new Set(keys).size).toBe(1);
     expect(await other.cookieKeys.findCookieKey(600)).toBe(keys[0]);
@@ -1269,7 +1273,7 @@ describe('pruning', () => {
   };
 
   // @shows AS-18.8
-  test('takes a batch at a time, keeps what a replay is known by, and leaves nothing behind', async () => {
+  test('removes a batch at a time, keeps what detects a replay, and leaves nothing in the end', async () => {
     const { family, code } = await authorization();
     const offered = { id: family.id, hash: code.hash };
     let issued = tokens();
@@ -1298,7 +1302,7 @@ describe('pruning', () => {
   });
 
   // @shows AS-18.8
-  test('finds what has expired also behind access tokens that live on', async () => {
+  test('finds expired rows also behind access tokens that still live', async () => {
     const client = await newClient();
     const issue = async (expiresAt: number) => {
       const token = newAccessToken(expiresAt);
@@ -1314,7 +1318,7 @@ describe('pruning', () => {
   });
 
   // @shows AS-18.8
-  test('takes an access token the moment after its last, and says where it stopped while more may follow', async () => {
+  test('removes an access token in the moment after its last, and says where it stopped if more may follow', async () => {
     const { id: clientId } = await newClient();
     const issued = [newAccessToken(NOW), newAccessToken(NOW + 1), newAccessToken(NOW)];
     for (const token of issued) await store.accessTokens.issueClientToken(clientId, null, token, NOW);
@@ -1326,7 +1330,7 @@ describe('pruning', () => {
   });
 
   // @shows AS-18.7
-  test('at the same moment in two processes takes every row once', async () => {
+  test('in two processes at once removes every row once', async () => {
     const client = await newClient();
     for (let count = 0; count < 40; count += 1) {
       await store.accessTokens.issueClientToken(client.id, null, newAccessToken(NOW), NOW);
@@ -1337,7 +1341,7 @@ describe('pruning', () => {
   });
 
   // @shows AS-18.8
-  test('of many at the same moment in two processes none fails', async () => {
+  test('of many rows in two processes at once never fails', async () => {
     for (let round = 0; round < 5; round += 1) {
       const begun = await Promise.all(Array.from({ length: 40 }, () => authorization()));
       await Promise.all(

@@ -52,7 +52,7 @@ const family = (id: string, changes: Row = {}) =>
   });
 
 async function fresh(): Promise<void> {
-  // What a test has left that failed.
+  // What a failed test has left.
   watched.meanwhile = null;
   await emptied('oauth_clients', 'oauth_families', 'oauth_access_tokens', 'oauth_consent_requests');
   await client('notes');
@@ -65,8 +65,8 @@ async function found(filter: AuthorizationFilter = {}, range: Partial<HeldRange>
   return [...items.map(({ id }) => id), next];
 }
 
-describe('who holds access', () => {
-  test('is found with all that is known of it', async () => {
+describe('active access', () => {
+  test('is found with everything that is known about it', async () => {
     await fresh();
     await client('earlier', { registered_by: null });
     await family('1', { audience: 'https://api.example/', used_at: NOW + 1, refresh_generation: 1 });
@@ -114,7 +114,7 @@ describe('who holds access', () => {
     ]);
   });
 
-  test('is whoever has not lost it: not what expired or was revoked, nor of a client that was, or is not there, or has no such grant', async () => {
+  test('is what was not lost: not expired, not revoked, with a client that exists, is not revoked, and has the grant', async () => {
     await fresh();
     await client('revoked', { revoked_at: NOW });
     await client('narrowed', { grants: 'client_credentials' });
@@ -128,7 +128,7 @@ describe('who holds access', () => {
     expect(await found()).toEqual(['8', '2', null]);
   });
 
-  test('is found by all that is asked: the client, the person, the scope, and since when it was not used', async () => {
+  test('is found by each filter: client, person, scope, and time without use', async () => {
     await fresh();
     await family('1');
     await family('2', { client_id: 'diary', scope: 'notes:read openid' });
@@ -150,7 +150,7 @@ describe('who holds access', () => {
     expect(await found({ unusedSince: NOW + 1, clientId: 'diary' })).toEqual(['2', null]);
   });
 
-  test('is found in a range, as many as are asked for, and where to go on', async () => {
+  test('is found in a range, up to a limit, with the place to continue', async () => {
     await fresh();
     for (const id of ['1', '2', '3', '4', '5']) await family(id);
     for (const filter of [{}, { person: ADA }, { clientId: 'notes' }]) {
@@ -174,7 +174,7 @@ describe('who holds access', () => {
     expect(await found({ clientId: 'diary' })).toEqual([null]);
   });
 
-  test('is known by the id of the authorization, whether it lives or not', async () => {
+  test('is found by the id of the authorization, whether it lives or not', async () => {
     await fresh();
     await family('1', { revoked_at: NOW, client_id: 'nobody', user_id: 'grace' });
     expect(await store.authorizations.findHolder('1')).toEqual({ clientId: 'nobody', person: GRACE });
@@ -187,12 +187,15 @@ const revokedAt = async () =>
     (row) => row.revoked_at,
   );
 
-/** Where a server that takes over may not have it yet, a revocation is written once more as it is: that waits for it. */
+/**
+ * A server that takes over may not have a revocation yet, so it is written again unchanged: that
+ * waits for it.
+ */
 const confirmations = (values: number, begins = 'UPDATE oauth_families SET revoke') =>
   database.dialect === 'postgres' ? [{ begins, values }] : [];
 
 describe('a client that has ended', () => {
-  test('ends no second time: that it has is confirmed', async () => {
+  test('does not end a second time: its end is confirmed', async () => {
     await fresh();
     const ends = async () => {
       watched.writes.length = 0;
@@ -207,8 +210,8 @@ describe('a client that has ended', () => {
   });
 });
 
-describe('all that a person has allowed', () => {
-  test('ends so many at a time, from the newest on, and nothing of others', async () => {
+describe('everything that a person has allowed', () => {
+  test('ends in batches, from the newest on, and nothing of others does', async () => {
     await fresh();
     for (const id of ['1', '2', '3']) await family(id);
     await family('4', { revoked_at: NOW - 1 });
@@ -247,7 +250,7 @@ describe('all that a person has allowed', () => {
     expect(await revokedAt()).toEqual([NOW + 1, NOW + 1, NOW, NOW - 1, null, null]);
   });
 
-  test('that somebody else ends at that moment is not ended again', async () => {
+  test('that another process ends at that moment is not ended again', async () => {
     await fresh();
     await family('1');
     await family('2');
@@ -264,7 +267,7 @@ describe('all that a person has allowed', () => {
     expect(await revokedAt()).toEqual([NOW, 1]);
   });
 
-  test('is removed with what descends from it, so many at a time', async () => {
+  test('is removed with its descendants, in batches', async () => {
     await fresh();
     for (const id of ['1', '2', '3']) await family(id);
     await family('4', { user_id: 'grace' });
@@ -304,7 +307,7 @@ describe('all that a person has allowed', () => {
     await request('7');
   }
 
-  test('is asked no more: what waits for their answer ends, among so many of all', async () => {
+  test('is no longer asked for: questions that wait for an answer end, in batches of all questions', async () => {
     await asked();
     expect(await store.consentRequests.endRequestsOfPerson(ADA, '', 3, false)).toEqual({
       ended: 1,
@@ -333,7 +336,7 @@ describe('all that a person has allowed', () => {
     ]);
   });
 
-  test('is forgotten with what they were asked, answered or not', async () => {
+  test('is forgotten with its questions, answered or not', async () => {
     await asked();
     expect(await store.consentRequests.endRequestsOfPerson(ADA, '', 3, true)).toEqual({
       ended: 1,
@@ -351,7 +354,7 @@ describe('all that a person has allowed', () => {
     ]);
   });
 
-  test('of a restored backup ends with everybody else’s, among so many of all', async () => {
+  test('in a restored backup ends with that of all other people, in batches of all authorizations', async () => {
     await asked();
     expect(await store.consentRequests.endRequests('', 3)).toEqual({ ended: 3, last: '3' });
     expect(await store.consentRequests.endRequests('3', 4)).toEqual({ ended: 3, last: '7' });
@@ -382,7 +385,7 @@ describe('a restored backup', () => {
       ...changes,
     });
 
-  test('is known by the newest that it has', async () => {
+  test('is recognized by its newest row', async () => {
     await fresh();
     expect(await store.everythingIssued.newestIds()).toEqual({ family: null, accessToken: null });
     for (const id of ['2', '3', '1']) await family(id);
@@ -390,7 +393,7 @@ describe('a restored backup', () => {
     expect(await store.everythingIssued.newestIds()).toEqual({ family: '3', accessToken: '5' });
   });
 
-  test('ends every authorization that was in it, so many at a time, and none of later', async () => {
+  test('ends every authorization in it, in batches, and no later one', async () => {
     await fresh();
     for (const id of ['1', '2', '4', '5']) await family(id, { user_id: `person ${id}` });
     await family('3', { revoked_at: NOW - 1 });
@@ -421,7 +424,7 @@ describe('a restored backup', () => {
     expect((await revokedAt()).at(-1)).toBe(1);
   });
 
-  test('loses every access token that a client has for itself, so many at a time, and no other', async () => {
+  test('loses every access token that a client has for itself, in batches, and no other', async () => {
     await fresh();
     for (const id of ['1', '4', '5', '6']) await token(id);
     await token('2', { family_id: 'a family' });
@@ -439,7 +442,7 @@ describe('a restored backup', () => {
 });
 
 describe('rows are counted', () => {
-  test('so many at a time, those that a condition applies to, and from where to go on', async () => {
+  test('in batches, under a condition, with the place to continue', async () => {
     await fresh();
     for (const id of ['1', '2', '3']) await family(id, { revoked_at: id === '2' ? NOW : null });
     const count = (after: string, limit: number) =>
@@ -502,7 +505,7 @@ describe('the kept audit', () => {
     ]);
   });
 
-  test('is found by one thing: the type, the client, the authorization, or the person', async () => {
+  test('is found by one filter: the type, the client, the authorization, or the person', async () => {
     const table = await kept(
       record('1', { type: 'person_erased' }),
       record('2', { clientId: 'diary' }),
@@ -528,7 +531,7 @@ describe('the kept audit', () => {
     expect(await reach(3, { from: '2', before: 'g' })).toBeNull();
   });
 
-  test('forgets a person, whom it is about and who did it, with where they came from, so many at a time', async () => {
+  test('forgets a person, as subject and as actor, with their addresses, in batches', async () => {
     const others = record('5', { person: { provider: 'others', id: 'ada' }, by: GRACE });
     const table = await kept(
       record('1'),
@@ -551,7 +554,7 @@ describe('the kept audit', () => {
     expect(await table.replacePerson(ADA, 'nobody', 2)).toBe(0);
   });
 
-  test('loses what is older than an id, oldest first, so many at a time', async () => {
+  test('loses what is older than an id, oldest first, in batches', async () => {
     const table = await kept(record('1'), record('2'), record('3'), record('4'));
     const ids = async () => (await table.newest(null, EVERY, 9)).map(({ id }) => id);
     expect(await table.removeBefore('4', 2)).toBe(2);
@@ -561,17 +564,17 @@ describe('the kept audit', () => {
     expect(await ids()).toEqual(['4']);
   });
 
-  test('says of an error whether it is about the store', async () => {
+  test('says whether an error is about the store', async () => {
     const table = new AuditRecords(database);
     expect(table.isUnavailable(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }))).toBe(true);
     expect(table.isUnavailable(new Error('a fault'))).toBe(false);
   });
 });
 
-describe('however many rows there are', () => {
+describe('with any number of rows', () => {
   const COUNT = 20_000;
 
-  /** PostgreSQL's plans of what is asked, as they are made for any values: what a prepared statement may get. */
+  /** PostgreSQL's plans of the queries, made for any values: what a prepared statement may get. */
   async function planOf(ask: () => Promise<unknown>): Promise<string> {
     watched.reads.length = 0;
     await ask();
@@ -593,7 +596,7 @@ describe('however many rows there are', () => {
     return plans.join('\n');
   }
 
-  test('the audit is read by the index of what it is asked by', async () => {
+  test('the audit is read through the index of its filter', async () => {
     if (database.dialect !== 'postgres') return;
     await emptied('oauth_audit');
     await database.execute(`INSERT INTO oauth_audit (id, happened_at, type, client_id, user_provider, user_id, family_id, details)
@@ -614,7 +617,7 @@ describe('however many rows there are', () => {
     await emptied('oauth_audit');
   });
 
-  test('who holds access is read by the index of the person, or of the client', async () => {
+  test('access is read through the index of the person or of the client', async () => {
     if (database.dialect !== 'postgres') return;
     await fresh();
     await database.execute(`INSERT INTO oauth_families (id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, prune_after)
@@ -629,7 +632,8 @@ describe('however many rows there are', () => {
       const plan = await planOf(() => store.authorizationSearch.findHeld(filter, ALL, NOW));
       expect(plan).toContain(index);
       expect(plan).not.toContain('oauth_families_pkey');
-      // Both questions end with the number of rows that may be looked at, and the second with what is shown of them.
+      // Both queries end with the number of rows to look at, and the second with the number to
+      // show.
       expect(plan.match(/\bLimit\b/g)).toHaveLength(3);
     }
     const erased = await planOf(() =>

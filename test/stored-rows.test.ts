@@ -43,7 +43,7 @@ const HOUR = 3_600_000;
 
 type Row = Readonly<Record<string, string | number | null>>;
 
-/** What a store that is PostgreSQL would be told. */
+/** What a PostgreSQL store would be sent. */
 function toldPostgres() {
   const told: { readonly sql: string; readonly parameters: readonly SqlParameter[] }[] = [];
   const connection: SqlConnection = {
@@ -61,7 +61,7 @@ function toldPostgres() {
   return { told, postgres };
 }
 
-describe('whether a row was inserted by a statement that was lost', () => {
+describe('whether a lost statement inserted a row', () => {
   const OF_NO_USE = { secret_hash: '', client_id: '', family_id: null, scope: '', audience: null };
   const token = { id: 'token', hash: 'hash' };
   const inserted = (secret_hash: string) =>
@@ -76,7 +76,7 @@ describe('whether a row was inserted by a statement that was lost', () => {
   const kept = () => rowsOf('SELECT * FROM oauth_access_tokens');
   const asked = (now = NOW) => settleInsert(database, ACCESS_TOKEN_BLOCKER, token, now);
 
-  test('is yes for as long as it is there, and it stays as it is', async () => {
+  test('is yes while the row exists, and the row stays unchanged', async () => {
     await emptied('oauth_access_tokens');
     await inserted(token.hash);
     const before = await kept();
@@ -84,7 +84,7 @@ describe('whether a row was inserted by a statement that was lost', () => {
     expect(await kept()).toEqual(before);
   });
 
-  test('is no for good: a row of no use, which has expired, takes its key, and it cannot be inserted any more', async () => {
+  test('is no for good: an expired useless row takes its key, and it cannot be inserted any more', async () => {
     await emptied('oauth_access_tokens');
     expect([await asked(), await asked(NOW + 1)]).toEqual([false, false]);
     await expect(inserted(token.hash)).rejects.toThrow(/unique|duplicate/i);
@@ -93,14 +93,14 @@ describe('whether a row was inserted by a statement that was lost', () => {
     expect(await kept()).toMatchObject([{ ...OF_NO_USE, id, issued_at: NOW, expires_at: NOW }]);
   });
 
-  test('is no where another row has its key', async () => {
+  test('is no if another row has its key', async () => {
     await emptied('oauth_access_tokens');
     await inserted('another');
     expect(await asked()).toBe(false);
     expect(await kept()).toMatchObject([{ secret_hash: 'another', client_id: 'notes' }]);
   });
 
-  test('is asked in one transaction, which on PostgreSQL waits briefly for whoever holds the key', async () => {
+  test('is decided in one transaction, which on PostgreSQL waits briefly for the holder of the key', async () => {
     await emptied('oauth_access_tokens');
     const before = watched.transactions;
     await asked();
@@ -115,7 +115,7 @@ describe('whether a row was inserted by a statement that was lost', () => {
     expect(told[0]?.sql).toMatch(/ = '\d{2,3}ms'$/);
   });
 
-  test('is settled by a row that is empty but for its key and its times', () => {
+  test('is settled with a row that has only its key and its times', () => {
     expect(
       blockingRow('things', 'id, name, made_at, kept_at_home, prune_after, format', 'name_hash'),
     ).toEqual({
@@ -140,7 +140,7 @@ describe('a statement', () => {
   const TABLE = ['oauth_single_uses', 'hash'] as const;
   const before = (time: number) => ['expires_at', '< ?', [time]] as const;
 
-  test('that inserts has as many places as the row has columns, and a list as many as it has values', () => {
+  test('that inserts has as many placeholders as the row has columns, and a list as many as it has values', () => {
     expect(insertInto('things', 'id, made_at, name')).toBe(
       'INSERT INTO things (id, made_at, name) VALUES (?, ?, ?)',
     );
@@ -151,20 +151,20 @@ describe('a statement', () => {
     ]);
   });
 
-  test('knows whether there is a row with this value', async () => {
+  test('knows whether a row with this value exists', async () => {
     await uses({ one: 1 });
     expect(await exists(database, 'oauth_single_uses', 'hash', 'one')).toBe(true);
     expect(await exists(database, 'oauth_single_uses', 'hash', 'on')).toBe(false);
   });
 
-  test('finds keys in the order of the column of the condition, and so many', async () => {
+  test('finds keys in the order of the condition’s column, up to a limit', async () => {
     await uses({ d: 1, c: 4, b: 2, a: 3, z: 5 });
     expect(await keysWhere(database, TABLE, before(5), 9)).toEqual(['d', 'b', 'a', 'c']);
     expect(await keysWhere(database, TABLE, before(5), 2)).toEqual(['d', 'b']);
     expect(await keysWhere(database, TABLE, before(1), 2)).toEqual([]);
   });
 
-  test('removes the first of what the condition applies to, and says how many', async () => {
+  test('removes the first rows of the condition, and says how many', async () => {
     await uses({ d: 1, c: 4, b: 2, a: 3, z: 5 });
     expect(await removeWhere(database, TABLE, before(5), 3)).toBe(3);
     expect(await left()).toEqual(['c', 'z']);
@@ -175,7 +175,7 @@ describe('a statement', () => {
     expect(await left()).toEqual(['z']);
   });
 
-  test('removes nothing to which the condition does not apply any more', async () => {
+  test('removes nothing that no longer meets the condition', async () => {
     await uses({ a: 1, b: 2 });
     watched.meanwhile = {
       before: /^DELETE FROM oauth_single_uses WHERE hash IN/,
@@ -196,7 +196,7 @@ describe('a statement', () => {
     ]);
   });
 
-  test('writes a revocation again on PostgreSQL alone: its standbys may not have it', async () => {
+  test('writes a revocation again only on PostgreSQL: its standbys may not have it', async () => {
     const confirm = (on: Database) => confirmRevocation(on, 'things', 'id = ? AND name = ?', ['a', 'b']);
     const { told, postgres } = toldPostgres();
     await confirm(postgres);
@@ -238,7 +238,7 @@ async function grant(changes: Row = {}): Promise<GrantRow> {
 const offered = (hash: string) => ({ id: 'family', hash });
 
 describe('the row of an authorization', () => {
-  test('says who allowed whom what, and which key it is bound to', async () => {
+  test('says who allowed whom what, and the key to which it is bound', async () => {
     const familyOf = async (changes: Row) => toCode(await grant(changes), offered('code')).family;
     expect(await familyOf({})).toEqual(FOUND);
     const audience = 'https://api.example/';
@@ -252,7 +252,7 @@ describe('the row of an authorization', () => {
     });
   });
 
-  test('has a code, which is used once its parameters are gone, or where it has another', async () => {
+  test('has a code, which is used if its parameters are gone or it has another', async () => {
     const parameters = { redirectUri: 'https://client.example/cb', codeChallenge: 'c\0', nonce: null };
     const unspent = {
       code_hash: 'code',
@@ -268,7 +268,7 @@ describe('the row of an authorization', () => {
     expect(toCode(spent, offered('code'))).toEqual({ ...used, expiresAt: NOW + HOUR });
   });
 
-  test('has a refresh token, and every other of it was used', async () => {
+  test('has a current refresh token, and every other one of it was used', async () => {
     const row = await grant({
       refresh_hash: 'refresh',
       refresh_generation: 3,
@@ -294,7 +294,7 @@ describe('the row of an authorization', () => {
     });
   });
 
-  test('knows by the mark who has held a refresh token of it: nobody does where there is none', async () => {
+  test('identifies holders of its refresh tokens by the mark: without a mark there are none', async () => {
     const [marked, unmarked] = [await grant({ refresh_mark_hash: 'mark' }), await grant()];
     const holds = (row: GrantRow, markHash: string | null) => hasMark(row, { ...offered('any'), markHash });
     expect(holds(marked, 'mark')).toBe(true);
@@ -353,7 +353,7 @@ describe('the row of an authorization', () => {
   });
 });
 
-describe('tokens that are issued', () => {
+describe('issued tokens', () => {
   const tokens = (
     refreshToken: Partial<NewRefreshToken> | null = null,
     expiresAt = NOW + HOUR,
@@ -365,7 +365,7 @@ describe('tokens that are issued', () => {
         : { hash: 'refresh', markHash: 'mark', expiresAt: NOW + 2 * HOUR, thumbprint: null, ...refreshToken },
   });
 
-  /** What the row is after them. */
+  /** The row after issuing. */
   async function after(given: NewTokens, changes: Row = {}): Promise<Row> {
     await grant(changes);
     await database.execute(`UPDATE oauth_families SET ${SET_REFRESH_STATE} WHERE id = ?`, [
@@ -376,7 +376,7 @@ describe('tokens that are issued', () => {
     return row;
   }
 
-  test('leave the refresh token that is in use now, and that they were', async () => {
+  test('leave the current refresh token, and the fact that they were issued', async () => {
     expect(await after(tokens({}))).toMatchObject({
       refresh_hash: 'refresh',
       refresh_mark_hash: 'mark',
@@ -396,7 +396,7 @@ describe('tokens that are issued', () => {
     expect(await after(tokens(), earlier)).toMatchObject({ ...none, refresh_generation: 2, used_at: NOW });
   });
 
-  test('are good with the key alone that they were bound to, and it is kept whether that was late', async () => {
+  test('are valid only with the key to which they were bound, and a late binding is recorded', async () => {
     const bound = async (refreshToken: Partial<NewRefreshToken>) => {
       await after(tokens(refreshToken));
       const [row] = await rowsOf<GrantRow>(`SELECT ${GRANT_COLUMNS} FROM oauth_families f`);
@@ -423,7 +423,7 @@ describe('tokens that are issued', () => {
     expect(await lasts(tokens({ expiresAt: NOW + 61 }, NOW - 1))).toEqual([61, 63]);
     expect(await lasts(tokens({ expiresAt: NOW + 61 }))).toEqual([HOUR, HOUR + 60_000]);
     expect(await lasts(tokens({ expiresAt: NOW - 2 }, NOW - 1))).toEqual([0, 0]);
-    // What lasts longer stays as it is.
+    // What lasts longer stays unchanged.
     const longer = { expires_at: NOW + HOUR + 1, prune_after: NOW + 2 * HOUR };
     expect(await lasts(tokens(), longer)).toEqual([HOUR + 1, 2 * HOUR]);
     const pruned = { expires_at: NOW + 1, prune_after: NOW + HOUR };
