@@ -4,7 +4,7 @@ import { startPortal } from './support/portal.ts';
 import { record } from './support/telemetry.ts';
 
 // @shows AS-28.3
-test('a database server’s connections are told as used, idle and waited for', async () => {
+test('the connections of a database server are reported as used, idle and waited for', async () => {
   const recording = record();
   const portal = await startPortal({ telemetry: recording.telemetry, config: { database_pool_size: 4 } });
   onTestFinished(() => portal.close());

@@ -32,7 +32,7 @@ const SYSTEMS = { sqlite: 'sqlite', postgres: 'postgresql', mysql: 'mysql' } as 
 const SERVICE = { grants: ['client_credentials'], scopes: ['notes:read'], redirectUris: [] } as const;
 
 // @shows AS-28.2
-test('every operation of the store is measured by its name and its engine, also one that fails', async () => {
+test('every operation of the store is measured by its name and its engine, also a failed one', async () => {
   const { portal, recording } = await measured();
   const system = SYSTEMS[portal.application.database.dialect];
   const client = await registerClient(portal, SERVICE);
@@ -52,7 +52,7 @@ test('every operation of the store is measured by its name and its engine, also 
 });
 
 // @shows AS-28.3
-test('the clients and the authorizations that are alive are counted when somebody collects, and seldom', async () => {
+test('the living clients and authorizations are counted at a collection, and rarely', async () => {
   const { portal, recording } = await measured();
   const client = await registerClient(portal);
   const revoked = await registerClient(portal);
@@ -71,7 +71,7 @@ test('the clients and the authorizations that are alive are counted when somebod
 });
 
 // @shows AS-28.3
-test('rows that are removed are counted by their kind', async () => {
+test('removed rows are counted by their kind', async () => {
   const clock = createClock();
   const { portal, recording } = await measured({ clock: clock.now });
   const client = await registerClient(portal);
@@ -87,7 +87,7 @@ test('rows that are removed are counted by their kind', async () => {
 });
 
 // @shows AS-28.6
-test('without its store and its keys a server tells what it still knows', async () => {
+test('without its store and its keys a server reports what it still knows', async () => {
   const { portal, recording } = await measured();
   expect(
     await recording.value('portico.signing_key.age', { 'portico.key_algorithm': 'RS256' }),
@@ -109,6 +109,6 @@ test('without its store and its keys a server tells what it still knows', async 
     ['portico.store.retries', { 'portico.retried': 'statement' }, 3],
     ['portico.store.retries', { 'portico.retried': 'transaction' }, 5],
   ]);
-  // It rejects where a part could not be told.
+  // It rejects if a part could not be reported.
   expect(await recording.value('portico.store.retries')).toBe(0);
 });

@@ -44,13 +44,13 @@ async function tokensOf(portal: RunningPortal, client: TestClient): Promise<Toke
 }
 
 const parentOf = ({ parentSpanContext }: ReadableSpan) => parentSpanContext?.spanId;
-/** What breaks lines, JSON and names. */
+/** Characters that break lines, JSON and names. */
 const ODD = '\u{1f600}\n"\\\0';
 const CALLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('a request', () => {
   // @shows AS-28.1
-  test('is a span of the caller’s trace, within it its grant, and within that what the store did', async () => {
+  test('is a span of the caller’s trace, with its grant inside, and the work of the store inside that', async () => {
     const { portal, recording } = await measured();
     const client = await registerClient(portal, {
       grants: ['client_credentials'],
@@ -99,7 +99,7 @@ describe('a request', () => {
     });
   });
 
-  test('that the host has a span for is within that one', async () => {
+  test('that the host has a span for is inside that span', async () => {
     const { portal, recording } = await measured();
     const tracer = recording.tracerProvider.getTracer('host');
     const host = await tracer.startActiveSpan('host', async (span) => {
@@ -115,7 +115,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('with which the host calls token() has the look-up within the host’s span, and its refusals are counted', async () => {
+  test('with which the host calls token() has the look-up inside the host’s span, and its refusals are counted', async () => {
     const { portal, recording } = await measured({
       routes: () => [
         {
@@ -216,9 +216,9 @@ describe('a request', () => {
   });
 });
 
-describe('what is counted', () => {
+describe('the counters', () => {
   // @shows AS-28.3
-  test('are tokens by grant and kind, replays, and refusals by their reason', async () => {
+  test('count tokens by grant and kind, replays, and refusals by their reason', async () => {
     const { portal, recording } = await measured();
     const client = await registerClient(portal, {
       grants: ['authorization_code', 'refresh_token', 'client_credentials'],
@@ -270,7 +270,7 @@ describe('what is counted', () => {
   });
 
   // @shows AS-28.3
-  test('are requests answered 429 and 503', async () => {
+  test('count requests answered with 429 and 503', async () => {
     let isAway = false;
     const { portal, recording } = await measured({
       random: () => 0.999,
@@ -299,7 +299,7 @@ describe('what is counted', () => {
   });
 
   // @shows AS-28.4
-  test('are no more series after thousands of requests of strangers than after the first of each kind', async () => {
+  test('have no more series after thousands of requests of strangers than after the first of each kind', async () => {
     const { portal, recording } = await measured({ config: { log: { level: 'error' } } });
     const client = await registerClient(portal, {
       grants: ['client_credentials'],
@@ -349,7 +349,7 @@ describe('what is counted', () => {
   });
 
   // @shows AS-28.4
-  test('are series of the methods that standards have, where a host calls an endpoint with another', async () => {
+  test('have series only for standard methods, if a host calls an endpoint with another', async () => {
     const { portal, recording } = await measured({ config: { log: { level: 'error' } } });
     const call = async (method: string) => {
       for (const { path, handle } of portal.server.endpoints) {
@@ -378,11 +378,11 @@ describe('what is counted', () => {
   });
 
   // @shows AS-28.2
-  test('of an endpoint that fails are a fault, and neither throttled nor unavailable; nothing removed is no row', async () => {
+  test('count a failed endpoint as a fault, neither throttled nor unavailable; nothing removed counts no row', async () => {
     const { portal, recording } = await measured();
     await portal.server.prune();
     const applications = portal.server.endpoints.find(({ path }) => path === '/oauth/applications');
-    // Outside of the kit, who is signed in is not known.
+    // Outside of the kit, the signed-in person is unknown.
     const response = await applications?.handle(new Request('https://portal.example/oauth/applications'));
     expect(response?.status).toBe(500);
     const all = await recording.series();
@@ -400,7 +400,7 @@ describe('what is counted', () => {
   });
 
   // @shows AS-28.2
-  test('of an endpoint that gives no answer at all are a fault, without a status', async () => {
+  test('count an endpoint without an answer as a fault, without a status', async () => {
     const recording = record();
     const task = { kind: 'endpoint', name: 'gone', route: '/gone' } as const;
     recording.telemetry.begin(task, new Request('https://portal.example/gone')).end('fault', 0);
@@ -416,7 +416,7 @@ describe('what is counted', () => {
   });
 
   // @shows AS-28.4
-  test('have no values but those that are listed, whatever was sent', async () => {
+  test('have only the listed values, whatever was sent', async () => {
     const { portal, recording } = await measured({
       config: {
         log: { level: 'error' },
@@ -466,7 +466,7 @@ describe('what is counted', () => {
 });
 
 // @shows AS-28.5
-test('nothing that is exported holds a secret, a token, a code or a cookie', async () => {
+test('no export contains a secret, a token, a code or a cookie', async () => {
   const { portal, recording } = await measured();
   const client = await registerClient(portal, {
     grants: ['authorization_code', 'refresh_token', 'introspection'],
@@ -501,7 +501,7 @@ test('nothing that is exported holds a secret, a token, a code or a cookie', asy
   }
 });
 
-describe('a telemetry that is broken changes no answer', () => {
+describe('a broken telemetry changes no answer', () => {
   const never = new Promise<never>(() => {});
   const boom = () => {
     throw new Error('telemetry broke');
@@ -541,7 +541,7 @@ describe('a telemetry that is broken changes no answer', () => {
     ],
     ['throws after the work', withTask((work) => work(), boom)],
     ['rejects after the work', withTask((work) => work(), rejecting)],
-  ])('that %s', async (_, telemetry) => {
+  ])('if it %s', async (_, telemetry) => {
     const portal = await startPortal({ telemetry });
     opened.push(portal);
     const client = await registerClient(portal);
@@ -551,14 +551,15 @@ describe('a telemetry that is broken changes no answer', () => {
     const { access_token } = (await second.json()) as Tokens;
     const headers = { Authorization: `Bearer ${access_token}` };
     expect((await fetch(`${portal.url}/oauth/userinfo`, { headers })).status).toBe(200);
-    // Each step took place once: the token before is spent, and its second use ends the authorization.
+    // Each step took place once: the earlier token is spent, and its second use ends the
+    // authorization.
     expect((await refresh(portal, client, first.refresh_token)).status).toBe(400);
     expect((await fetch(`${portal.url}/oauth/userinfo`, { headers })).status).toBe(401);
   });
 });
 
 // @shows AS-28.3
-test('of SQLite no connections are told', async () => {
+test('for SQLite no connections are reported', async () => {
   const { portal, recording } = await measured();
   expect(portal.application.database.connections()).toBe(null);
   const told = (await recording.series()).map(({ metric }) => metric);
@@ -566,7 +567,7 @@ test('of SQLite no connections are told', async () => {
   expect(told.filter((metric) => metric.startsWith('db.client.connection'))).toEqual([]);
 });
 
-test('without telemetry nothing is begun for a request', async () => {
+test('without telemetry no span begins for a request', async () => {
   const portal = await startPortal();
   opened.push(portal);
   expect(portal.server.measuring).toBe(null);

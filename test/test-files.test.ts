@@ -39,7 +39,7 @@ describe('a test file', () => {
     }
   });
 
-  test('beside the code runs once', async () => {
+  test('next to the code runs once', async () => {
     const file = 'packages/kit/src/new.test.ts';
     expect(await read(file, '')).toEqual([
       { path: file, engines: ['sqlite'], short: true, long: false, needs: [] },
@@ -53,18 +53,18 @@ describe('a test file', () => {
     ['names an extra that there is not', '// @engines sqlite, needs netscape: it browses\n'],
     ['is misspelt', '// @engine sqlite: it reads files\n'],
     ['names what every object has', '// @engines constructor: it is there\n'],
-  ])('that %s stops the run, by its name', async (_, source) => {
+  ])('that %s stops the run with an error that names it', async (_, source) => {
     await expect(read('test/new.test.ts', source)).rejects.toThrow(
       /^test\/new\.test\.ts: the first line may be/,
     );
   });
 
-  test('that reads how much to do has a long form', async () => {
+  test('that reads the scale has a long form', async () => {
     const source = "import { SCALE } from './support/scale.ts';\n";
     expect(await read('test/new.test.ts', source)).toMatchObject([{ short: true, long: true }]);
   });
 
-  test('that says so has no short form', async () => {
+  test('that is marked long has no short form', async () => {
     const source = '// @engines sqlite, long: it takes a minute\n';
     expect(await read('test/new.test.ts', source)).toEqual([
       { path: 'test/new.test.ts', engines: ['sqlite'], short: false, long: true, needs: [] },

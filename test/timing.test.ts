@@ -10,11 +10,12 @@ import { measureIn, type Measured } from './support/timing/runs.ts';
 import { startWorld, type World } from './support/timing/world.ts';
 
 /**
- * `npm run timing` measures long enough to see a microsecond. This is shorter, and decides so that nothing beside it makes it fail: the
- * 99 % interval of the difference has to lie beyond the limit, three times, each time of twice as many pairs (decision 66).
+ * `npm run timing` measures long enough to see a microsecond. This test is shorter, and tolerates
+ * other load: it fails only if the 99 % interval of the difference is beyond the limit three times,
+ * each time with twice as many pairs (decision 66).
  */
 
-/** For as long as it takes to see it, which is at once unless the machine has much else to do. */
+/** For as long as it takes to see it, which is at once unless the machine is busy. */
 const UNTIL_SEEN = ['--pairs', '200', '--precision', '0', '--milliseconds', '300000', '--until-beyond'];
 
 async function find(fault: Fault, ...more: readonly string[]): Promise<unknown> {
@@ -23,7 +24,7 @@ async function find(fault: Fault, ...more: readonly string[]): Promise<unknown> 
   return JSON.parse(stdout) as unknown;
 }
 
-describe('the time tells nothing of', () => {
+describe('the time of an answer does not reveal', () => {
   let taking: World;
   let other: World;
   beforeAll(async () => {
@@ -45,7 +46,7 @@ describe('the time tells nothing of', () => {
   );
 });
 
-describe('what somebody might get wrong is found', () => {
+describe('a deliberate mistake is found', () => {
   test.each(FAULTS.filter(({ inCount = true }) => inCount))('by counting: $name', async (fault) => {
     expect(await find(fault, '--ledger')).not.toEqual([]);
   });

@@ -57,15 +57,15 @@ describe('no usable token: 401', () => {
     },
   );
   // @shows RFC6750-2.2, RFC6750-2.3, RFC9700-4.3
-  test('a token in the query or in a form opens nothing', async () => {
+  test('a token in the query or in a form is ignored', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
     await expect401(await fetch(`${portal.url}/api/notes?access_token=${access_token}`), null);
     const body = new URLSearchParams({ access_token });
-    // Without a bearer token it counts as a browser's request, which the CSRF check refuses.
+    // Without a bearer token it counts as a request of a browser, which the CSRF check refuses.
     expect((await fetch(`${portal.url}/api/notes`, { method: 'POST', body })).status).toBe(403);
     await expect401(await fetch(`${portal.url}/oauth/userinfo?access_token=${access_token}`), null);
   });
-  test('a refresh token is no access token', async () => {
+  test('a refresh token is not an access token', async () => {
     const { refresh_token } = await obtainTokens(portal, client, ADA);
     await expect401(await callApi(portal, '/api/notes', refresh_token), 'invalid_token');
   });
@@ -85,7 +85,7 @@ describe('no usable token: 401', () => {
     await expect401(await callApi(portal, '/api/notes', tokens.access_token), 'invalid_token');
   });
   // @shows AS-1.8
-  test('of a suspended person, at once; restored, it works again', async () => {
+  test('of a suspended person, at once; after the person is restored it works again', async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     await portal.suspend(GRACE);
     try {
@@ -96,7 +96,7 @@ describe('no usable token: 401', () => {
     }
     expect((await callApi(portal, '/api/notes', access_token)).status).toBe(200);
   });
-  test('of a person who is gone: it does not become a token without a person', async () => {
+  test('of a person who no longer exists: it does not become a token without a person', async () => {
     const tokens = await obtainTokens(portal, client, GRACE);
     const { database } = portal.application;
     const rename = (from: string, to: string) =>
@@ -118,7 +118,7 @@ describe('no usable token: 401', () => {
   });
 });
 
-describe('a token that does not reach: 403', () => {
+describe('a token that lacks a right: 403', () => {
   async function expect403(response: Response, scope: string): Promise<void> {
     expect(response.status).toBe(403);
     expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
@@ -143,7 +143,7 @@ describe('a token that does not reach: 403', () => {
     expect((await writeNote(access_token)).status).toBe(201);
   });
   // @shows AS-2.3
-  test('a scope given as a plain string is the permission itself', async () => {
+  test('a scope in the form of a plain string is the permission itself', async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     await portal.deny(GRACE, 'notes:read');
     try {
@@ -155,7 +155,7 @@ describe('a token that does not reach: 403', () => {
 });
 
 describe('a scope that the server no longer offers', () => {
-  test('reaches nothing, also in a token without a person', async () => {
+  test('allows nothing, also in a token without a person', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -165,7 +165,7 @@ describe('a scope that the server no longer offers', () => {
     const { access_token } = (await issued.json()) as Tokens;
     expect(await introspect(portal, access_token)).toMatchObject({ scope: 'notes:read notes:write' });
     const { database } = portal.application;
-    // As if this scope had been configured when the token was issued, and is no longer.
+    // As if this scope was configured when the token was issued, and no longer is.
     for (const table of ['oauth_access_tokens', 'oauth_clients'])
       await database.execute(`UPDATE ${table} SET scope = ? WHERE client_id = ?`, [
         'notes:read notes:gone',
@@ -176,7 +176,7 @@ describe('a scope that the server no longer offers', () => {
 });
 
 describe('can()', () => {
-  /** What can('notes:write') returns in a handler of the host, with this Authorization header. */
+  /** What can('notes:write') returns in a handler of the host with this Authorization header. */
   async function can(authorization: string | null): Promise<string> {
     const headers = authorization === null ? {} : { Authorization: authorization };
     const request = new Request(`${portal.url}/x`, { headers });
@@ -188,7 +188,7 @@ describe('can()', () => {
   }
 
   // @shows AS-1.6, AS-12.2, AS-12.7
-  test('is the check of requireScope(), as a yes or no: the scope, and the permission behind it', async () => {
+  test('is the check of requireScope() as a boolean: the scope, and the permission behind it', async () => {
     const wide = `Bearer ${(await obtainTokens(portal, client, ADA)).access_token}`;
     const narrow = `Bearer ${(await obtainTokens(portal, client, ADA, { scope: 'notes:read' })).access_token}`;
     expect([await can(wide), await can(narrow)]).toEqual(['true', 'false']);
@@ -203,7 +203,7 @@ describe('can()', () => {
   });
 });
 
-describe('whom a token stands for', () => {
+describe('the owner of a token', () => {
   // @shows AS-1.1, AS-1.6, AS-12.3, AS-12.9
   test('a person: user() is the host account', async () => {
     const { access_token } = await obtainTokens(portal, client, ADA);
@@ -211,7 +211,7 @@ describe('whom a token stands for', () => {
     expect(await answer.json()).toEqual({ kind: 'person', name: 'Ada Lovelace' });
   });
 
-  test('nobody, where there is none: user() and clientId() are null', async () => {
+  test('without a token: user() and clientId() are null', async () => {
     for (const headers of [{}, { Authorization: 'Bearer invented' }]) {
       const request = new Request(`${portal.url}/x`, { headers });
       const whose = await portal.server.withToken(request, async () => {
@@ -223,7 +223,7 @@ describe('whom a token stands for', () => {
   });
 
   // @shows AS-1.2, AS-12.3, AS-12.5, AS-12.9, RFC9700-2.6b
-  test('an application by itself: user() is null, and no permission of anybody is asked for', async () => {
+  test('an application alone: user() is null, and no permission is looked up', async () => {
     const service = await registerClient(portal, {
       redirectUris: [],
       grants: ['client_credentials'],
@@ -241,26 +241,26 @@ describe('whom a token stands for', () => {
   });
 });
 
-describe('there is no path from token() to a session', () => {
+describe('token() never leads to a session', () => {
   // @shows AS-12.6, AS-14.6
-  test('a valid session cookie without a token is no token', async () => {
+  test('a valid session cookie without a token is not a token', async () => {
     const visitor = await portal.signedIn(ADA);
     expect((await visitor.get('/api/notes')).status).toBe(401);
   });
   // @shows AS-12.6, AS-14.6
-  test('a valid session cookie beside a bad bearer is no token', async () => {
+  test('a valid session cookie with an invalid bearer token is not a token', async () => {
     const visitor = await portal.signedIn(ADA);
     const response = await visitor.get('/api/notes', { Authorization: 'Bearer expired-or-invented' });
     await expect401(response, 'invalid_token');
   });
   // @shows AS-12.6
-  test('a bad bearer beside a valid session sees no session anywhere', async () => {
+  test('an invalid bearer token with a valid session sees no session anywhere', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get('/', { Authorization: 'Bearer invented' });
     expect(await page.text()).not.toContain('Ada Lovelace');
   });
   // @shows RFC6750-2.1
-  test("a bearer of one person beside another person's session is the bearer's person", async () => {
+  test("a bearer token of one person with another person's session belongs to the token's person", async () => {
     const { access_token } = await obtainTokens(portal, client, GRACE);
     const visitor = await portal.signedIn(ADA);
     const answer = await visitor.get('/api/whoami', { Authorization: `bearer ${access_token}` });
@@ -275,7 +275,7 @@ describe('token() in the wrong place', () => {
   });
 
   // @shows AS-12.7, AS-12.8
-  test('lets nothing through that asks for a scope nobody configured', async () => {
+  test('lets no request in if the required scope is not configured', async () => {
     const other = await startPortal();
     try {
       const own = await registerClient(other);
@@ -298,7 +298,7 @@ describe('token() in the wrong place', () => {
   });
 
   test.each(['requireScope', 'can'] as const)(
-    '%s() of a scope that nobody configured is a mistake of the handler, with a token and without one',
+    '%s() with an unconfigured scope is a programming error, with and without a token',
     async (method) => {
       const { access_token } = await obtainTokens(portal, client, ADA);
       for (const headers of [{}, { Authorization: `Bearer ${access_token}` }]) {
@@ -314,7 +314,7 @@ describe('token() in the wrong place', () => {
   );
 
   // @shows AS-1.6
-  test('two requests at once see their own token each', async () => {
+  test('of two simultaneous requests each sees its own token', async () => {
     const [ada, grace] = await Promise.all([
       obtainTokens(portal, client, ADA),
       obtainTokens(portal, client, GRACE),

@@ -48,7 +48,7 @@ async function code(email = ADA): Promise<string> {
   return obtainCode(portal, client, await portal.signedIn(email));
 }
 
-/** A client, public or confidential, offers a code. */
+/** A client, public or confidential, presents a code. */
 function offer({ id, secret }: TestClient, issued: string): Promise<Response> {
   if (secret !== '') return exchangeCode(portal, { id, secret }, issued);
   return requestToken(portal, null, {
@@ -68,7 +68,7 @@ async function opens(accessToken: string): Promise<boolean> {
 describe('the authorization code grant', () => {
   // @shows AS-4.3, AS-4.13, AS-6.3, AS-6.14, AS-14.4, RFC6749-3.3a, RFC6749-3.3b, RFC6749-5.1, RFC6749-10.10a
   // @shows RFC7636-4.2, RFC9700-4.14.2d, OIDC-3.1.3.3
-  test('answers as RFC 6749 section 5.1 says, never to be stored', async () => {
+  test('answers as RFC 6749 section 5.1 says, with no-store', async () => {
     const response = await exchangeCode(portal, client, await code());
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -115,7 +115,7 @@ describe('the authorization code grant', () => {
     ['too short', 'v'.repeat(42)],
     ['too long', 'v'.repeat(129)],
     ['of other characters', 'v!'.repeat(30)],
-  ])('a verifier %s belongs to no challenge, its own neither (RFC 7636 section 4.1)', async (_, verifier) => {
+  ])('a verifier %s is invalid, even for its own challenge (RFC 7636 section 4.1)', async (_, verifier) => {
     const challenge = createHash('sha256').update(verifier).digest('base64url');
     const visitor = await portal.signedIn(ADA);
     const issued = await obtainCode(portal, client, visitor, { code_challenge: challenge });
@@ -157,7 +157,7 @@ describe('the authorization code grant', () => {
   });
 
   // @shows AS-5.16, RFC6749-4.1.2b, RFC9700-4.2.4b, OIDC-3.1.3.2
-  test('a spent code offered again is refused, and what it gave is revoked', async () => {
+  test('a spent code that is presented again is refused, and its tokens are revoked', async () => {
     const issued = await code();
     const tokens = await tokensOf(await exchangeCode(portal, client, issued));
     expect(await opens(tokens.access_token)).toBe(true);
@@ -172,7 +172,7 @@ describe('the authorization code grant', () => {
     // @shows AS-5.16
     ['confidential', {}],
   ])(
-    'a spent code offered by another, %s client is an ordinary refusal: nothing of what it gave ends',
+    'a spent code from another, %s client is an ordinary refusal: its tokens stay valid',
     async (_, registration) => {
       const own = await registerClient(portal, { public: true });
       const stranger = await registerClient(portal, registration);
@@ -182,13 +182,13 @@ describe('the authorization code grant', () => {
       const unknown = await offer(stranger, 'never-issued');
       expect(await refused.json()).toEqual(await unknown.json());
       expect(await opens(tokens.access_token)).toBe(true);
-      // Offered by its own client it is a replay, whoever offered it in between.
+      // From its own client it is a replay, whichever client presented it in between.
       await expectError(await offer(own, issued), 'invalid_grant');
       expect(await opens(tokens.access_token)).toBe(false);
     },
   );
 
-  test('a code that another client spent gives nothing to anybody, and offering it again ends nothing else', async () => {
+  test('a code that another client spent gives no tokens, and presenting it again ends nothing else', async () => {
     const visitor = await portal.signedIn(ADA);
     const [before, issued] = [
       await obtainCode(portal, client, visitor),
@@ -203,7 +203,7 @@ describe('the authorization code grant', () => {
   });
 
   // @shows AS-5.16
-  test('of an exchange and an offer by another client at the same moment, what was answered lives', async () => {
+  test('if another client presents the code during the exchange, an issued answer stays valid', async () => {
     const stranger = await registerClient(portal, { public: true });
     for (let round = 0; round < 20; round += 1) {
       const issued = await code();
@@ -215,7 +215,7 @@ describe('the authorization code grant', () => {
     }
   });
 
-  test('of many exchanges of one code at once exactly one is answered, with tokens that are worth nothing', async () => {
+  test('of many simultaneous exchanges of one code exactly one succeeds, with tokens that no longer work', async () => {
     for (let round = 0; round < 10; round += 1) {
       const issued = await code();
       const responses = await Promise.all(
@@ -229,7 +229,7 @@ describe('the authorization code grant', () => {
   });
 
   // @shows AS-2.13, RFC6749-4.1.2a, RFC6749-10.5
-  test('within code_ttl only', async () => {
+  test('a code is valid only within code_ttl', async () => {
     const [inTime, late] = [await code(), await code()];
     clock.advance(59);
     await tokensOf(await exchangeCode(portal, client, inTime));
@@ -238,7 +238,7 @@ describe('the authorization code grant', () => {
   });
 
   // @shows AS-5.17, AS-9.9
-  test('nothing is issued for an account that was suspended after it consented', async () => {
+  test('nothing is issued for an account that was suspended after consent', async () => {
     const issued = await code(GRACE);
     await portal.suspend(GRACE);
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
@@ -247,13 +247,13 @@ describe('the authorization code grant', () => {
     await expectError(await exchangeCode(portal, client, issued), 'invalid_grant');
   });
 
-  test('a client that is not registered for refresh_token is given none', async () => {
+  test('a client that is not registered for refresh_token gets none', async () => {
     const own = await registerClient(portal, { grants: ['authorization_code'] });
     const issued = await obtainCode(portal, own, await portal.signedIn(ADA));
     expect(await tokensOf(await exchangeCode(portal, own, issued))).not.toHaveProperty('refresh_token');
   });
 
-  test('a client that is not registered for the grant is told so, and spends the code that it holds', async () => {
+  test('a client that is not registered for the grant gets that error, and its code is spent', async () => {
     const issued = await code();
     const service = await registerClient(portal, {
       redirectUris: [],
@@ -277,7 +277,7 @@ describe('the authorization code grant', () => {
     await tokensOf(await exchangeCode(portal, client, issued));
   });
 
-  test('a code is not a refresh token, and the other way round', async () => {
+  test('a code does not work as a refresh token, nor the reverse', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     await expectError(await refresh(portal, client, await code()), 'invalid_grant');
     await expectError(await exchangeCode(portal, client, tokens.refresh_token), 'invalid_grant');
@@ -287,7 +287,7 @@ describe('the authorization code grant', () => {
 
 describe('the refresh token grant', () => {
   // @shows AS-1.2, AS-6.3, RFC6749-6c
-  test('replaces the token by a successor; the old one is invalid at once', async () => {
+  test('replaces the token with a successor; the old one is invalid at once', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await tokensOf(await refresh(portal, client, first.refresh_token));
     expect(second.refresh_token).not.toBe(first.refresh_token);
@@ -297,7 +297,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-1.2, RFC6749-10.4, RFC9700-4.14.2b
-  test('a used token again revokes the whole family, the successor and every access token', async () => {
+  test('a used token again revokes the whole family, with the successor and every access token', async () => {
     const first = await obtainTokens(portal, client, ADA);
     const second = await tokensOf(await refresh(portal, client, first.refresh_token));
     await expectError(await refresh(portal, client, first.refresh_token), 'invalid_grant');
@@ -307,7 +307,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-18.11
-  test('of a client that refreshes without pause the family does not grow, and each of its tokens is known as used', async () => {
+  test('with constant refreshes the family does not grow, and each of its tokens is still recognized as used', async () => {
     const rows = async () => {
       return (await portal.application.database.execute('SELECT 1 FROM oauth_families')).rows.length;
     };
@@ -325,7 +325,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-18.11
-  test('what has the mark of a family ends it; without that, it is unknown and changes nothing', async () => {
+  test('a token with the mark of a family ends it; one without is unknown and changes nothing', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const { refresh_token: token } = tokens;
     const [family = '', shared = '', own = ''] = token.split('.');
@@ -341,7 +341,7 @@ describe('the refresh token grant', () => {
       [family],
       [own],
       [`${family} `, shared, own],
-      // What no column of text takes, on one of the engines.
+      // Characters that a text column cannot store on one of the engines.
       [`${family}\0`, shared, own],
       ['\0', shared, own],
     ].map((parts) => parts.join('.'));
@@ -357,7 +357,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-4.4
-  test('a replay leaves the families of other authorizations alone', async () => {
+  test('a replay does not affect the families of other authorizations', async () => {
     const one = await obtainTokens(portal, client, ADA);
     const other = await obtainTokens(portal, client, ADA);
     await refresh(portal, client, one.refresh_token);
@@ -365,7 +365,7 @@ describe('the refresh token grant', () => {
     await tokensOf(await refresh(portal, client, other.refresh_token));
   });
 
-  test('of many uses at once exactly one is answered, and nothing of the family lives', async () => {
+  test('of many simultaneous uses exactly one succeeds, and the whole family ends', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { refresh_token: token } = await obtainTokens(portal, client, ADA);
       const attempts = Array.from({ length: round % 2 === 0 ? 2 : 8 }, () => refresh(portal, client, token));
@@ -381,7 +381,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows RFC6749-6a, RFC6749-10.4, RFC9700-4.14.2a
-  test("another client's token is refused and stays good", async () => {
+  test("another client's token is refused and stays valid", async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const other = await registerClient(portal);
     await expectError(await refresh(portal, other, tokens.refresh_token), 'invalid_grant');
@@ -403,7 +403,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows RFC6749-6b, RFC9700-4.14.2a
-  test('a scope beyond what was granted is invalid_scope, and the token stays good', async () => {
+  test('a scope beyond the grant is invalid_scope, and the token stays valid', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read' });
     const wider = await refresh(portal, client, tokens.refresh_token, { scope: 'notes:read notes:write' });
     await expectError(wider, 'invalid_scope');
@@ -411,7 +411,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-9.7, RFC8707-2.2, RFC9700-4.14.2a
-  test('a different resource is invalid_target, and the token stays good', async () => {
+  test('a different resource is invalid_target, and the token stays valid', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const elsewhere = await refresh(portal, client, tokens.refresh_token, {
       resource: 'https://elsewhere.example/',
@@ -421,7 +421,7 @@ describe('the refresh token grant', () => {
   });
 
   // @shows AS-5.17, AS-9.9
-  test('nothing is refreshed for a suspended account; its refresh token lives again when the account does', async () => {
+  test('nothing is refreshed for a suspended account; its refresh token works again when the account does', async () => {
     const tokens = await obtainTokens(portal, client, GRACE);
     await portal.suspend(GRACE);
     await expectError(await refresh(portal, client, tokens.refresh_token), 'invalid_grant');
@@ -441,7 +441,7 @@ describe('the refresh token grant', () => {
     await expectError(await refresh(portal, client, third.refresh_token), 'invalid_grant');
   });
 
-  test('a client that is not registered for the grant is told so, and the token stays good', async () => {
+  test('a client that is not registered for the grant gets that error, and the token stays valid', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     const service = await registerClient(portal, {
       redirectUris: [],
@@ -452,10 +452,10 @@ describe('the refresh token grant', () => {
     await tokensOf(await refresh(portal, client, tokens.refresh_token));
   });
 
-  test('what the server no longer offers is not in the successor', async () => {
+  test('scopes that the server no longer offers are not in the successor', async () => {
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'notes:read notes:write' });
     const { database } = portal.application;
-    // As if this scope had been configured when the person allowed it, and is no longer.
+    // As if this scope was configured when the person allowed it, and no longer is.
     await database.execute('UPDATE oauth_families SET scope = ? WHERE scope = ?', [
       'notes:read notes:gone',
       'notes:read notes:write',
@@ -469,9 +469,9 @@ describe('the refresh token grant', () => {
   });
 });
 
-describe('the scopes that the client is registered for now', () => {
+describe('the scopes for which the client is registered now', () => {
   // @shows AS-10.3
-  test('bound what is issued; when none is left, nothing is, and nothing is spent', async () => {
+  test('limit the issued scopes; if none is left, nothing is issued and nothing is spent', async () => {
     const client = await registerClient(portal);
     const tokens = await obtainTokens(portal, client, ADA);
     const issued = await obtainCode(portal, client, await portal.signedIn(ADA));
@@ -511,7 +511,7 @@ describe('the client credentials grant', () => {
   });
 
   // @shows AS-9.8, RFC6749-3.3c, RFC6749-4.4.2
-  test('without a scope gives all that the client has', async () => {
+  test('without a scope gives all scopes of the client', async () => {
     expect((await tokensOf(await requestToken(portal, service, grant))).scope).toBe('notes:read notes:write');
   });
 
@@ -521,7 +521,7 @@ describe('the client credentials grant', () => {
   });
 
   // @shows AS-9.8
-  test('gives no scope about a person, also to a client that has some for people', async () => {
+  test('gives no scope about a person, even to a client that has some for people', async () => {
     const both = await registerClient(portal, {
       grants: ['authorization_code', 'client_credentials'],
       scopes: ['openid', 'profile', 'notes:read'],
@@ -629,7 +629,7 @@ describe('client authentication', () => {
   );
 
   // @shows AS-9.1, AS-14.1
-  test('a public client is identified by its id, and shows no secret', async () => {
+  test('a public client is identified by its id, and sends no secret', async () => {
     const own = await registerClient(portal, { public: true });
     const visitor = await portal.signedIn(ADA);
     const issued = await obtainCode(portal, own, visitor);
@@ -659,7 +659,7 @@ describe('the method', () => {
   });
 
   // @shows RFC6749-3.2a
-  test('is POST: what stands in the query is not read', async () => {
+  test('is POST: the query is not read', async () => {
     const query = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'unknown' });
     const response = await fetch(`${portal.url}/oauth/token?${query}`, {
       method: 'POST',
@@ -677,18 +677,18 @@ describe('the body', () => {
   }
 
   // @shows AS-6.13
-  test('is a form and nothing else', async () => {
+  test('must be a form', async () => {
     await expectError(
       await post('{"grant_type":"client_credentials"}', 'application/json'),
       'invalid_request',
     );
   });
   // @shows AS-6.13, AS-6.14, AS-16.3
-  test('above 64 KiB is 413', async () => {
+  test('larger than 64 KiB is 413', async () => {
     await expectError(await post(`grant_type=${'a'.repeat(64 * 1024)}`), 'invalid_request', 413);
   });
   // @shows AS-16.3
-  test('above 64 KiB is 413, also where something before us has changed its length', async () => {
+  test('larger than 64 KiB is 413, also if earlier middleware has changed its length', async () => {
     const request = new Request(`${portal.url}/oauth/token`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '3' },
@@ -701,7 +701,7 @@ describe('the body', () => {
     await expectError(await post('grant_type=refresh_token&grant_type=refresh_token'), 'invalid_request');
     await expectError(await post('grant_type=refresh_token&x=1&x=2'), 'invalid_request');
   });
-  test('has a name with a question mark where it begins with one: it is no query', async () => {
+  test('that begins with a question mark has it in the first name: it is not a query', async () => {
     await expectError(await post('?grant_type=password'), 'invalid_request');
     await expectError(await post('a=b&grant_type=password'), 'unsupported_grant_type');
   });
@@ -718,7 +718,7 @@ describe('the body', () => {
   test('that is empty is invalid_request', async () => {
     await expectError(await post(''), 'invalid_request');
   });
-  test('that breaks off is invalid_request, not a fault', async () => {
+  test('that ends early is invalid_request, not a server error', async () => {
     const body = new ReadableStream({
       start(controller) {
         controller.enqueue(Buffer.from('grant_type='));
@@ -749,7 +749,7 @@ describe('a configured audience', () => {
   afterAll(() => bound.close());
 
   // @shows AS-7.3, AS-7.8, AS-9.7, MCP-10.6, RFC8707-2.1, RFC9700-2.3b
-  test('is what a grant is bound to, named or not, and a refresh keeps it', async () => {
+  test('is bound to every grant, named or not, and a refresh keeps it', async () => {
     for (const resource of [audience, undefined]) {
       const tokens = await obtainTokens(bound, own, ADA, { resource });
       expect((await callApi(bound, '/api/whoami', tokens.access_token)).status).toBe(200);
@@ -759,7 +759,7 @@ describe('a configured audience', () => {
   });
 
   // @shows AS-7.8, RFC8707-2b
-  test('any other target is invalid_target, before anyone is asked', async () => {
+  test('with another target is invalid_target, before a person is asked', async () => {
     const visitor = await bound.signedIn(ADA);
     await expect(obtainCode(bound, own, visitor, { resource: 'https://api.portal.example' })).rejects.toThrow(
       '302',
@@ -767,7 +767,7 @@ describe('a configured audience', () => {
   });
 
   // @shows AS-2.4, AS-7.8
-  test('a token granted before the audience was configured is no token', async () => {
+  test('does not accept a token that was granted before it was configured', async () => {
     const tokens = await obtainTokens(bound, own, ADA);
     await bound.application.database.execute('UPDATE oauth_families SET audience = NULL');
     expect((await callApi(bound, '/api/whoami', tokens.access_token)).status).toBe(401);

@@ -9,7 +9,9 @@ import { createDatabase, LOOKING_AT_LOCKS, someoneWaits, type TestDatabase } fro
 import { registerClient, requestToken, startPortal } from './support/portal.ts';
 import { createTimer } from './support/timer.ts';
 
-/** Mistakes in the work of a transaction, and what keeps them from doing harm, on every engine (decision 19). */
+/**
+ * Mistakes in the work of a transaction, and what prevents damage, on every engine (decision 19).
+ */
 let folder: string;
 let store: TestDatabase;
 let database: OpenedDatabase;
@@ -49,7 +51,7 @@ function openWithTimer() {
   return { opened, timer };
 }
 
-describe('work that asks its own store past its connection', () => {
+describe('work that uses its own store outside its connection', () => {
   const ASKED: Readonly<Record<string, (of: OpenedDatabase) => Promise<unknown>>> = {
     'a read': (of) => ids(of),
     'a write': (of) => insert(2, of),
@@ -61,7 +63,7 @@ describe('work that asks its own store past its connection', () => {
     const ask = ASKED[kind] ?? (() => never);
 
     // @shows AS-18.13
-    test('in a transaction is refused at once, and the transaction may go on', async () => {
+    test('in a transaction is refused at once, and the transaction may continue', async () => {
       await database.transaction(async (on) => {
         await insert(1, on);
         await expect(ask(database)).rejects.toEqual(refused('inside'));
@@ -70,7 +72,7 @@ describe('work that asks its own store past its connection', () => {
       expect(await ids()).toEqual([1, 3]);
     });
 
-    test('in a transaction on another store is not', async () => {
+    test('in a transaction on another store is allowed', async () => {
       await other.transaction(async (on) => {
         await insert(1, on);
         await ask(database);
@@ -80,18 +82,18 @@ describe('work that asks its own store past its connection', () => {
     });
   });
 
-  test('says what to do', async () => {
+  test('gets an error that says what to do', async () => {
     const asking = database.transaction(() => ids());
     await expect(asking).rejects.toThrow('use the connection that the work was given');
   });
 
-  test('from within a transaction on another store in between is refused too', async () => {
+  test('is refused too from within a transaction on another store in between', async () => {
     await expect(database.transaction(() => other.transaction(() => ids()))).rejects.toEqual(
       refused('inside'),
     );
   });
 
-  test('may do so as soon as the transaction has ended', async () => {
+  test('is allowed as soon as the transaction has ended', async () => {
     const ended = Promise.withResolvers<void>();
     let later: Promise<unknown> = never;
     await database.transaction(async (on) => {
@@ -104,9 +106,9 @@ describe('work that asks its own store past its connection', () => {
   });
 });
 
-describe('work that waits for something else than its statements', () => {
+describe('work that waits for something other than its statements', () => {
   // @shows AS-18.13
-  test('keeps nobody waiting: others write, commit and read meanwhile', async () => {
+  test('blocks no other work: others write, commit and read meanwhile', async () => {
     const answer = Promise.withResolvers<number>();
     const waiting = database.transaction(async (on) => {
       await insert(1, on);
@@ -119,7 +121,7 @@ describe('work that waits for something else than its statements', () => {
     expect(await ids()).toEqual([1, 2, 11, 12, 13]);
   });
 
-  test('before its first statement takes nothing that others need', async () => {
+  test('before its first statement holds nothing that others need', async () => {
     const answer = Promise.withResolvers<void>();
     const waiting = Array.from({ length: 30 }, (_, id) =>
       database.transaction(async (on) => {
@@ -134,7 +136,7 @@ describe('work that waits for something else than its statements', () => {
     expect(await ids()).toHaveLength(31);
   });
 
-  test('between many statements does every one of them once', async () => {
+  test('between many statements runs each of them once', async () => {
     await Promise.all(
       Array.from({ length: 8 }, (_, worker) =>
         database.transaction(async (on) => {
@@ -149,7 +151,7 @@ describe('work that waits for something else than its statements', () => {
     expect(await ids()).toHaveLength(40);
   });
 
-  test('loses no update, though others change meanwhile what it has read', async () => {
+  test('loses no update, though others change what it has read', async () => {
     await insert(1);
     const count = async (on: On) => {
       await on.execute('UPDATE things SET name = name WHERE id = 1');
@@ -161,7 +163,7 @@ describe('work that waits for something else than its statements', () => {
     expect((await database.execute('SELECT name FROM things')).rows).toEqual([{ name: 'a thing++++' }]);
   });
 
-  test('leaves nothing when it throws after all', async () => {
+  test('leaves nothing if it throws in the end', async () => {
     const waiting = database.transaction(async (on) => {
       await insert(1, on);
       await new Promise((resolve) => setImmediate(resolve));
@@ -172,7 +174,7 @@ describe('work that waits for something else than its statements', () => {
   });
 
   // @shows AS-18.13
-  test('is rolled back and rejected when it has waited for too long', async () => {
+  test('is rolled back and rejected if it waits too long', async () => {
     const { opened, timer } = openWithTimer();
     const begun = Promise.withResolvers<void>();
     const waiting = opened.transaction(async (on) => {
@@ -188,7 +190,7 @@ describe('work that waits for something else than its statements', () => {
     expect(timer.waiting()).toBe(0);
   });
 
-  test('before its first statement too, but not as soon', async () => {
+  test('before its first statement is rejected too, but later', async () => {
     const { opened, timer } = openWithTimer();
     let rejected = false;
     const waiting = opened.transaction(() => never);
@@ -201,7 +203,7 @@ describe('work that waits for something else than its statements', () => {
     await expect(waiting).rejects.toEqual(refused('late'));
   });
 
-  test('may take its time on the store without a timeout, as a change of the schema does', async () => {
+  test('has no limit on the store without a timeout, as a schema change needs', async () => {
     const { opened, timer } = openWithTimer();
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -220,7 +222,7 @@ describe('work that waits for something else than its statements', () => {
 });
 
 describe('a statement after the end of its transaction', () => {
-  /** Waits until the transaction has failed, and goes on using it. */
+  /** Waits until the transaction has failed, and continues to use it. */
   async function runOn(transaction: (work: (on: On) => Promise<unknown>) => Promise<unknown>) {
     const failed = Promise.withResolvers<void>();
     let late: Promise<unknown> = never;
@@ -240,13 +242,13 @@ describe('a statement after the end of its transaction', () => {
   }
 
   // @shows AS-18.13
-  test('is refused, and does not commit by itself', async () => {
+  test('is refused, and does not commit alone', async () => {
     await expect(runOn((work) => database.transaction(work))).rejects.toEqual(refused('ended'));
     expect(await ids()).toEqual([]);
   });
 
   // @shows AS-18.13
-  test('does not land in the transaction of somebody else', async () => {
+  test('does not land in another transaction', async () => {
     const gate = Promise.withResolvers<void>();
     let late: Promise<unknown> = never;
     await database.transaction(async (on) => {
@@ -269,7 +271,7 @@ describe('a statement after the end of its transaction', () => {
   });
 
   // @shows AS-18.13
-  test('that is in flight is waited for: what it does is done, or the transaction fails with it', async () => {
+  test('that is in flight is awaited: its effect stays, or the transaction fails with it', async () => {
     const forgotten: Promise<unknown>[] = [];
     await database.transaction(async (on) => {
       forgotten.push(insert(1, on), insert(2, on));
@@ -286,15 +288,15 @@ describe('a statement after the end of its transaction', () => {
   });
 });
 
-describe('work that goes on after what undid its transaction', () => {
-  /** Fails, and undoes the whole transaction; on MySQL only a deadlock does (below). */
+describe('work that continues after its transaction was rolled back', () => {
+  /** Fails, and rolls back the whole transaction; on MySQL only a deadlock does (below). */
   const UNDOING = {
     sqlite: "INSERT OR ROLLBACK INTO things (id, name) VALUES (1, 'again')",
     postgres: "INSERT INTO things (id, name) VALUES (1, 'again')",
     mysql: "INSERT INTO things (id, name) VALUES (1, 'again')",
   } as const;
 
-  test('commits nothing by itself', async () => {
+  test('commits nothing alone', async () => {
     await insert(1);
     const going = database.transaction(async (on) => {
       await insert(2, on);
@@ -308,14 +310,14 @@ describe('work that goes on after what undid its transaction', () => {
     expect(await ids()).toEqual([1, 11, 12]);
   });
 
-  test('is done all or not at all when it was a deadlock', async () => {
+  test('runs completely or not at all after a deadlock', async () => {
     await Promise.all([insert(1), insert(2)]);
     const rename = (id: number, on: On) => on.execute("UPDATE things SET name = 'new' WHERE id = ?", [id]);
     const watching = openDatabase(store.url, { directory: '/' });
     onTestFinished(() => watching.close());
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const large = database.transaction(async (on) => {
-      // The transaction that has done less is chosen as the deadlock's victim.
+      // The engine chooses the transaction with less work as the deadlock's victim.
       for (let id = 10; id < 30; id += 1) await insert(id, on);
       await rename(1, on);
       first.resolve();
@@ -354,7 +356,7 @@ test.each(['BEGIN', 'COMMIT', 'ROLLBACK', '/* now */ COMMIT', '-- now\nROLLBACK'
   },
 );
 
-test('a transaction that waits is done once, though another of its batch fails at the commit', async () => {
+test('a waiting transaction runs once, even if another of its batch fails at the commit', async () => {
   const deferred = database.dialect === 'mysql' ? '' : ' DEFERRABLE INITIALLY DEFERRED';
   await database.execute(
     `CREATE TABLE parts (id INTEGER PRIMARY KEY, thing INTEGER, FOREIGN KEY (thing) REFERENCES things (id)${deferred})`,
@@ -381,7 +383,7 @@ test('a transaction that waits is done once, though another of its batch fails a
 });
 
 // @shows AS-18.8
-test('a statement by itself that a deadlock has undone is done again', async () => {
+test('a single statement that a deadlock has rolled back runs again', async () => {
   await Promise.all([insert(1), insert(2)]);
   const { dialect } = database;
   const backwards = {
@@ -394,7 +396,7 @@ test('a statement by itself that a deadlock has undone is done again', async () 
   onTestFinished(() => watching.close());
   const begun = Promise.withResolvers<void>();
   const forwards = database.transaction(async (on) => {
-    // The transaction that has done less is chosen as the deadlock's victim.
+    // The engine chooses the transaction with less work as the deadlock's victim.
     for (let id = 10; id < 30; id += 1) await insert(id, on);
     await on.execute("UPDATE things SET name = 'forwards' WHERE id = 1");
     begun.resolve();
@@ -407,7 +409,7 @@ test('a statement by itself that a deadlock has undone is done again', async () 
 });
 
 // @shows AS-18.13
-test('an application that reads the request in a transaction lets no slow caller stop the token endpoint', async () => {
+test('an application that reads the request in a transaction lets no slow caller block the token endpoint', async () => {
   const [begun, reading] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const CALLERS = { '/first': 20, '/between': 5 };
   let waiting = 0;

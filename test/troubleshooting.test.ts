@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { sectionOf as sectionOfPart } from '../packages/portico/src/console/sections.ts';
 import { ROOT } from './support/console.ts';
 
-/** Whoever meets a line of the log, or a finding of the doctor, finds its section. */
+/** A reader of a log line, or of a finding of the doctor, finds its section. */
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 const PAGE = read('docs/troubleshooting.md');
 const SOURCES = globSync('packages/*/src/**/*.ts', { cwd: ROOT })
@@ -17,7 +17,7 @@ function sectionOf(heading: string): string {
   return section.split('\n## ')[0] ?? '';
 }
 
-/** The first column of the tables below a heading, as far as it is code. */
+/** The first column of the tables below a heading, if it is code. */
 function listed(heading: string): readonly string[] {
   const cells = sectionOf(heading)
     .split('\n')
@@ -26,7 +26,7 @@ function listed(heading: string): readonly string[] {
 }
 
 const TEXT = String.raw`(?:'(?:[^'\\]|\\.)*'|\`[^\`]*\`)(?:\s*\+\s*'(?:[^'\\]|\\.)*')*`;
-/** What stands between the quotes; `${name}` of a template becomes `{name}`. */
+/** The text between the quotes; `${name}` of a template becomes `{name}`. */
 const joined = (literal: string) =>
   [...literal.matchAll(/'((?:[^'\\]|\\.)*)'|`([^`]*)`/g)]
     .map(([, quoted, template = '']) => quoted?.replaceAll(/\\(.)/g, '$1') ?? template.replaceAll('${', '{'))
@@ -38,10 +38,13 @@ interface LoggedMessage {
   readonly message: string;
 }
 
-/** A call that logs; not one that hands on what it was given. */
+/** A call that logs, except one that forwards what it received. */
 const CALL = String.raw`\b[lL]og(?:\(\))?\??\.(warning|error|info)\((?!message\b)\s*`;
 
-/** What is logged at `warning` or `error`, and the lines of refusals; a name stands for the text that its file gives it. */
+/**
+ * Everything logged at `warning` or `error`, and the lines of refusals; a name stands for the text
+ * that its file gives it.
+ */
 function loggedMessages(): readonly LoggedMessage[] {
   return SOURCES.flatMap(({ file, text }) => {
     const calls = [...text.matchAll(new RegExp(`${CALL}(?:(${TEXT})|(\\w+))`, 'g'))];
@@ -53,7 +56,7 @@ function loggedMessages(): readonly LoggedMessage[] {
   });
 }
 
-/** A message of the page may leave something out: `…`. */
+/** A message of the page may leave out a part: `…`. */
 function stands(message: string, inPage: readonly string[]): boolean {
   return inPage.some((entry) => {
     const [beginning = '', ...more] = entry.split('…').map((part) => part.trim());
@@ -67,7 +70,10 @@ interface ThrownMessage {
   readonly message: string;
 }
 
-/** What somebody reads who starts an application, or gives a command: what is thrown as an Error, and what a command refuses by. */
+/**
+ * Texts for a person who starts an application or runs a command: thrown Errors, and refusals of a
+ * command.
+ */
 function thrownMessages(): readonly ThrownMessage[] {
   const thrown = String.raw`(?:throw new Error|new (?:Console|Registration|Access|KeyRotation|KeysLost|Listing)Error|\.fail)\(\s*(?://.*\s*)*(?:[^'\`();]*\?\s*)?(${TEXT}(?:\s*\+\s*${TEXT})*)`;
   return SOURCES.flatMap(({ file, text }) => {
@@ -79,7 +85,7 @@ function thrownMessages(): readonly ThrownMessage[] {
   });
 }
 
-/** The texts of a constant, wherever it is. */
+/** The texts of a constant, in any file. */
 function textsOf(name: string): readonly RegExpExecArray[] {
   const declared = new RegExp(String.raw`const ${name} =\s*([^]*?);\n`);
   const whole = SOURCES.flatMap(({ text }) => declared.exec(text)?.[1] ?? []);
@@ -88,16 +94,16 @@ function textsOf(name: string): readonly RegExpExecArray[] {
   ]);
 }
 
-/** Whether an entry of the page, in which `…` stands for anything, is this message. */
+/** Whether an entry of the page, in which `…` stands for any text, is this message. */
 function isMeant(message: string, entry: string): boolean {
   const parts = entry.split('…').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
   return new RegExp(`^${parts.join('.*')}$`, 's').test(message.trim());
 }
 
-describe('what is said by whatever does not start, and by a command', () => {
+describe('a message at a failed start, or from a command', () => {
   const entries = [...listed('It does not start'), ...listed('A command refuses')];
   const messages = thrownMessages();
-  /** How a line about the configuration goes on behind the key. */
+  /** How a line about the configuration continues after the key. */
   const verbs = /^(?:must|is|has|needs|names|lacks|issues)\b/;
 
   test('is on the page', () => {
@@ -106,14 +112,14 @@ describe('what is said by whatever does not start, and by a command', () => {
     expect(messages.length).toBeGreaterThan(80);
   });
 
-  test('is not on the page when nothing says it any more', () => {
+  test('is not on the page if no code prints it', () => {
     const stale = entries.filter(
       (entry) => !verbs.test(entry) && !messages.some(({ message }) => isMeant(message, entry)),
     );
     expect(stale).toEqual([]);
   });
 
-  test('of the configuration, goes on in a way that the page explains', () => {
+  test('about the configuration continues in a way that the page explains', () => {
     const files =
       /(?:\/config|application\/(?:configuration|keys|public-url)|packages\/mcp\/src\/plugin)\.ts$/;
     const said = /(?:\berror: |\bmessage: |\.(?:min|max|regex)\([^'`\n]*, )['`]((?!\$)[^'`]+)/g;
@@ -127,13 +133,19 @@ describe('what is said by whatever does not start, and by a command', () => {
   });
 });
 
-describe('the reason that a line of a refusal has in brackets', () => {
+describe('the reason in brackets in the line of a refusal', () => {
   const files =
     /^packages\/portico\/src\/(?:jws\/(?:compact|dpop-proof)|features\/administration\/(?:administration|forms)\.ts|(?:assembly|authorization|client-documents|clients|endpoints|features\/(?!administration\/)[\w-]+|grants|outbound|profiles|registering|tokens)\/|(?:parameters|refusals)\.ts)/;
-  /** What these say is of the configuration, a registration, the doctor or the documentation, and has its place elsewhere. */
+  /**
+   * Texts of these files are about the configuration, a registration, the doctor or the
+   * documentation, and are listed elsewhere.
+   */
   const elsewhere =
     /\/(?:claims|imported-secrets|redirect-uris|round-trip|secrets|updating|logos\/endpoint|clients\/demands(?:\.fixture)?|features\/[\w-]+\/(?:index|config))\.ts$/;
-  /** A text that is a reason begins in lower case, and has words; so has one of these, which is none, or a part of one. */
+  /**
+   * A reason begins in lower case, and has words; so does one of these, which is not a reason, or
+   * is a part of one.
+   */
   const others = new Set(
     [
       'a client|its keys|of its keys|of its client_name|refresh token|a pushed request of|it is …|to introspection|as bound',
@@ -141,7 +153,7 @@ describe('the reason that a line of a refusal has in brackets', () => {
       'is done by the feature …, too (…); a server has one of them|… (oauth_server:profile is fapi2)|needs oauth_server:dpop, which is off; set it to accept or require',
     ].flatMap((texts) => texts.split('|')),
   );
-  /** What the profile is held to is told in sentences, or goes on behind a key of the configuration. */
+  /** The rules of a profile are sentences, or continue after a key of the configuration. */
   const ofRule = (file: string, text: string) =>
     file.endsWith('/fapi2.ts') && !/^(?:it|its|one of its) /.test(text);
   const codeOf = (text: string) =>
@@ -152,7 +164,7 @@ describe('the reason that a line of a refusal has in brackets', () => {
   const textsIn = (code: string) => [...code.matchAll(new RegExp(TEXT, 'g'))].map(([literal]) => literal);
   const cut = (literal: string) => joined(literal.replaceAll(/\$\{[^{}]*\}/g, '…')).trim();
 
-  /** Of a refusal without a private reason, the sentence that the client is told. */
+  /** Of a refusal without a private reason, the sentence for the client. */
   function told(code: string): readonly string[] {
     const made = [...code.matchAll(/new (?:OAuth|BodyTooLarge)Error\(([^]*?),?\s*\);\n/g)];
     return made.flatMap(([, given = '']) => {
@@ -172,7 +184,7 @@ describe('the reason that a line of a refusal has in brackets', () => {
     },
   );
   const entries = listed('Reasons of refusals');
-  /** In the line something may stand in front of what the code has, and behind it. */
+  /** In the line, other text may precede and follow the text in the code. */
   const isOf = (reason: string) => {
     const bare = reason.replace(/^(?:of the \w+: |…[;,] )(?=\w)/, '').replace(/[:;]? …$/, '');
     return (entry: string) => {
@@ -187,12 +199,12 @@ describe('the reason that a line of a refusal has in brackets', () => {
     expect(reasons.length).toBeGreaterThan(200);
   });
 
-  test('is not on the page when nothing says it any more', () => {
+  test('is not on the page if no code prints it', () => {
     const stale = entries.filter((entry) => !reasons.some(({ reason }) => isOf(reason)(entry)));
     expect(stale).toEqual([]);
   });
 
-  test('begins with what most people meet first', () => {
+  test('comes first if most people meet it first', () => {
     expect(entries[0]).toBe('the secret is wrong');
   });
 });
@@ -207,20 +219,20 @@ describe('docs/troubleshooting.md', () => {
     expect(messages.length).toBeGreaterThan(20);
   });
 
-  test('is held against every call that logs at those levels', () => {
+  test('is compared with every call that logs at those levels', () => {
     const calls = SOURCES.flatMap(({ text }) => [...text.matchAll(new RegExp(CALL, 'g'))]);
     const heeded = calls.filter(([, level]) => level !== 'info');
     expect(messages.filter(({ level }) => level !== 'info')).toHaveLength(heeded.length);
   });
 
-  test('has no message that is not logged any more', () => {
+  test('has no message that is no longer logged', () => {
     const stale = listed('Messages of the log').filter(
       (entry) => !messages.some(({ message }) => stands(message, [entry])),
     );
     expect(stale).toEqual([]);
   });
 
-  test('has each level as it is', () => {
+  test('has the right level of each message', () => {
     const wrong = messages.filter(({ message, level }) => {
       const row = sectionOf('Messages of the log')
         .split('\n')
@@ -246,7 +258,7 @@ describe('docs/troubleshooting.md', () => {
     expect(new Set(parts).size).toBeGreaterThan(20);
   });
 
-  test('has the sections that the doctors name below what they find', () => {
+  test('has the sections that the doctors link to', () => {
     const rows = sectionOf('Findings of the doctor')
       .split('\n')
       .filter((line) => line.startsWith('| `'));
@@ -265,7 +277,7 @@ describe('docs/troubleshooting.md', () => {
     expect(rows.length).toBeGreaterThan(20);
   });
 
-  test('leads to sections that there are', () => {
+  test('links only to existing sections', () => {
     const anchors = (page: string) =>
       new Set(
         [...page.matchAll(/^#{2,} (.+)$/gm)].map(([, heading = '']) =>

@@ -21,7 +21,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** A store that stays away for longer than anybody asks it whether a use took effect (decision 9). */
+/** A store that stays away longer than any check whether a use took effect (decision 9). */
 let opened: OpenedStore;
 let store: LossyStore;
 let portal: RunningPortal;
@@ -71,7 +71,7 @@ async function loseRefresh(when: NonNullable<LossyStore['loses']>): Promise<void
   await expectAway(await refresh(portal, client, tokens.refresh_token));
 }
 
-/** What the client is registered for, changed behind the server. */
+/** The registration of the client, changed behind the server. */
 const setScopes = (scope: string) =>
   opened.inner.execute('UPDATE oauth_clients SET scope = ? WHERE client_id = ?', [scope, client.id]);
 const setGrants = (grants: string) =>
@@ -102,19 +102,19 @@ describe('a use that took effect while the store was lost', () => {
     clock.advance(60);
     const answer = await tokensOf(await refresh(portal, client, tokens.refresh_token));
     expect(await isActive(answer)).toBe(true);
-    // As long as they have left.
+    // The remaining lifetime.
     expect(answer.expires_in).toBe(tokens.expires_in - 60);
     await tokensOf(await refresh(portal, client, answer.refresh_token));
   });
 
   // @shows AS-18.24
-  test('says how long the token is good for, however long the store was asked', async () => {
+  test('states the remaining lifetime of the token, however long the store was asked', async () => {
     store.whenLost = () => clock.advance(41);
     await loseRefresh('after it took effect');
     store.isAway = false;
     tokens = await tokensOf(await refresh(portal, client, tokens.refresh_token));
     expect(tokens.expires_in).toBe(3600 - 41);
-    // And when it said so at last.
+    // And when the answer finally arrived.
     store.whenLost = () => {
       clock.advance(29);
       store.isAway = false;
@@ -125,7 +125,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is never said to be good for longer than it is, also when the clock was set back', async () => {
+  test('never states more than the remaining lifetime, also after the clock was set back', async () => {
     store.whenLost = () => clock.advance(-10);
     await loseRefresh('after it took effect');
     store.isAway = false;
@@ -135,7 +135,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered without a refresh token when its client may not refresh any more, by a process that has just begun', async () => {
+  test('is answered without a refresh token if its client may no longer refresh, by a process that has just started', async () => {
     const other = await startBeside();
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     store.loses = 'after it took effect';
@@ -153,7 +153,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered when it was the exchange of a code', async () => {
+  test('is answered if it was the exchange of a code', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     store.loses = 'after it took effect';
     await expectAway(await exchangeCode(portal, client, code));
@@ -163,7 +163,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered once: the next is a replay, which ends what the answer gave', async () => {
+  test('is answered once: the next request is a replay, which ends the tokens of the answer', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     const answer = await tokensOf(await refresh(portal, client, tokens.refresh_token));
@@ -173,17 +173,17 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered to one of two that come at once', async () => {
+  test('is answered to one of two simultaneous requests', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     const send = () => refresh(portal, client, tokens.refresh_token);
     const statuses = (await Promise.all([send(), send()])).map(({ status }) => status);
-    // The other finds the first one asking, or the answer gone.
+    // The other finds the first one still asking, or the answer gone.
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
   });
 
   // @shows AS-18.24
-  test('is a replay to any other request with the token, and then to the same one too', async () => {
+  test('is a replay for any other request with the token, and then for the same one too', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     await expectRefused(await refresh(portal, client, tokens.refresh_token, { scope: 'openid' }));
@@ -214,7 +214,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-1.8, AS-5.17, AS-18.24
-  test('is refused for good when it was a code, and the account is suspended', async () => {
+  test('is refused for good if it was a code and the account is suspended', async () => {
     const code = await obtainCode(portal, client, await portal.signedIn(ADA));
     store.loses = 'after it took effect';
     await expectAway(await exchangeCode(portal, client, code));
@@ -238,7 +238,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered with an ID token of now, which tells nothing that is no longer released', async () => {
+  test('is answered with a new ID token, without claims that are no longer released', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     clock.advance(60);
@@ -254,7 +254,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is refused when nothing of it is in force any more, or the client lost the grant', async () => {
+  test('is refused if none of its scopes is in force, or the client lost the grant', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     await setScopes('none');
@@ -267,7 +267,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is refused when it named a scope that is not in force any more', async () => {
+  test('is refused if it named a scope that is no longer in force', async () => {
     store.loses = 'after it took effect';
     const send = () => refresh(portal, client, tokens.refresh_token, { scope: 'openid notes:read' });
     await expectAway(await send());
@@ -278,7 +278,7 @@ describe('a use that took effect while the store was lost', () => {
   });
 
   // @shows AS-18.24
-  test('is answered once the account can be looked up, when the store was lost in between', async () => {
+  test('is answered once the account can be looked up, if the store was lost in between', async () => {
     await loseRefresh('after it took effect');
     store.isAway = false;
     store.losesAccounts = true;
@@ -299,7 +299,7 @@ describe('a use that took effect while the store was lost', () => {
 
 describe('a use that did not take effect while the store was lost', () => {
   // @shows AS-18.24
-  test('is 503 while the store is away, and then a use like any other', async () => {
+  test('is 503 while the store is away, and then an ordinary use', async () => {
     await loseRefresh('before it took effect');
     await expectAway(await refresh(portal, client, tokens.refresh_token));
     store.isAway = false;

@@ -4,7 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinish
 import { openApplicationPool } from './support/application-pool.ts';
 import { createDatabase, LOOKING_AT_LOCKS, someoneWaits, type TestDatabase } from './support/database.ts';
 
-/** Every refusal here is the server's own, but for those that are raised because one server alone never makes them. */
+/**
+ * Every refusal here comes from the server itself, except those that a single server never makes,
+ * which are raised.
+ */
 let store: TestDatabase;
 let other: OpenedDatabase;
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
@@ -45,7 +48,7 @@ const failureOf = (statement: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** Has the first row locked by somebody else meanwhile. */
+/** Another session locks the first row meanwhile. */
 async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
   const [locked, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const locking = other.withoutTimeout().transaction(async (on) => {
@@ -69,12 +72,12 @@ const raised = (code: string | number, message = 'raised') =>
     ? `DO $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$`
     : `BEGIN NOT ATOMIC SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${code}, MESSAGE_TEXT = '${message}'; END`;
 
-/** As MySQL says it of a table; 165 is the reason. */
+/** As MySQL reports it for a table; 165 is the reason. */
 const CANNOT_LOCK = "Can''t lock file (errno: 165 - Table is read only)";
 
 type Refusal = readonly [string, string | number, (on: On) => Promise<unknown>];
 
-/** They did nothing, for certain. Each way is tried by a statement and in a transaction. */
+/** They certainly had no effect. Each is tried by a statement and in a transaction. */
 const REFUSED: readonly Refusal[] = isPostgres
   ? [
       ['a limit of time of the session', '57014', (on) => on.execute('SELECT pg_sleep(60)')],
@@ -104,7 +107,10 @@ const REFUSED: readonly Refusal[] = isPostgres
       ['InnoDB of MySQL that may only be read from', 1015, (on) => on.execute(raised(1015, CANNOT_LOCK))],
     ];
 
-/** Nobody knows whether it took effect: the server ends the connection, has lost its cluster, or failed in the commit. */
+/**
+ * Whether it took effect is unknown: the server ends the connection, has lost its cluster, or
+ * failed in the commit.
+ */
 const UNKNOWN: readonly (readonly [string, string | number])[] = isPostgres
   ? [
       ['a server that ends the connection', '57P01'],
@@ -122,10 +128,10 @@ const UNKNOWN: readonly (readonly [string, string | number])[] = isPostgres
 
 const code = (expected: string | number) => (isPostgres ? { code: expected } : { errno: expected });
 
-describe('what the server refuses', () => {
+describe('a refusal of the database server', () => {
   // @shows AS-18.21
   test.each(REFUSED)(
-    'for %s (%s) is unavailable, and the connection is given up',
+    'for %s (%s) is unavailable, and the connection is closed',
     async (_, expected, refuse) => {
       await whileLocked(async () => {
         const database = open({ statementTimeout: 1, poolSize: 1 });
@@ -142,11 +148,11 @@ describe('what the server refuses', () => {
   );
 
   // @shows AS-18.9
-  test.each(REFUSED)('for %s (%s) is not asked about', async (_, _code, refuse) => {
+  test.each(REFUSED)('for %s (%s) needs no question about its effect', async (_, _code, refuse) => {
     await whileLocked(async () => {
       const database = open({ statementTimeout: 1 });
       let asked = 0;
-      // The same statement, as one that has a question.
+      // The same statement, with a question about its effect.
       const asking: On = {
         execute: (sql, parameters) =>
           database.execute(sql, parameters, async () => {
@@ -160,26 +166,23 @@ describe('what the server refuses', () => {
   });
 
   // @shows AS-18.9
-  test.each(UNKNOWN)(
-    'as %s does (%s) tells nobody whether it took effect, and is asked about',
-    async (_, number) => {
-      const database = open();
-      const statement = raised(number);
-      await expect(database.execute(statement, [], async () => true)).resolves.toEqual({
-        rows: [],
-        affected: 1,
-      });
-      const failures = [
-        await failureOf(database.execute(statement, [], async () => false)),
-        await failureOf(database.execute(statement)),
-        await failureOf(database.transaction((on) => on.execute(statement))),
-      ];
-      expect(failures.map((failure) => database.isUnavailable(failure))).toEqual([true, true, true]);
-    },
-  );
+  test.each(UNKNOWN)('as %s does (%s) leaves its effect unknown, and is asked about', async (_, number) => {
+    const database = open();
+    const statement = raised(number);
+    await expect(database.execute(statement, [], async () => true)).resolves.toEqual({
+      rows: [],
+      affected: 1,
+    });
+    const failures = [
+      await failureOf(database.execute(statement, [], async () => false)),
+      await failureOf(database.execute(statement)),
+      await failureOf(database.transaction((on) => on.execute(statement))),
+    ];
+    expect(failures.map((failure) => database.isUnavailable(failure))).toEqual([true, true, true]);
+  });
 
   test.each<string | number>(isPostgres ? ['42501', 'P0001', '23505'] : [1142, 1644, 1062, 1015])(
-    'for a reason of its own (%s) is a fault, and the connection stays',
+    'for another reason (%s) is a fault, and the connection stays',
     async (number) => {
       const database = open();
       const before = await identityOf(database);
@@ -191,7 +194,7 @@ describe('what the server refuses', () => {
   );
 });
 
-/** How an account is made that may have one connection, and what its second one is told. */
+/** How to make an account that may have one connection, and the error of its second one. */
 const ONE_CONNECTION = isPostgres
   ? {
       told: '53300',
@@ -210,7 +213,7 @@ const ONE_CONNECTION = isPostgres
     };
 
 // @shows AS-18.21
-test(`an account that has all the connections that it may have (${ONE_CONNECTION.told}) is unavailable`, async () => {
+test(`for an account that has all its connections (${ONE_CONNECTION.told}) is unavailable`, async () => {
   const { told, account, create, kind } = ONE_CONNECTION;
   const name = new URL(store.url).pathname.slice(1);
   for (const statement of create(account(name), name)) await other.execute(statement);
@@ -229,8 +232,8 @@ test(`an account that has all the connections that it may have (${ONE_CONNECTION
   });
 });
 
-describe('what a conflict has undone', () => {
-  test('is done again as a transaction, and counted', async () => {
+describe('work that a conflict has rolled back', () => {
+  test('runs again as a transaction, and is counted', async () => {
     const database = open();
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const work = async (ids: readonly [number, number], here: typeof first, there: typeof first) =>
@@ -246,7 +249,7 @@ describe('what a conflict has undone', () => {
     expect(database.retries.statements).toBe(0);
   });
 
-  test('is done again as a statement by itself, and counted', async () => {
+  test('runs again as a single statement, and is counted', async () => {
     const database = open();
     const backwards = isPostgres
       ? 'UPDATE things SET n = n + 1 WHERE id IN (SELECT id FROM things ORDER BY id DESC FOR UPDATE)'
@@ -254,7 +257,7 @@ describe('what a conflict has undone', () => {
     const begun = Promise.withResolvers<void>();
     const watching = open();
     const forwards = other.withoutTimeout().transaction(async (on) => {
-      // The transaction that has done less is chosen as the deadlock's victim.
+      // The engine chooses the transaction with less work as the deadlock's victim.
       for (let id = 10; id < 30; id += 1) await on.execute('INSERT INTO things (id, n) VALUES (?, 0)', [id]);
       await add(1, on);
       begun.resolve();
@@ -281,7 +284,7 @@ describe('what a conflict has undone', () => {
   );
 
   test.each(isPostgres ? ['PostgreSQL'] : [])(
-    'of what it has read before is done again on %s, with what is there by then',
+    'after a read runs again on %s, with the values of that time',
     async () => {
       const database = open();
       const read: number[] = [];
@@ -298,7 +301,7 @@ describe('what a conflict has undone', () => {
   );
 });
 
-/** What a session is told, of its server's own limits. */
+/** The server limits that a session sets for itself. */
 const SETTINGS = isPostgres
   ? `SELECT current_setting('statement_timeout') AS statement,
       current_setting('idle_in_transaction_session_timeout') AS idle`
@@ -308,7 +311,7 @@ const settingsOf = async (on: On) => (await on.execute(SETTINGS)).rows[0];
 
 describe('a session', () => {
   // @shows AS-18.21, AS-18.23
-  test('of our own is told how long a statement may take, and that of a migration that it may take its time', async () => {
+  test('of our own has a limit per statement, and that of a migration has none', async () => {
     const database = open({ statementTimeout: 7 });
     const limited = isPostgres
       ? { statement: '7s', idle: '67s' }
@@ -324,7 +327,7 @@ describe('a session', () => {
   });
 
   // @shows AS-18.21
-  test('keeps limits of the server that are smaller', async () => {
+  test('keeps smaller limits of the server', async () => {
     const created = await createDatabase('');
     onTestFinished(() => created.drop());
     const url = new URL(created.url);
@@ -333,7 +336,7 @@ describe('a session', () => {
       await other.execute(`ALTER DATABASE ${name} SET statement_timeout = '1500ms'`);
       await other.execute(`ALTER DATABASE ${name} SET idle_in_transaction_session_timeout = '1min'`);
     } else {
-      // The account's, since the server is that of other tests too.
+      // Those of the account, because other tests use the same server.
       await other.execute(`CREATE USER ${name}@localhost WITH MAX_STATEMENT_TIME 1.5`);
       onTestFinished(async () => void (await other.execute(`DROP USER ${name}@localhost`)));
       await other.execute(`GRANT ALL ON ${name}.* TO ${name}@localhost`);
@@ -347,7 +350,7 @@ describe('a session', () => {
   });
 
   // @shows AS-18.17
-  test("of the application's pool has the limits that it had", async () => {
+  test("of the application's pool keeps its limits", async () => {
     const pool = openApplicationPool(store.url, 1);
     onTestFinished(() => pool.end());
     const borrowed = pool.borrow();
@@ -359,7 +362,7 @@ describe('a session', () => {
   });
 
   // @shows AS-18.21
-  test('ends a statement that waits for a lock for too long, which then never takes effect', async () => {
+  test('ends a statement that waits too long for a lock, which then never takes effect', async () => {
     const database = open({ statementTimeout: 1 });
     const failure = await whileLocked(() => failureOf(add(1, database)));
     expect(database.isUnavailable(failure)).toBe(true);
@@ -371,7 +374,7 @@ describe('a session', () => {
 
   // @shows AS-18.21
   test.each(isPostgres ? ['PostgreSQL'] : [])(
-    'whose transaction nobody goes on with is ended by %s, and undone',
+    'with an abandoned transaction is ended by %s, and rolled back',
     async () => {
       const database = open({ poolSize: 1 });
       const failure = await failureOf(

@@ -81,7 +81,7 @@ async function errorOf(response: Response): Promise<unknown> {
 
 describe('oauth:client:unblock', () => {
   // @shows AS-13.26
-  test('lets the URL be a client again, and nothing that it had been given lives again', async () => {
+  test('lets the URL be a client again, and none of its old tokens works again', async () => {
     const id = host.publish('/again.json', DOCUMENT);
     const had = await tokensOf(await exchange(id, await allow(id)));
     const unspent = await allow(id);
@@ -97,7 +97,7 @@ describe('oauth:client:unblock', () => {
         `The URL ${id} is no longer blocked: its document is read again, and everybody is asked anew. ` +
         'Nothing that it had been given before lives again.\n',
     });
-    // Nobody has read its document since: it may do nothing.
+    // Its document has not been read since: it may do nothing.
     expect(await errorOf(await exchange(id, unspent))).toBe('unauthorized_client');
     const asked = host.asked.length;
 
@@ -116,7 +116,7 @@ describe('oauth:client:unblock', () => {
   });
 
   // @shows AS-13.26
-  test('takes no document that was read before, though it was fresh', async () => {
+  test('ignores a document that was read before, even a fresh one', async () => {
     const headers = { 'Cache-Control': 'max-age=86400' };
     const id = host.publish('/moved.json', DOCUMENT, headers);
     await allow(id);
@@ -133,7 +133,7 @@ describe('oauth:client:unblock', () => {
   });
 
   // @shows AS-13.26
-  test('unblocks also a URL that was blocked before anybody had used it', async () => {
+  test('unblocks also a URL that was blocked before its first use', async () => {
     const id = host.publish('/unseen.json', DOCUMENT);
     await run('oauth:client:revoke', id);
     expect((await ada.get(asking(id))).status).toBe(400);
@@ -142,7 +142,7 @@ describe('oauth:client:unblock', () => {
   });
 
   // @shows AS-13.26
-  test('takes no answer to a question of before that was saved only afterwards', async () => {
+  test('ignores an answer to an earlier question that is saved only afterwards', async () => {
     const id = host.publish('/late.json', DOCUMENT);
     const late = await ada.get(asking(id));
     await portal.server.clients.revoke(id);

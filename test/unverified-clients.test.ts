@@ -69,7 +69,7 @@ const textOf = (html: string) =>
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/\s+/g, ' ');
 
-/** The words of the consent screen that this person is shown. */
+/** The words of the consent screen for this person. */
 async function asked(client: TestClient, changes: Readonly<Record<string, string | undefined>> = {}) {
   const page = await ada.get(url(client, changes));
   expect(page.status).toBe(200);
@@ -78,7 +78,7 @@ async function asked(client: TestClient, changes: Readonly<Record<string, string
 
 describe('the consent screen of a client that no operator registered', () => {
   // @shows AS-8.14
-  test('a document: its host first, then that it is not verified, then what it calls itself', async () => {
+  test('of a document shows its host first, then that it is not verified, then its own name', async () => {
     const text = await asked(byDocument);
     expect(text).toMatch(
       /Allow client\.example to use your .* account\? Not verified by .* It calls itself: Some Assistant/,
@@ -96,7 +96,7 @@ describe('the consent screen of a client that no operator registered', () => {
   });
 
   // @shows AS-8.14
-  test('one that registered itself is named by where its answer goes', async () => {
+  test('of a self-registered client names it by the address of its answers', async () => {
     expect(await asked(onLoopback)).toContain('Allow a program on this computer to use your');
     expect(await asked(onSite, { redirect_uri: SITE })).toContain('Allow elsewhere.example to use your');
     expect(await asked(onSite)).toContain('Allow a program on this computer to use your');
@@ -111,7 +111,7 @@ describe('the consent screen of a client that no operator registered', () => {
       'com.example.app://portal.example/c',
       'an application on this device',
     ],
-  ])('a host is shown in ASCII: %s', async (_, redirectUri, shown) => {
+  ])('shows a host in ASCII: %s', async (_, redirectUri, shown) => {
     const sent = redirectUri.startsWith('https:') ? new URL(redirectUri).href : redirectUri;
     const client = await putUnverified(portal, { document: null, name: 'X', redirectUris: [sent] });
     const text = await asked(client, { redirect_uri: sent });
@@ -132,14 +132,14 @@ describe('the consent screen of a client that no operator registered', () => {
     ],
     ['letters of two scripts', () => 'Ассоunt Неlp'],
     ['nothing that can be seen', () => '\u200b\u202e\u2066 \u3164'],
-  ])('a name is not shown when it is %s', async (_, made) => {
+  ])('does not show a name that is %s', async (_, made) => {
     const name = made(portal.server.config.name);
     const client = await putUnverified(portal, { document: null, name, redirectUris: [LOOPBACK] });
     expect(await asked(client)).not.toContain('It calls itself');
   });
 
   // @shows AS-8.15
-  test('a name is shown without quotes, without what turns or hides text, without piles of marks, and cut', async () => {
+  test('shows a name without quotes, control characters and stacked marks, and cut', async () => {
     const name = `\u202e“Tool«\u2066${'\u0301'.repeat(50)} <b>&</b> ${'very long '.repeat(40)}`;
     const client = await putUnverified(portal, { document: null, name, redirectUris: [LOOPBACK] });
     const html = await (await ada.get(url(client))).text();
@@ -149,7 +149,7 @@ describe('the consent screen of a client that no operator registered', () => {
   });
 
   // @shows AS-8.14
-  test('a view from before, which knows names alone, names it by its host and says that nobody has verified it', async () => {
+  test('in an older view, which knows only names, shows the host and that it is not verified', async () => {
     const views = await mkdtemp(path.join(tmpdir(), 'portico-before-'));
     await mkdir(path.join(views, 'oauth'));
     const view =
@@ -180,7 +180,7 @@ describe('the consent screen of a client that no operator registered', () => {
 
 describeWith('chromium')('in a real Chromium', () => {
   // @shows AS-8.15
-  test('the longest host is there to be read as a whole, at the width of a small phone, and no name covers anything', async () => {
+  test('the longest host can be read as a whole on a small phone, and no name covers anything', async () => {
     const label = 'a'.repeat(63);
     const host = `accounts.example.${label}.${label}.${label}.evil.example`;
     const redirectUri = `https://${host}/c`;
@@ -217,7 +217,7 @@ describeWith('chromium')('in a real Chromium', () => {
 
 describe('the pages of a client that an operator registered', () => {
   // @shows AS-8.5, AS-8.14
-  test('the consent screen shows its name, and says nothing of verifying', async () => {
+  test('the consent screen shows its name, and says nothing of verification', async () => {
     const client = await registerClient(portal, { name: 'A <registered> "client"' });
     const html = await (await ada.get(authorizationUrl(portal, client))).text();
     expect(html).toContain(
@@ -227,7 +227,7 @@ describe('the pages of a client that an operator registered', () => {
   });
 });
 
-describe('nobody is led to a client that no operator registered before somebody has signed in', () => {
+describe('no browser is redirected to an unverified client before a person has signed in', () => {
   const BAD = { scope: 'no:such:scope' };
   const WRONG: readonly [string, Readonly<Record<string, string | undefined>>, string][] = [
     ['an unknown scope', BAD, 'invalid_scope'],
@@ -249,7 +249,7 @@ describe('nobody is led to a client that no operator registered before somebody 
   }
 
   // @shows AS-7.17, RFC9700-4.11.2
-  test.each(WRONG)('%s: signing in comes first, then the error', async (_, changes, error) => {
+  test.each(WRONG)('%s: sign-in comes first, then the error', async (_, changes, error) => {
     for (const client of Object.values(clients())) {
       const visitor = portal.visitor();
       const sent = await expectSignIn(await visitor.get(url(client, changes)));
@@ -264,7 +264,7 @@ describe('nobody is led to a client that no operator registered before somebody 
   });
 
   // @shows AS-7.17
-  test('a parameter that is repeated is still refused after it has waited', async () => {
+  test('a repeated parameter is still refused after it has waited', async () => {
     const visitor = portal.visitor();
     const twice = `${url(onLoopback)}&scope=openid&state=another`;
     const sent = await expectSignIn(await visitor.get(twice));
@@ -289,7 +289,7 @@ describe('nobody is led to a client that no operator registered before somebody 
 
   // @shows AS-7.18, RFC9700-4.11.2
   test.each(WRONG)(
-    '%s, for a site: also who is signed in decides whether to go there',
+    '%s, for a site: a signed-in person too decides whether to go there',
     async (_, changes, error) => {
       for (const client of [byDocument, onSite]) {
         const page = await ada.get(url(client, { redirect_uri: SITE, ...changes }));
@@ -309,7 +309,7 @@ describe('nobody is led to a client that no operator registered before somebody 
   );
 
   // @shows AS-7.18
-  test('what somebody has answered leads there by itself, to a site too: the page said where the answer goes', async () => {
+  test('an answer redirects automatically, also to a site: the page said where the answer goes', async () => {
     const local = await ada.submit(await ada.get(url(byDocument)), { decision: 'deny' });
     expect(locationOf(local).searchParams.get('error')).toBe('access_denied');
     const site = await ada.submit(await ada.get(url(byDocument, { redirect_uri: SITE })), {
@@ -325,7 +325,7 @@ describe('nobody is led to a client that no operator registered before somebody 
   });
 
   // @shows AS-7.17
-  test('an address that it is not registered with is a page, which repeats no name that it has given itself', async () => {
+  test('an unregistered address gives a page, which does not repeat a self-given name', async () => {
     const client = await putUnverified(portal, {
       document: null,
       name: 'Your Bank',
@@ -337,7 +337,7 @@ describe('nobody is led to a client that no operator registered before somebody 
   });
 
   // @shows AS-7.4
-  test('an error of a client that an operator registered goes to it at once, as before', async () => {
+  test('an error of an operator’s client goes to it at once, as before', async () => {
     const client = await registerClient(portal);
     const answer = locationOf(await portal.visitor().get(authorizationUrl(portal, client, BAD)));
     expect(answer.href.startsWith(REDIRECT_URI)).toBe(true);
@@ -347,7 +347,7 @@ describe('nobody is led to a client that no operator registered before somebody 
 
 describe("a person's page of applications", () => {
   // @shows HOST-2.5
-  test('names a client that no operator registered by where it comes from, and takes back all that it holds', async () => {
+  test('names an unverified client by its origin, and revokes everything that it holds', async () => {
     const grace = await portal.signedIn(GRACE);
     for (const client of [byDocument, byDocument, onSite]) {
       const page = await grace.get(url(client));
@@ -369,7 +369,7 @@ describe("a person's page of applications", () => {
   });
 
   // @shows HOST-2.5
-  test('names all the places of one that registered itself: those of others do not hide its own', async () => {
+  test('names all places of a self-registered client, so that other places cannot hide its own', async () => {
     const redirectUris = ['https://a.example/c', 'https://b.example/c', 'https://c.example/c', SITE];
     const client = await putUnverified(portal, { document: null, name: 'X', redirectUris });
     const grace = await portal.signedIn(GRACE);
@@ -380,7 +380,7 @@ describe("a person's page of applications", () => {
   });
 
   // @shows HOST-2.5
-  test('a view from before is told where it comes from in the place of its name', async () => {
+  test('gives an older view the origin in place of the name', async () => {
     const views = await mkdtemp(path.join(tmpdir(), 'portico-before-'));
     await mkdir(path.join(views, 'oauth'));
     await writeFile(
@@ -418,7 +418,7 @@ describe('the console', () => {
     porticoHere(args, { cwd: path.join(ROOT, 'examples', 'portal'), env: portal.env });
 
   // @shows AS-13.4
-  test('lists who registered a client, and never as its name what it calls itself', async () => {
+  test('lists who registered a client, and never shows a self-given name as its name', async () => {
     const name = 'Portal\u001b[2J\u202e';
     const client = await putUnverified(portal, { document: null, name, redirectUris: [LOOPBACK] });
     const { stdout } = await run('oauth:client:list');
@@ -433,7 +433,7 @@ describe('the console', () => {
   });
 
   // @shows AS-13.20
-  test('blocks the URL of a document that somebody has allowed, with its tokens, and says so', async () => {
+  test('blocks the URL of a document that a person has allowed, with its tokens, and says so', async () => {
     const blocked = 'https://blocked.example/client.json';
     const client = await putUnverified(portal, { document: blocked, name: 'X', redirectUris: [LOOPBACK] });
     const grace = await portal.signedIn(GRACE);
@@ -463,7 +463,7 @@ describe('the console', () => {
   });
 
   // @shows AS-13.20
-  test('blocks a URL that nobody has used, for good', async () => {
+  test('blocks an unused URL for good', async () => {
     const unseen = 'https://unseen.example/client.json';
     const { stdout } = await run('oauth:client:revoke', unseen);
     expect(stdout).toContain(`The URL ${unseen} is blocked before anyone has used it here`);
@@ -479,7 +479,7 @@ describe('the console', () => {
 
   // @shows AS-13.20
   test.each(['https://client.example', 'https://client.example/a/../b', 'https://user@client.example/c'])(
-    'refuses to block what no client can have as its id: %s',
+    'refuses to block a text that cannot be a client id: %s',
     async (id) => {
       const { code, stderr } = await run('oauth:client:revoke', id);
       expect(code).toBe(1);
@@ -488,7 +488,7 @@ describe('the console', () => {
   );
 
   // @shows AS-13.20, AS-19.1
-  test('both are events, which say who registered the client', async () => {
+  test('a revocation and a block are events, which say who registered the client', async () => {
     const events: AuditEvent[] = [];
     portal.application.events.on(AUDIT, (event: AuditEvent) => {
       events.push(event);
@@ -506,7 +506,7 @@ describe('the console', () => {
 
 describe('the first use of the URL of a document', () => {
   // @shows AS-19.1
-  test('is an event, once, when somebody is shown what it asks for', async () => {
+  test('is an event, once, when a person sees its request', async () => {
     const host = await startDocumentHost();
     const another = await startPortal({ config: DOCUMENTS, outbound: host.outbound });
     try {
@@ -534,7 +534,7 @@ describe('the first use of the URL of a document', () => {
 
 describe('a client that has registered itself at the endpoint', () => {
   // @shows AS-8.14, AS-19.1
-  test('is asked for as what it is, is listed and revoked so, and events say it', async () => {
+  test('is shown as self-registered in the question, the list, the revocation and the events', async () => {
     const another = await startPortal({ config: REGISTRATION });
     try {
       const events: AuditEvent[] = [];
@@ -576,7 +576,7 @@ describe('a client that has registered itself at the endpoint', () => {
   });
 });
 
-describe('what was allowed before, where a client may ask for more', () => {
+describe('what was allowed before, if a client may ask for more', () => {
   let stepping: RunningPortal;
   beforeAll(async () => {
     stepping = await startPortal({
@@ -597,7 +597,7 @@ describe('what was allowed before, where a client may ask for more', () => {
   const codeOf = async (visitor: Visitor, page: Response) =>
     locationOf(await visitor.submit(page, { decision: 'allow' })).searchParams.get('code') ?? '';
 
-  /** Says yes, and the client redeems the code; the scopes that it has then. */
+  /** Says yes, and the client redeems the code; returns the scopes that it then has. */
   async function allow(visitor: Visitor, client: TestClient, page: Response, redirectUri: string) {
     const response = await requestToken(stepping, client.secret === '' ? null : client, {
       ...(client.secret === '' ? { client_id: client.id } : {}),
@@ -611,7 +611,7 @@ describe('what was allowed before, where a client may ask for more', () => {
   }
 
   // @shows AS-8.20
-  test('stands apart from what is new; folded for a client of an operator alone', async () => {
+  test('is separate from what is new; folded only for an operator’s client', async () => {
     for (const [client, isVouchedFor] of [
       [
         await putUnverified(stepping, {
@@ -645,7 +645,7 @@ describe('what was allowed before, where a client may ask for more', () => {
   });
 
   // @shows AS-8.20
-  test('is not folded where another program may pretend to be the client', async () => {
+  test('is not folded if another program may pretend to be the client', async () => {
     const client = await putUnverified(stepping, { document: null, name: 'X', redirectUris: [LOOPBACK] });
     const visitor = await stepping.signedIn(ADA);
     const first = await shown(visitor, client, 'notes:read', LOOPBACK);
@@ -656,7 +656,7 @@ describe('what was allowed before, where a client may ask for more', () => {
   });
 
   // @shows AS-8.18
-  test('is nothing where nobody has redeemed the code: whom it was for may never have asked', async () => {
+  test('is empty if the code was not redeemed: its recipient may never have asked', async () => {
     for (const client of [
       await putUnverified(stepping, { document: null, name: 'X', redirectUris: [SITE] }),
       await registerClient(stepping, { redirectUris: [SITE] }),
@@ -675,7 +675,7 @@ describe('what was allowed before, where a client may ask for more', () => {
     ['another site', 'https://evil.example/callback', null],
     ['a program on this computer', LOOPBACK, null],
     ['an application on this device', PRIVATE_USE, 'https://places.example/c'],
-  ])('is nothing for a client that has more places than one: %s', async (_, elsewhere, document) => {
+  ])('is empty for a client with more than one place: %s', async (_, elsewhere, document) => {
     const redirectUris = [SITE, elsewhere];
     const client = await putUnverified(stepping, { document, name: 'X', redirectUris });
     const visitor = await stepping.signedIn(ADA);
@@ -687,7 +687,7 @@ describe('what was allowed before, where a client may ask for more', () => {
   });
 
   // @shows AS-8.18
-  test('is kept by a client that has several addresses in one place', async () => {
+  test('is kept by a client with several addresses in one place', async () => {
     const redirectUris = [LOOPBACK, 'http://localhost:9/callback'];
     const client = await putUnverified(stepping, { document: null, name: 'X', redirectUris });
     const visitor = await stepping.signedIn(ADA);

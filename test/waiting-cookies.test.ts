@@ -16,7 +16,10 @@ import { openOwnStore, type OwnStore } from './support/own-store.ts';
 import { createClock } from './support/clock.ts';
 import { CHALLENGE, REDIRECT_URI } from './support/portal.ts';
 
-/** How much of what waits for a sign-in a browser keeps, to the byte, and what it gives up for more (AS-7.13, AS-7.14). */
+/**
+ * How much a browser keeps for waiting sign-ins, to the byte, and what it drops for more (AS-7.13,
+ * AS-7.14).
+ */
 
 const ISSUER = 'http://localhost:8080';
 const PREFIX = 'portico_request_';
@@ -31,14 +34,14 @@ let send: (jar: Jar, at: string, changes?: Changes) => Promise<Response>;
 let startAgain: () => void;
 let address: string | null;
 
-/** The cookies of a browser, by name, and who is signed in in it. */
+/** The cookies of a browser, by name, and who is signed in there. */
 interface Jar extends Map<string, string> {
   person?: string;
 }
 interface Changes {
   readonly issuer?: string;
   readonly form?: Readonly<Record<string, string>>;
-  /** In place of the browser's own. */
+  /** In place of the browser's own cookies. */
   readonly cookie?: string;
 }
 
@@ -121,7 +124,10 @@ const parametersWith = (state: string) => ({
 });
 const asking = (state: string) => `/oauth/authorize?${new URLSearchParams(parametersWith(state))}`;
 
-/** Asks without anybody signed in, and says where the browser comes back to, and the cookie in which the request waits. */
+/**
+ * Asks without a signed-in person; returns where the browser comes back to, and the cookie in which
+ * the request waits.
+ */
 async function ask(jar: Jar, state: string, issuer = ISSUER) {
   const response = await send(jar, asking(state), { issuer });
   const cookies = response.headers.getSetCookie();
@@ -132,7 +138,10 @@ async function ask(jar: Jar, state: string, issuer = ISSUER) {
   return { status: response.status, response, name, bytes: name.length + value.length, gone, cookies, back };
 }
 
-/** What a person finds who signs in and comes back: the state in which the question's answer leads on, or the status. */
+/**
+ * What a person finds who signs in and comes back: the state of the answered question, or the
+ * status.
+ */
 async function stateOf(jar: Jar, back: string): Promise<string | number> {
   const signedIn: Jar = Object.assign(new Map(jar), { person: 'ada' });
   const page = await send(signedIn, back);
@@ -151,7 +160,7 @@ interface Row {
   readonly expires_at: number | string;
 }
 
-/** What waits in the store now; the budget's own row is no request. */
+/** What waits in the store now; the row of the budget is not a request. */
 async function stored(): Promise<readonly Row[]> {
   const { rows } = await database.execute<Row>(
     "SELECT network, parameters, byte_count, expires_at FROM oauth_waiting_requests WHERE secret_hash <> 'budget' AND expires_at > ?",
@@ -163,31 +172,28 @@ async function stored(): Promise<readonly Row[]> {
 /** Longer than a cookie may be. */
 const LONG = 's'.repeat(5000);
 
-describe('the cookie of a request that waits', () => {
+describe('the cookie of a waiting request', () => {
   // @shows AS-7.14
   test.each([
     [ISSUER, 3499],
     ['https://host.example', 3500],
-  ])(
-    'holds the request itself up to 3500 bytes, as far as its letters come out even: %s',
-    async (issuer, most) => {
-      const sizes = new Map<number, number>();
-      let [whole, long] = [1000, 3500];
-      while (long - whole > 1) {
-        const middle = Math.floor((whole + long) / 2);
-        const { bytes } = await ask(browser(), 's'.repeat(middle), issuer);
-        sizes.set(middle, bytes);
-        // The other kind holds a secret alone.
-        if (bytes > 1000) whole = middle;
-        else long = middle;
-      }
-      expect(sizes.get(whole)).toBe(most);
-      expect(await stored()).not.toEqual([]);
-    },
-  );
+  ])('holds the request itself up to 3500 bytes, rounded to whole letters: %s', async (issuer, most) => {
+    const sizes = new Map<number, number>();
+    let [whole, long] = [1000, 3500];
+    while (long - whole > 1) {
+      const middle = Math.floor((whole + long) / 2);
+      const { bytes } = await ask(browser(), 's'.repeat(middle), issuer);
+      sizes.set(middle, bytes);
+      // The other kind holds only a secret.
+      if (bytes > 1000) whole = middle;
+      else long = middle;
+    }
+    expect(sizes.get(whole)).toBe(most);
+    expect(await stored()).not.toEqual([]);
+  });
 
   // @shows AS-7.13
-  test('is of this server alone, for its one path and its time, over https Secure', async () => {
+  test('is only for this server, with its path and its lifetime, and Secure over https', async () => {
     startAgain();
     const attributes = (cookie = '') => cookie.replace(/=[^;]*/, '');
     const plain = await ask(browser(), 'x');
@@ -201,7 +207,7 @@ describe('the cookie of a request that waits', () => {
   });
 
   // @shows AS-7.13
-  test('is good for consent_ttl, and not a moment longer', async () => {
+  test('is valid for exactly consent_ttl', async () => {
     for (const state of ['short', LONG]) {
       const [inTime, late] = [browser(), browser()];
       const [first, second] = [await ask(inTime, state), await ask(late, state)];
@@ -212,7 +218,7 @@ describe('the cookie of a request that waits', () => {
     }
   });
 
-  test('goes when its request is put to somebody', async () => {
+  test('is removed when its request is shown to a person', async () => {
     withNothingWaiting();
     startAgain();
     for (const state of ['short', LONG]) {
@@ -230,7 +236,7 @@ describe('the cookie of a request that waits', () => {
 
 describe('of the requests that wait in one browser', () => {
   // @shows AS-7.13
-  test('the eight last stay', async () => {
+  test('the last eight stay', async () => {
     const jar = browser();
     const names: string[] = [];
     for (let count = 0; count < 10; count += 1) {
@@ -243,8 +249,8 @@ describe('of the requests that wait in one browser', () => {
   });
 
   // @shows AS-7.13
-  test('as many of the last stay as have 6144 bytes together, names and values', async () => {
-    /** A state by which the cookie has so many bytes. */
+  test('as many of the last stay as fit in 6144 bytes, names and values included', async () => {
+    /** A state that makes the cookie this many bytes long. */
     async function stateFor(bytes: number): Promise<string> {
       const ofThousand = (await ask(browser(), 's'.repeat(1000))).bytes;
       const about = 1000 + Math.floor(((bytes - ofThousand) * 3) / 4);
@@ -265,7 +271,7 @@ describe('of the requests that wait in one browser', () => {
       clock.advance(1);
       expect((await ask(jar, large)).gone).toEqual(isGone ? [first.name] : []);
     }
-    // The first that has no room, and all that are older.
+    // The first that does not fit, and all older ones.
     const jar = browser();
     const oldest = await ask(jar, 'oldest');
     clock.advance(1);
@@ -275,7 +281,7 @@ describe('of the requests that wait in one browser', () => {
   });
 
   // @shows AS-7.13
-  test('those go that have expired, or cannot be opened; no other cookie is touched, whatever its name', async () => {
+  test('expired and unreadable ones are removed; no other cookie is touched, whatever its name', async () => {
     const jar = browser();
     const expired = await ask(jar, 'expired');
     clock.advance(600);
@@ -298,13 +304,13 @@ describe('of the requests that wait in one browser', () => {
   });
 
   // @shows AS-7.13
-  test('that one stays that somebody comes back to without being signed in, and what others take beyond goes', async () => {
+  test('the one stays to which a person returns without a session, and others over the limit are removed', async () => {
     const forms = (state: string) => ({ form: parametersWith(state) });
     const jar = browser();
     const wanted = await ask(jar, 'w'.repeat(1500));
     for (let count = 0; count < 12; count += 1) {
       clock.advance(1);
-      // As it comes from another site: without cookies.
+      // As from another site: without cookies.
       const elsewhere = browser();
       await send(elsewhere, '/oauth/authorize', forms(`form-${count}`));
       for (const [name, value] of elsewhere) jar.set(name, value);
@@ -317,7 +323,7 @@ describe('of the requests that wait in one browser', () => {
     const left = [...jar.keys()].filter((name) => name.startsWith(PREFIX));
     expect(left).toHaveLength(8);
     expect(await stateOf(jar, wanted.back)).toBe('w'.repeat(1500));
-    // Its own bytes count, too.
+    // Its own bytes count too.
     const full = browser();
     const large = await ask(full, 'l'.repeat(2000));
     for (const count of [1, 2]) {
@@ -341,7 +347,7 @@ describe('of the requests that wait in one browser', () => {
   });
 
   // @shows AS-7.13
-  test('each is found by its own id, also beside another of its name that cannot be opened', async () => {
+  test('each is found by its own id, also next to an unreadable one of the same name', async () => {
     const jar = browser();
     const asked = [await ask(jar, 'one'), await ask(jar, 'two'), await ask(jar, 'three')];
     const states = [];
@@ -354,7 +360,7 @@ describe('of the requests that wait in one browser', () => {
     expect(page.status).toBe(200);
   });
 
-  test('a pushed one that is loaded again takes the place of its cookie, and no other goes', async () => {
+  test('a pushed one that is reloaded replaces its own cookie, and no other', async () => {
     const jar = browser();
     const pushed = await send(browser(), '/oauth/par', { form: parametersWith('pushed') });
     const { request_uri: uri = '' } = (await pushed.json()) as { readonly request_uri?: string };
@@ -373,7 +379,7 @@ describe('of the requests that wait in one browser', () => {
 
 describe('a request that is too long for a cookie', () => {
   // @shows AS-7.14
-  test('is kept for its network and its time, and counted with what a row takes', async () => {
+  test('is kept for its network and its lifetime, and counts with the size of its row', async () => {
     for (const [from, network] of [
       ['192.0.2.1', '192.0.2.1'],
       ['2001:db8::1', '2001:db8:0:0::/64'],
@@ -391,7 +397,7 @@ describe('a request that is too long for a cookie', () => {
   });
 
   // @shows AS-7.14
-  test('is refused when its network has used up what it may, with when to come again', async () => {
+  test('is refused if its network has used up its share, with the time to try again', async () => {
     withNothingWaiting();
     await ask(browser(), LONG);
     await database.execute(
@@ -406,7 +412,7 @@ describe('a request that is too long for a cookie', () => {
   });
 
   // @shows AS-7.14
-  test('is gone when the store has it no more', async () => {
+  test('ends when the store no longer has it', async () => {
     const jar = browser();
     const { back } = await ask(jar, LONG);
     await database.execute("DELETE FROM oauth_waiting_requests WHERE secret_hash <> 'budget'");

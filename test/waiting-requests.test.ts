@@ -16,7 +16,10 @@ import {
 } from './support/portal.ts';
 import { isRedirect, locationOf, type Visitor } from './support/visitor.ts';
 
-/** Until somebody is signed in, an authorization request waits in a cookie, and the server stores nothing (AS-7.13). */
+/**
+ * Until a person is signed in, an authorization request waits in a cookie, and the server stores
+ * nothing (AS-7.13).
+ */
 let portal: RunningPortal;
 let client: TestClient;
 const clock = createClock();
@@ -74,9 +77,9 @@ async function allowed(visitor: Visitor, page: Response): Promise<URL> {
   return locationOf(await visitor.submit(page, { decision: 'allow' }));
 }
 
-describe('a request of nobody', () => {
+describe('a request without a signed-in person', () => {
   // @shows AS-7.13
-  test('keeps nothing here: no row of its own and no session', async () => {
+  test('stores nothing: no row and no session', async () => {
     const before = await counted();
     const answers = await Promise.all(Array.from({ length: 200 }, () => ask('s'.repeat(1500))));
     expect(answers.every(isRedirect)).toBe(true);
@@ -84,7 +87,7 @@ describe('a request of nobody', () => {
   });
 
   // @shows AS-7.13
-  test('waits in an encrypted cookie of its own, that scripts cannot read, for consent_ttl', async () => {
+  test('waits for consent_ttl in its own encrypted cookie, which scripts cannot read', async () => {
     const answer = await ask('a-telling-state');
     const [cookie = '', ...more] = answer.headers.getSetCookie();
     // The other one is for the sign-in page.
@@ -105,20 +108,20 @@ describe('a request of nobody', () => {
     }
   });
 
-  test('is put to whoever signs in, from then on like any other; its cookie goes', async () => {
+  test('is shown to the next person who signs in, then is like any other; its cookie is removed', async () => {
     const visitor = portal.visitor();
     const asked = await visitor.get(authorizationUrl(portal, client));
     expect(waitingIn(visitor)).toHaveLength(1);
     const page = await signInAt(visitor, asked);
     expect(waitingIn(visitor)).toEqual([]);
-    // The page can be loaded again, and answered.
+    // The page can be reloaded and answered.
     const again = await visitor.get(page.url);
     const answer = await allowed(visitor, again);
     expect(answer.searchParams.get('state')).toBe('the-state');
     expect((await exchangeCode(portal, client, answer.searchParams.get('code') ?? '')).status).toBe(200);
   });
 
-  test('the page loaded twice at the same moment after signing in shows one question', async () => {
+  test('gives one question if the page is loaded twice at once after sign-in', async () => {
     const visitor = portal.visitor();
     const asked = await visitor.get(authorizationUrl(portal, client));
     const login = await visitor.visit(locationOf(asked).href);
@@ -131,7 +134,7 @@ describe('a request of nobody', () => {
   });
 
   // @shows AS-7.13
-  test('in several tabs of a fresh browser waits in each, and each is answered', async () => {
+  test('in several tabs of a new browser waits in each, and each is answered', async () => {
     const visitor = portal.visitor();
     const asked = await Promise.all(
       ['first', 'second', 'third'].map((state) => visitor.get(authorizationUrl(portal, client, { state }))),
@@ -147,7 +150,7 @@ describe('a request of nobody', () => {
   });
 
   // @shows AS-7.13
-  test('beyond a few in one browser the oldest goes, and no more than a few kilobytes wait', async () => {
+  test('over the limit of one browser drops the oldest, and only a few kilobytes wait', async () => {
     const visitor = portal.visitor();
     const asked: Response[] = [];
     for (let count = 0; count < 12; count += 1) {
@@ -167,7 +170,7 @@ describe('a request of nobody', () => {
   });
 
   // @shows AS-7.13
-  test('waits no longer than consent_ttl; from when it is put to somebody they have that time to answer', async () => {
+  test('waits no longer than consent_ttl; a shown question has the same time for its answer', async () => {
     const [inTime, late] = [portal.visitor(), portal.visitor()];
     const asked = [
       await inTime.get(authorizationUrl(portal, client)),
@@ -182,7 +185,7 @@ describe('a request of nobody', () => {
   });
 
   // @shows AS-7.13
-  test('is checked again when somebody has signed in: what was taken back meanwhile is not asked for', async () => {
+  test('is checked again after sign-in: rights removed meanwhile are not asked for', async () => {
     const { database } = portal.application;
     const cases = [
       {
@@ -211,7 +214,7 @@ describe('a request of nobody', () => {
     }
   });
 
-  test('is only of the browser that it waits in', async () => {
+  test('exists only in the browser in which it waits', async () => {
     const [visitor, stranger] = [portal.visitor(), await portal.signedIn(ADA)];
     const asked = await visitor.get(authorizationUrl(portal, client));
     const back = locationOf(asked).searchParams.get('return_to') ?? '';
@@ -220,7 +223,7 @@ describe('a request of nobody', () => {
   });
 
   // @shows AS-7.13
-  test('opens under its own name alone, and only as it was sealed', async () => {
+  test('opens only under its own name and unchanged', async () => {
     const visitor = portal.visitor();
     const other = portal.visitor();
     const [asked, otherAsked] = [
@@ -251,7 +254,7 @@ describe('a request of nobody', () => {
     expect(isRedirect(asked)).toBe(true);
   });
 
-  test('waits over a change of the key, and keys that nothing needs go', async () => {
+  test('waits across a key change, and unneeded keys are removed', async () => {
     const keys = () => rows('oauth_cookie_keys');
     for (let count = 0; count < 3; count += 1) {
       const visitor = portal.visitor();
@@ -266,7 +269,7 @@ describe('a request of nobody', () => {
 });
 
 describe('"Not you?"', () => {
-  test('lets the same request wait for whoever signs in next, in the browser', async () => {
+  test('keeps the same request waiting in the browser for the next person who signs in', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client, { state: 'kept' }));
     const before = await counted();
@@ -283,7 +286,7 @@ describe('"Not you?"', () => {
 
 describe('a request that is too long for a cookie', () => {
   // @shows AS-7.14
-  test('waits in the store for the one browser that has its secret, and is gone when it was put to somebody', async () => {
+  test('waits in the store for the browser with its secret, and is gone when it was shown', async () => {
     const before = await counted();
     const visitor = portal.visitor();
     const asked = await visitor.get(authorizationUrl(portal, client, { state: LONG }));
@@ -297,7 +300,7 @@ describe('a request that is too long for a cookie', () => {
   });
 
   // @shows AS-7.14
-  test('a flood of them takes no more than its share: others find room, and no session begins', async () => {
+  test('in a flood takes only its share: others find room, and no session begins', async () => {
     const before = await counted();
     const flood: Response[] = [];
     while (flood.length < 600) {
@@ -315,12 +318,12 @@ describe('a request that is too long for a cookie', () => {
     expect(after.waiting - before.waiting).toBeLessThan(220);
     expect(isRedirect(await ask(LONG, '198.51.100.8'))).toBe(true);
     expect(isRedirect(await ask('short', '198.51.100.7'))).toBe(true);
-    // Nothing waits once somebody is signed in.
+    // Nothing waits once a person is signed in.
     const visitor = await portal.signedIn(ADA);
     expect((await visitor.get(authorizationUrl(portal, client, { state: LONG }))).status).toBe(200);
   });
 
-  test('has room again when those before have expired', async () => {
+  test('has room again when the earlier ones have expired', async () => {
     clock.advance(601);
     expect(isRedirect(await ask(LONG, '198.51.100.7'))).toBe(true);
     await portal.server.prune();
@@ -333,7 +336,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
     Object.fromEntries(new URL(authorizationUrl(portal, client, changes)).searchParams);
 
   // @shows AS-7.11, OIDC-3.1.2.1b
-  test('checked as by GET, it leads on by its id, whoever is signed in', async () => {
+  test('it is checked as with GET, and continues under its id, whoever is signed in', async () => {
     for (const visitor of [portal.visitor(), await portal.signedIn(ADA)]) {
       const before = await counted();
       const answer = await visitor.post('/oauth/authorize', parameters());
@@ -344,7 +347,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
   });
 
   // @shows AS-7.11, OIDC-3.1.2.1b
-  test('the whole way: sign in, allow, code', async () => {
+  test('the whole way works: sign in, allow, code', async () => {
     const visitor = portal.visitor();
     const posted = await visitor.post('/oauth/authorize', parameters({ state: 'by-post' }));
     const asked = await visitor.get(locationOf(posted).href);
@@ -353,7 +356,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
     expect((await exchangeCode(portal, client, answer.searchParams.get('code') ?? '')).status).toBe(200);
   });
 
-  test('a state longer than a cookie may be comes through', async () => {
+  test('a state longer than a cookie may be is preserved', async () => {
     const state = 's'.repeat(9000);
     const visitor = await portal.signedIn(ADA);
     const posted = await visitor.post('/oauth/authorize', parameters({ state }));
@@ -363,7 +366,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
   });
 
   // @shows AS-7.11, OIDC-3.1.2.1b
-  test('errors go where they go by GET, and a repeated parameter is one', async () => {
+  test('errors go to the same place as with GET, and a repeated parameter is an error', async () => {
     const visitor = portal.visitor();
     const wrong = locationOf(await visitor.post('/oauth/authorize', parameters({ scope: 'notes:destroy' })));
     expect([wrong.origin, wrong.searchParams.get('error')]).toEqual([
@@ -380,7 +383,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
   });
 
   // @shows AS-7.11, OIDC-3.1.2.1b
-  test('with a request_id beside it is refused: it cannot be a question and an answer', async () => {
+  test('with a request_id as well it is refused: it cannot be both a question and an answer', async () => {
     const visitor = await portal.signedIn(ADA);
     const page = await visitor.get(authorizationUrl(portal, client));
     const both = await visitor.submit(page, { ...parameters(), decision: 'allow' });
@@ -388,7 +391,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
     expect((await allowed(visitor, page)).searchParams.has('code')).toBe(true);
   });
 
-  test('what other sites send without cookies cannot fill a browser: the next visit takes the oldest away', async () => {
+  test('requests from other sites, sent without cookies, cannot fill a browser: the next visit removes the oldest', async () => {
     const visitor = portal.visitor();
     for (let count = 0; count < 12; count += 1) {
       const init = { method: 'POST', body: new URLSearchParams(parameters()), redirect: 'manual' } as const;

@@ -13,11 +13,15 @@ import {
   type RunningPortal,
 } from './support/portal.ts';
 
-/** Half of an emoji, as a text that was cut at some length ends: JSON.stringify writes it as an escape. */
+/**
+ * Half of an emoji, as when a text is cut at some length: JSON.stringify writes it as an escape.
+ */
 const HALF = 'a\ud83d';
 const CUT = 'a\uFFFD';
 
-/** JSON as readers in Rust and Python take it: no half of a surrogate pair in a value or a key. */
+/**
+ * JSON as readers in Rust and Python accept it: no half of a surrogate pair in a value or a key.
+ */
 function read(text: string): Record<string, unknown> {
   const half = /\\\\|\\u[dD][89a-fA-F][0-9a-fA-F]{2}/g;
   expect(text.match(half)?.filter((found) => found !== '\\\\') ?? []).toEqual([]);
@@ -67,7 +71,7 @@ const TOOLS: readonly ToolInterface[] = [
 const STATELESS = '2026-07-28';
 const HEADERS = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
 
-/** The response to a request, one of 2025-11-25 by default, as text. */
+/** The response to a request, by default one of 2025-11-25, as text. */
 async function sent(
   { at, bearer }: { readonly at: RunningAssistant; readonly bearer: string },
   body: string,
@@ -137,7 +141,7 @@ describe('MCP', () => {
   });
 
   // @shows MCP-8.24
-  test('so is what tools and the server say of themselves, and arguments are checked as they were listed', async () => {
+  test('descriptions of tools and of the server are well-formed, and arguments are checked as they were listed', async () => {
     const { text } = await sent(running, request('tools/list', {}));
     const { tools } = read(text)['result'] as { tools: readonly { name: string }[] };
     const schema = {
@@ -166,7 +170,7 @@ describe('MCP', () => {
   });
 
   // @shows MCP-8.24
-  test('so is the progress of a tool, and what it asks; the answers fit what was sent', async () => {
+  test('the progress and the questions of a tool are well-formed, and the answers fit what was sent', async () => {
     const params = { name: 'reporting', arguments: {}, _meta: { progressToken: 7 } };
     const { text } = await sent(streaming, request('tools/call', params));
     const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => read(data));
@@ -210,7 +214,7 @@ describe('MCP', () => {
   });
 
   // @shows MCP-8.24
-  test('so is a line of the log', async () => {
+  test('a log line is well-formed', async () => {
     expect((await call('failing')).content[0]?.text).toBe('The tool failed.');
     const log = await readFile(path.join(running.at.application.storageDirectory, 'app.log'), 'utf8');
     const lines = log.trim().split('\n').map(read);
@@ -240,7 +244,7 @@ describe('the authorization server', () => {
     const client = await registerClient(portal, { scopes: ['openid', 'team:read'] });
     const tokens = await obtainTokens(portal, client, ADA, { scope: 'openid team:read' });
     const [, payload = ''] = tokens.id_token.split('.');
-    // A claim that is ill-formed is left out.
+    // An ill-formed claim is left out.
     expect(read(Buffer.from(payload, 'base64url').toString())).not.toHaveProperty('team');
     const userinfo = await callApi(portal, '/oauth/userinfo', tokens.access_token);
     expect(read(await userinfo.text())).not.toHaveProperty('team');

@@ -22,7 +22,7 @@ describe('the messages of pages', () => {
     expect(keys.filter((key) => !page.includes(`| \`${key}\` `))).toEqual([]);
   });
 
-  test('are all there that a view asks for', () => {
+  test('include every message that a view uses', () => {
     const asked = sources.flatMap((source) =>
       [...source.matchAll(/\b(?:t|markup)\('([a-z_.]+)'/g)].map(([, key = '']) => key),
     );
@@ -30,7 +30,7 @@ describe('the messages of pages', () => {
     expect(asked.filter((key) => !keys.includes(key))).toEqual([]);
   });
 
-  test('are all asked for by a view, or by the code', () => {
+  test('are all used by a view or by the code', () => {
     const quoted = new Set(
       sources.flatMap((source) =>
         [...source.matchAll(/'([a-z_]+(?:\.[a-z_]+)+)'/g)].map(([, key = '']) => key),
@@ -40,7 +40,7 @@ describe('the messages of pages', () => {
     expect(keys.filter((key) => !isUsed(key))).toEqual([]);
   });
 
-  test.each(Object.keys(LANGUAGES))('are all there in %s, with the placeholders of English', async (tag) => {
+  test.each(Object.keys(LANGUAGES))('are complete in %s, with the placeholders of English', async (tag) => {
     const messages = (await LANGUAGES[tag]?.()) ?? {};
     expect(Object.keys(messages).toSorted()).toEqual(keys.toSorted());
     expect(catalogProblems(messages, ENGLISH)).toEqual([]);

@@ -17,9 +17,15 @@ import { freePort } from './support/free-port.ts';
 import { SCALE } from './support/scale.ts';
 import { putUnverified } from './support/unverified.ts';
 
-/** Pages at 200 %, in a real Chromium. Without one these tests are skipped; under CI test/browser.test.ts fails then. */
+/**
+ * Pages at 200 %, in a real Chromium. Without one these tests are skipped; in CI
+ * test/browser.test.ts fails then.
+ */
 
-/** A page of 200 % in a window of 640 pixels has 320 CSS pixels (WCAG 2.2, 1.4.10); text of 200 % has the window that it had (1.4.4). */
+/**
+ * A page at 200 % in a window of 640 pixels has 320 CSS pixels (WCAG 2.2, 1.4.10); text at 200 %
+ * keeps its window (1.4.4).
+ */
 const ZOOMS: readonly Zoom[] = [
   { what: 'the page', options: { viewport: { width: 320, height: 256 }, deviceScaleFactor: 2 }, style: '' },
   {
@@ -38,7 +44,7 @@ interface Zoom {
 /** The first is the longest, the second runs from right to left. */
 const LANGUAGES = ['de', 'ar', 'ja', 'fr', 'es', 'pt', 'zh-CN', 'en'];
 
-/** Twenty-five, with those that there are anyway. */
+/** Twenty-five, including the existing ones. */
 const MANY = Object.fromEntries(
   Array.from({ length: 20 }, (_, index) => [
     `thing${index}:${index % 2 === 0 ? 'read' : 'write'}`,
@@ -47,7 +53,10 @@ const MANY = Object.fromEntries(
 );
 const SCOPES = ['openid', 'profile', 'email', 'notes:read', 'notes:write', ...Object.keys(MANY)];
 
-/** What nobody can read: text beside the window, or behind the edge of what does not scroll. A claim of somebody's own is cut on purpose, and fields scroll. */
+/**
+ * Unreadable content: text outside the window, or behind the edge of an element that does not
+ * scroll. A claim about a person is cut on purpose, and fields scroll.
+ */
 const CUT = `[...document.querySelectorAll('body *')].flatMap((element) => {
   if (element.closest('.unseen, .skip, .claim, input, textarea, select') !== null || !element.checkVisibility()) return [];
   const named = element.tagName + '.' + element.className + ' ' + element.textContent.trim().slice(0, 40);
@@ -122,7 +131,7 @@ describe('at 200 %', () => {
     return {
       context,
       page,
-      /** What is wrong with the page that is shown. */
+      /** What is wrong with the shown page. */
       faults: async (name: string): Promise<readonly string[]> => {
         if (style !== '') await page.addStyleTag({ content: style });
         const shots = process.env['SHOTS'];
@@ -146,38 +155,41 @@ describe('at 200 %', () => {
   // @shows AS-40.8
   test.each(
     ZOOMS.flatMap((zoom) => LANGUAGES.slice(0, SCALE.zoomedLanguages).map((locale) => ({ ...zoom, locale }))),
-  )('of $what nothing is cut, and nothing scrolls sideways: $locale', async ({ locale, ...zoom }) => {
-    const { context, page, faults } = await opened(zoom, locale);
-    try {
-      await page.goto(authorizationUrl(portal, client, { scope: SCOPES.join(' ') }));
-      expect(await faults('sign-in')).toEqual([]);
-      await signIn(page);
-      await page.locator('[value=allow]').waitFor();
-      await page.locator('summary').first().click();
-      expect(await faults('consent')).toEqual([]);
-      await page.goto(authorizationUrl(portal, stranger, { scope: SCOPES.join(' ') }));
-      expect(await faults('consent to a stranger')).toEqual([]);
-      // Both answers can be brought into view, and then stand there whole.
-      for (const decision of ['deny', 'allow']) {
-        const button = page.locator(`[value=${decision}]`);
-        await button.scrollIntoViewIfNeeded();
-        const box = await button.boundingBox();
-        expect(box?.y).toBeGreaterThanOrEqual(0);
-        expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThanOrEqual(zoom.options.viewport.height);
+  )(
+    'with $what enlarged, nothing is cut and nothing scrolls sideways: $locale',
+    async ({ locale, ...zoom }) => {
+      const { context, page, faults } = await opened(zoom, locale);
+      try {
+        await page.goto(authorizationUrl(portal, client, { scope: SCOPES.join(' ') }));
+        expect(await faults('sign-in')).toEqual([]);
+        await signIn(page);
+        await page.locator('[value=allow]').waitFor();
+        await page.locator('summary').first().click();
+        expect(await faults('consent')).toEqual([]);
+        await page.goto(authorizationUrl(portal, stranger, { scope: SCOPES.join(' ') }));
+        expect(await faults('consent to a stranger')).toEqual([]);
+        // Both answers can be scrolled into view, and are then complete.
+        for (const decision of ['deny', 'allow']) {
+          const button = page.locator(`[value=${decision}]`);
+          await button.scrollIntoViewIfNeeded();
+          const box = await button.boundingBox();
+          expect(box?.y).toBeGreaterThanOrEqual(0);
+          expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThanOrEqual(zoom.options.viewport.height);
+        }
+        await page.goto(`${portal.url}/oauth/applications`);
+        expect(await faults('applications')).toEqual([]);
+        await page.goto(`${portal.url}/oauth/applications?remove=all`);
+        expect(await faults('remove all')).toEqual([]);
+        await page.goto(`${portal.url}/oauth/authorize?client_id=none`);
+        expect(await faults('error')).toEqual([]);
+      } finally {
+        await context.close();
       }
-      await page.goto(`${portal.url}/oauth/applications`);
-      expect(await faults('applications')).toEqual([]);
-      await page.goto(`${portal.url}/oauth/applications?remove=all`);
-      expect(await faults('remove all')).toEqual([]);
-      await page.goto(`${portal.url}/oauth/authorize?client_id=none`);
-      expect(await faults('error')).toEqual([]);
-    } finally {
-      await context.close();
-    }
-  });
+    },
+  );
 
   // @shows AS-33.6
-  test.each(ZOOMS)("of $what nothing of an administrator's pages is cut", async (zoom) => {
+  test.each(ZOOMS)('with $what enlarged, nothing of the administration pages is cut', async (zoom) => {
     const { context, page, faults } = await opened(zoom, 'en');
     try {
       await page.goto(`${portal.url}${PAGES}`);
@@ -200,18 +212,21 @@ describe('at 200 %', () => {
     }
   });
 
-  test.each(ZOOMS)('of $what nothing of the last page of the demonstration is cut', async (zoom) => {
-    const { context, page, faults } = await opened(zoom, 'en');
-    try {
-      await page.goto(home);
-      expect(await faults('demonstration')).toEqual([]);
-      await page.locator('button[type=submit]').first().click();
-      await signIn(page);
-      await page.locator('[value=allow]').click();
-      await page.waitForURL(`${home}/`);
-      expect(await faults('demonstration signed in')).toEqual([]);
-    } finally {
-      await context.close();
-    }
-  });
+  test.each(ZOOMS)(
+    'with $what enlarged, nothing of the last page of the demonstration is cut',
+    async (zoom) => {
+      const { context, page, faults } = await opened(zoom, 'en');
+      try {
+        await page.goto(home);
+        expect(await faults('demonstration')).toEqual([]);
+        await page.locator('button[type=submit]').first().click();
+        await signIn(page);
+        await page.locator('[value=allow]').click();
+        await page.waitForURL(`${home}/`);
+        expect(await faults('demonstration signed in')).toEqual([]);
+      } finally {
+        await context.close();
+      }
+    },
+  );
 });

@@ -23,15 +23,16 @@ afterAll(async () => {
   await postgres.close();
 });
 
-// What docs/running-on-several-machines.md says of it, and why it says that replication has to be synchronous.
-test('asynchronous replication loses revocations, and spent tokens come back', async () => {
+// What docs/running-on-several-machines.md says about it, and why it requires synchronous
+// replication.
+test('asynchronous replication loses revocations, and spent tokens work again', async () => {
   const client = await registerClient(portal);
   const ended = await obtainTokens(portal, client, ADA);
   const used = await obtainTokens(portal, client, ADA);
 
   const name = new URL(portal.env['DATABASE_URL'] ?? '').pathname.slice(1);
   await postgres.primary().administrator.execute(`ALTER DATABASE ${name} SET synchronous_commit = local`);
-  // The sessions of before end, and no standby is sent anything.
+  // The earlier sessions end, and no standby receives anything.
   postgres.address.leadTo(postgres.primary().port);
   postgres.replication.leadTo(null);
   onTestFinished(() => postgres.rejoin());

@@ -27,7 +27,7 @@ function at(port: number, user?: string): string {
 
 const PATIENCE = { timeout: 60_000, interval: 250 };
 
-describe('the doctor, of Galera', () => {
+describe('the doctor, on Galera', () => {
   let galera: Galera;
   beforeAll(async () => {
     galera = await startGalera();
@@ -39,7 +39,7 @@ describe('the doctor, of Galera', () => {
   });
 
   // @shows AS-13.17
-  test('finds three nodes in order, by sessions that see what the others have committed', async () => {
+  test('reports no fault for three nodes with sessions that see what the others have committed', async () => {
     expect(await findings(portal, 'replication')).toMatchObject([
       finding('ok', /^a Galera cluster of 3 nodes; .*wsrep_sync_wait = 7/),
     ]);
@@ -50,7 +50,7 @@ describe('the doctor, of Galera', () => {
   });
 
   // @shows AS-13.17
-  test('warns of sessions that do not, and of a server that tries nothing again', async () => {
+  test('warns of sessions that do not, and of a server that retries nothing', async () => {
     await galera.configure('wsrep_retry_autocommit', 0);
     onTestFinished(() => galera.configure('wsrep_retry_autocommit', 1));
     await galera.configure('wsrep_dirty_reads', 1);
@@ -88,7 +88,7 @@ describe('the doctor, of Galera', () => {
   });
 });
 
-describe('the doctor, of replicated PostgreSQL', () => {
+describe('the doctor, on replicated PostgreSQL', () => {
   let postgres: ReplicatedPostgres;
   beforeAll(async () => {
     postgres = await startReplicatedPostgres();
@@ -99,7 +99,7 @@ describe('the doctor, of replicated PostgreSQL', () => {
     await postgres.close();
   });
 
-  /** What it says once so many standbys are there. */
+  /** Its output once there are this many standbys. */
   async function withStandbys(count: number) {
     const attached = async () =>
       (await postgres.primary().administrator.execute('SELECT 1 FROM pg_stat_replication')).rows.length;
@@ -108,14 +108,14 @@ describe('the doctor, of replicated PostgreSQL', () => {
   }
 
   // @shows AS-13.17
-  test('finds two synchronous standbys in order', async () => {
+  test('reports no fault for two synchronous standbys', async () => {
     expect(await withStandbys(2)).toMatchObject([
       finding('ok', /^a commit waits for 1 of 2 standbys \(synchronous_commit = on\)/),
     ]);
   });
 
   // @shows AS-13.17
-  test('says what an account without the right to see it cannot be told', async () => {
+  test('says what it cannot see with an account without the right to see it', async () => {
     const { administrator } = postgres.primary();
     await administrator.execute('CREATE ROLE plain LOGIN');
     onTestFinished(async () => void (await administrator.execute('DROP ROLE plain')));
@@ -137,7 +137,7 @@ describe('the doctor, of replicated PostgreSQL', () => {
   });
 
   // @shows AS-13.17
-  test('sees a pooler in between that shares connections, and none where there is none', async () => {
+  test('sees a pooler that shares connections, and none if there is none', async () => {
     const bouncer = await startPgBouncer(postgres.address.port);
     onTestFinished(() => bouncer.close());
     expect(await findings(portal, 'connections', { url: at(bouncer.port) })).toMatchObject([
@@ -148,7 +148,7 @@ describe('the doctor, of replicated PostgreSQL', () => {
   });
 
   // @shows AS-13.17
-  test('warns of one standby, and fails none, without which tokens are still looked up', async () => {
+  test('warns of one standby, and fails if there is none, while tokens still work', async () => {
     const { access_token: token } = await obtainTokens(portal, await registerClient(portal), ADA);
     const [one, other] = postgres.standbys();
     await one?.server().kill();

@@ -38,7 +38,7 @@ describe.each([
   ["the application's", openBorrowed],
 ])('on %s connections', (_, open) => {
   // @shows AS-18.23
-  test('what one node has answered is read at another one, at once', async () => {
+  test('the answer of one node can be read at another at once', async () => {
     const [here, there] = [open(0), open(1)];
     await here.execute('DELETE FROM things');
     await here.execute('INSERT INTO things (id, n) VALUES (1, 0)');
@@ -53,7 +53,7 @@ describe.each([
   });
 
   // @shows AS-18.8
-  test('what two nodes have changed at once is done again at one of them', async () => {
+  test('a change that two nodes made at once runs again at one of them', async () => {
     const [here, there] = [open(0), open(1)];
     await here.execute('DELETE FROM things');
     await here.execute('INSERT INTO things (id, n) VALUES (1, 0)');
@@ -99,7 +99,7 @@ test('a node without its cluster is unavailable, and asked about', async () => {
 });
 
 // @shows AS-18.9
-test('commits that were on the way when their node was cut off (1180) tell nobody whether they took effect, and are asked about', async () => {
+test('commits in flight when their node was cut off (1180) leave their effect unknown, and are asked about', async () => {
   const node = galera.nodes[2];
   const database = openOwn(2);
   await database.execute('DELETE FROM things');
@@ -137,7 +137,7 @@ test('commits that were on the way when their node was cut off (1180) tell nobod
 });
 
 // @shows AS-18.23
-test('a node without its cluster tells nothing old, though its other sessions may read there', async () => {
+test('a node without its cluster returns no old data, though its other sessions may read there', async () => {
   const node = galera.nodes[2];
   await galera.configure('wsrep_dirty_reads', 1);
   await node.isolate(true);
@@ -155,7 +155,7 @@ test('a node without its cluster tells nothing old, though its other sessions ma
     await expect(open(2).execute(read)).rejects.toMatchObject({ errno: 1047 });
 });
 
-test("the application's sessions have the settings that they had", async () => {
+test("the application's sessions keep their settings", async () => {
   const pool = mysql.createPool({ uri: urlOf(0), connectionLimit: 1, charset: 'utf8mb4' });
   onTestFinished(() => pool.end());
   const sessionOf = async () =>

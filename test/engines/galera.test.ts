@@ -10,7 +10,10 @@ import type { Workload } from '../support/history/workload.ts';
 import { startPortal, type RunningPortal } from '../support/portal.ts';
 import { SCALE } from '../support/scale.ts';
 
-/** Two processes of Portico, each on an address of its own: the first two nodes, which both are written to. */
+/**
+ * Two processes of Portico, each with its own address: the first two nodes, both of which are
+ * written to.
+ */
 let galera: Galera;
 let portal: RunningPortal;
 let addresses: readonly [Address, Address];
@@ -38,9 +41,9 @@ afterAll(async () => {
   await galera.close();
 });
 
-/** A machine under load takes its time, in milliseconds. */
+/** A machine under load needs time, in milliseconds. */
 const PATIENCE = { timeout: 60_000 };
-/** Until this node is one of so many. */
+/** Until this node belongs to a cluster of this size. */
 async function become(node: GaleraNode, nodes: number): Promise<void> {
   await expect.poll(() => node.state(), PATIENCE).toEqual({ size: nodes, ready: true });
 }
@@ -48,17 +51,17 @@ async function become(node: GaleraNode, nodes: number): Promise<void> {
 const timesBroken = (title: string, fault: (load: Workload) => Promise<void>) =>
   timesUnderLoad(SCALE.clusterFaults, `Galera, ${title}`, { portal, urls }, fault);
 
-/** What is broken in so many authorizations, each request of which may go to either node. */
+/** What goes wrong in this many authorizations, each request of which may go to either node. */
 const fromNodeToNode = (title: string, count: number) =>
   underLoad(`Galera, ${title}`, { portal, urls }, (load) => load.authorizations(count));
 
 // @shows AS-18.6, AS-18.23
-test('what was written at one node counts for the next request, at another', async () => {
+test('a write at one node counts for the next request at another', async () => {
   expect(await fromNodeToNode('from node to node', SCALE.clusterAuthorizations)).toEqual([]);
 });
 
 // @shows AS-18.2, AS-18.9
-test('a node that is killed under load, and comes back', async () => {
+test('a node is killed under load, and comes back', async () => {
   const [, second, third] = galera.nodes;
   const broken = await timesBroken('a node killed', async (load) => {
     await second.server().kill();
@@ -73,7 +76,7 @@ test('a node that is killed under load, and comes back', async () => {
 });
 
 // @shows AS-18.9, AS-18.12
-test('a node that is cut off from the others under load, and asked all the same', async () => {
+test('a node is cut off from the others under load, and still receives requests', async () => {
   const [first, second] = galera.nodes;
   const broken = await timesBroken('a node cut off', async (load) => {
     await second.isolate(true);
@@ -87,7 +90,7 @@ test('a node that is cut off from the others under load, and asked all the same'
 });
 
 // @shows AS-18.9, AS-18.12
-test('a node that is cut off for long, whose clients ask nobody else', async () => {
+test('a node is cut off for long, and its clients ask no other', async () => {
   const [, second] = galera.nodes;
   const processes = { portal, urls, asksAgain: 'the same process' } as const;
   const title = `Galera, a node cut off for ${SCALE.cutOffFor} s, its clients ask nobody else`;
@@ -105,7 +108,7 @@ test('a node that is cut off for long, whose clients ask nobody else', async () 
 });
 
 // @shows AS-18.9
-test('a node that hangs under load until the others give it up', async () => {
+test('a node hangs under load until the others remove it', async () => {
   const [first, second, third] = galera.nodes;
   const broken = await timesBroken('a node that hung', async (load) => {
     second.server().pause();
@@ -120,7 +123,7 @@ test('a node that hangs under load until the others give it up', async () => {
 });
 
 // @shows AS-18.2
-test('statements that the server itself does not try again after a conflict', async () => {
+test('statements that the server itself does not retry after a conflict', async () => {
   await galera.configure('wsrep_retry_autocommit', 0);
   expect(await fromNodeToNode('without retries of its own', SCALE.clusterAuthorizations / 4)).toEqual([]);
 });

@@ -7,13 +7,16 @@ import { timesUnderLoad } from '../support/engines/under-load.ts';
 import { startPortal } from '../support/portal.ts';
 import { SCALE } from '../support/scale.ts';
 
-/** Nobody can write to the families that are there. */
+/** The existing families cannot be written. */
 const HOLDING = {
   postgres: 'LOCK TABLE oauth_families IN SHARE ROW EXCLUSIVE MODE',
   mariadb: 'SELECT id FROM oauth_families FOR UPDATE',
 } as const;
 
-/** Until so many requests were answered 503: a server looks at its limits once a second, and some of a time were not enough. */
+/**
+ * Until this many requests got 503: a server checks its limits once a second, and one second's
+ * worth was not enough.
+ */
 const ENDED = 4;
 
 // @shows AS-18.9
@@ -22,7 +25,7 @@ test.each([
   ['lock_timeout', POSTGRES, "ALTER ROLE portico SET lock_timeout = '300ms'"],
   ['max_statement_time', MARIADB, 'SET GLOBAL max_statement_time = 0.4'],
   ['innodb_lock_wait_timeout', MARIADB, 'SET GLOBAL innodb_lock_wait_timeout = 1'],
-] as const)('a server whose %s ends what waits for a lock', async (limit, engine, setting) => {
+] as const)('a server whose %s ends a wait for a lock', async (limit, engine, setting) => {
   const server = await engine.start();
   onTestFinished(() => server.close());
   const portal = await startPortal({ databaseServer: server.url });
@@ -31,7 +34,7 @@ test.each([
   const administrator = openDatabase(url.href, { directory: '/' });
   onTestFinished(() => administrator.close());
   if (engine === POSTGRES) {
-    // Whoever ends the test has no limit.
+    // The session that ends the test has no limit.
     await administrator.execute('CREATE ROLE portico SUPERUSER LOGIN');
     url.username = 'portico';
   }
@@ -64,7 +67,7 @@ test.each([
   await server.restart(...options);
   const administrator = openDatabase(server.url, { directory: '/', poolSize: 1 });
   onTestFinished(() => administrator.close());
-  // An administrator may have one connection more than there are.
+  // An administrator may have one connection more than the limit.
   await administrator.execute('CREATE USER portico');
   const url = new URL(server.url);
   url.username = 'portico';

@@ -8,7 +8,10 @@ import { timesUnderLoad, underLoad } from '../support/engines/under-load.ts';
 import { startPortal, type RunningPortal } from '../support/portal.ts';
 import { SCALE } from '../support/scale.ts';
 
-/** Two processes of Portico on PgBouncer in transaction mode, which is in front of the address that leads to the primary. */
+/**
+ * Two processes of Portico on PgBouncer in transaction mode, in front of the address of the
+ * primary.
+ */
 let postgres: ReplicatedPostgres;
 let bouncer: PgBouncer;
 let portal: RunningPortal;
@@ -34,7 +37,7 @@ afterAll(async () => {
 });
 
 // @shows AS-18.2, AS-18.6
-test('connections of the server that several processes share, a transaction at a time', async () => {
+test('several processes share connections of the server, one transaction at a time', async () => {
   const broken = await underLoad('PgBouncer in transaction mode', { portal, urls }, (load) =>
     load.answered(SCALE.clusterAuthorizations * 10),
   );
@@ -42,7 +45,7 @@ test('connections of the server that several processes share, a transaction at a
 });
 
 // @shows AS-18.9
-test('another primary behind it', async () => {
+test('another primary takes over behind it', async () => {
   const title = 'PgBouncer, another primary behind it';
   const broken = await timesUnderLoad(SCALE.clusterFaults, title, { portal, urls }, async (load) => {
     await postgres.primary().server().kill();

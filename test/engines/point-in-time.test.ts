@@ -27,7 +27,7 @@ import {
 import { createVisitor } from '../support/visitor.ts';
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');
-/** Where the page has the archive. */
+/** The archive of the page. */
 const ARCHIVE = '/var/backups/wal';
 
 /** What docs/backup.md says, in its order: the settings, the base backup, the restore. */
@@ -44,7 +44,7 @@ const bin = () => path.dirname(required(POSTGRES));
 const inFolder = (name: string) => path.join(folder, name);
 const urlAt = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`;
 
-/** Runs a command of the page, as the account that the server runs as. */
+/** Runs a command of the page, with the account of the server. */
 const sh = (command: string, names: Readonly<Record<string, string>>) => {
   const set = Object.entries(names).map(([name, value]) => `${name}='${value}'`);
   const script = [`PATH=${bin()}:$PATH`, ...set, command.replaceAll(ARCHIVE, inFolder('wal'))].join('\n');
@@ -84,7 +84,7 @@ afterAll(async () => {
 });
 
 // @shows AS-31.9
-test('a base backup and the log bring back what was answered up to a moment, and nothing after it; oauth:restored ends all of that', async () => {
+test('a base backup and the log restore everything answered up to a moment, and nothing later; oauth:restored ends all of that', async () => {
   const administrator = portal.env['DATABASE_URL'] ?? '';
   const client = await registerClient(portal);
   const beforeBase = await obtainTokens(portal, client, ADA);
@@ -93,7 +93,7 @@ test('a base backup and the log bring back what was answered up to a moment, and
   const moment = String(await answerOf(administrator, 'clock_timestamp()::text'));
   const afterMoment = await obtainTokens(portal, client, ADA);
 
-  // The segment that has all of it is archived; then the disk is lost.
+  // The segment with all of it is archived; then the disk is lost.
   const segment = String(await answerOf(administrator, 'pg_walfile_name(pg_current_wal_lsn())'));
   await answerOf(administrator, 'pg_switch_wal()::text');
   const archived = async () =>

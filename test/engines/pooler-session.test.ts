@@ -35,7 +35,7 @@ const NAMES = ['statement_timeout', 'idle_in_transaction_session_timeout', 'sear
 const SETTINGS = `SELECT ${NAMES.map((name) => `current_setting('${name}') AS ${name}`).join(', ')}`;
 const settingsOf = async (on: Pick<OpenedDatabase, 'execute'>) => (await on.execute(SETTINGS)).rows[0];
 
-/** What the sessions are told that PgBouncer has, of whom it gives each to one transaction at a time. */
+/** The settings of PgBouncer's sessions, each of which serves one transaction at a time. */
 async function sessions(): Promise<readonly unknown[]> {
   const clients = Array.from({ length: 6 }, () => new pg.Client({ connectionString: url }));
   await Promise.all(clients.map((client) => client.connect()));
@@ -46,7 +46,7 @@ async function sessions(): Promise<readonly unknown[]> {
 }
 
 // @shows AS-18.21
-test('through a pooler each transaction is told its limits, and nothing of a session stays for others', async () => {
+test('through a pooler each transaction sets its limits, and nothing of a session stays for others', async () => {
   const before = await sessions();
   const database = open();
   await database.transaction((on) => on.execute('CREATE SCHEMA IF NOT EXISTS rooms'));
@@ -85,7 +85,7 @@ test('a statement in a transaction through a pooler is ended by the server', asy
   await expect(sleeping).rejects.toMatchObject({ code: '57014' });
 });
 
-test('the statements that docs/databases.md has for an account behind a pooler set its limits', async () => {
+test('the statements in docs/databases.md for an account behind a pooler set its limits', async () => {
   const administrator = openDatabase(server.url, { directory: '/' });
   onTestFinished(() => administrator.close());
   await administrator.execute('CREATE ROLE portico LOGIN');

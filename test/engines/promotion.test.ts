@@ -28,9 +28,13 @@ afterAll(async () => {
   await postgres.close();
 });
 
-/** Commits are acknowledged once a standby has them on its disk; it applies them as soon as it can. */
+/**
+ * Commits are acknowledged once a standby has them on its disk; it applies them as soon as it can.
+ */
 const USUAL = { synchronous_commit: 'on', recovery_min_apply_delay: '0' };
-/** They are acknowledged once a standby has applied them, which it does not: until it is promoted. */
+/**
+ * They are acknowledged once a standby has applied them, which it does not do until it is promoted.
+ */
 const UNACKNOWLEDGED = { synchronous_commit: 'remote_apply', recovery_min_apply_delay: '10min' };
 /** They are acknowledged, and standbys do not apply them. */
 const LATE = { synchronous_commit: 'on', recovery_min_apply_delay: '10min' };
@@ -50,7 +54,7 @@ const timesBroken = (title: string, fault: (load: Workload) => Promise<void>) =>
     await postgres.rejoin();
   });
 
-/** How it is after a promotion. */
+/** The state after a promotion. */
 async function follow(): Promise<void> {
   await postgres.configure(USUAL);
   postgres.address.leadTo(postgres.primary().port);
@@ -67,7 +71,7 @@ test('the primary is killed, a standby promoted, and the address follows', async
 });
 
 // @shows AS-18.9
-test('commits that happened and were not acknowledged, and no primary for 15 seconds', async () => {
+test('commits happened without acknowledgement, and there is no primary for 15 seconds', async () => {
   const broken = await timesBroken('commits done, not acknowledged, no primary for 15 s', async () => {
     await postgres.configure(UNACKNOWLEDGED);
     await commitsHang();
@@ -92,11 +96,11 @@ test.each([
     else await load.answered(100);
     await postgres.primary().server().kill();
     postgres.address.leadTo((await postgres.successor()).port);
-    // The time is the fault: less than a commit in doubt is asked about.
+    // The time is the fault: less than the time for which a doubtful commit is asked about.
     await setTimeout(5000);
     await postgres.promote();
     await postgres.configure(USUAL);
-    // The same server, and the connections of before stay.
+    // The same server, and the earlier connections stay.
     await load.answered(100);
     postgres.address.leadTo(postgres.primary().port);
   });
@@ -104,7 +108,7 @@ test.each([
 });
 
 // @shows AS-18.9
-test('no synchronous standby for 25 seconds, which is longer than a statement may take', async () => {
+test('there is no synchronous standby for 25 seconds, which is longer than a statement may take', async () => {
   const broken = await timesBroken('no synchronous standby for 25 s', async () => {
     const standbys = postgres.standbys();
     for (const { server } of standbys) server().pause();
@@ -117,7 +121,7 @@ test('no synchronous standby for 25 seconds, which is longer than a statement ma
 });
 
 // @shows AS-18.9
-test('no standby for longer than a statement may take, and then none of what the primary alone has written', async () => {
+test('there is no standby for longer than a statement may take, and then no data that only the primary has written', async () => {
   const broken = await timesBroken('commits that no standby has, and another primary', async () => {
     postgres.replication.leadTo(null);
     await commitsHang();

@@ -10,7 +10,9 @@ import {
   type ReplicatedPostgres,
 } from '../support/engines/replicated-postgres.ts';
 
-/** One primary and two standbys, which Portico knows by their own addresses: nothing follows the primary but Portico. */
+/**
+ * One primary and two standbys, whose addresses Portico knows: only Portico follows the primary.
+ */
 let postgres: ReplicatedPostgres;
 let everyone: readonly PostgresNode[];
 
@@ -47,7 +49,7 @@ const isUnavailable = async (database: OpenedDatabase) =>
     (error: unknown) => database.isUnavailable(error),
   );
 
-/** A server that lets everybody in, and says nothing. */
+/** A server that accepts every connection, and says nothing. */
 async function listenSilently(): Promise<{ readonly port: number; readonly count: () => number }> {
   const sockets = new Set<Socket>();
   const listener = createServer((socket) => {
@@ -63,9 +65,9 @@ async function listenSilently(): Promise<{ readonly port: number; readonly count
   return { port: (listener.address() as AddressInfo).port, count: () => sockets.size };
 }
 
-describe('of several servers', () => {
+describe('with several servers', () => {
   // @shows AS-18.22
-  test('what says nothing is not asked again while another one can be used', async () => {
+  test('a silent one is not asked again while another can be used', async () => {
     const silent = await listenSilently();
     const database = open(urlOf([silent, postgres.primary()]));
     await database.execute('SELECT 1');
@@ -89,7 +91,7 @@ describe('of several servers', () => {
   });
 
   // @shows AS-18.22
-  test('the one is used that may be written to, wherever it stands', async () => {
+  test('the writable one is used, at any place in the list', async () => {
     const primary = postgres.primary();
     const [one, other] = postgres.standbys() as readonly [PostgresNode, PostgresNode];
     for (const nodes of [
@@ -108,7 +110,7 @@ describe('of several servers', () => {
   });
 });
 
-/** Writes one row after another, four at once; a row that was refused is not written again. */
+/** Writes one row after another, four at once; a refused row is not written again. */
 function startWriters(database: OpenedDatabase) {
   const written: number[] = [];
   const faults: unknown[] = [];
@@ -134,7 +136,7 @@ function startWriters(database: OpenedDatabase) {
       const until = written.length + count;
       await expect.poll(() => written.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(until);
     },
-    /** What was acknowledged. */
+    /** The acknowledged rows. */
     async stop(): Promise<readonly number[]> {
       state.isStopped = true;
       await working;
@@ -148,7 +150,7 @@ async function setReadOnly({ administrator }: PostgresNode, value: 'on' | 'off')
   await administrator.execute('SELECT pg_reload_conf()');
 }
 
-/** How a primary goes, and what is left of it. */
+/** How a primary goes down, and what is left of it. */
 const ENDS: readonly (readonly [string, (primary: PostgresNode) => Promise<void>])[] = [
   ['was killed', (primary) => primary.server().kill()],
   ['hangs: it lets everybody in, and says nothing', async (primary) => primary.server().pause()],

@@ -27,7 +27,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 /** Its types are those of Express 5. */
 const express4 = createRequire(import.meta.url)('express-4') as typeof express;
 
-/** What the application has written for a body of its own, which the answer of Portico replaces. */
+/** What the application has written for its own body, which the answer of Portico replaces. */
 const STALE: Readonly<Record<string, string>> = {
   'content-length': '3',
   'content-encoding': 'gzip',
@@ -40,10 +40,10 @@ const STALE: Readonly<Record<string, string>> = {
 
 const COOKIES = ['ours=4; Expires=Thu, 26 Nov 2026 12:00:00 GMT', 'ours_too=5'];
 
-/** What the endpoint learns of a caller who leaves. */
+/** What the endpoint sees of a caller who disconnects. */
 interface Seen {
   left: PromiseWithResolvers<void>;
-  /** Nobody reads the body of its answer any more. */
+  /** The body of its answer is no longer read. */
   cancelled: PromiseWithResolvers<void>;
   errors: unknown[];
 }
@@ -107,9 +107,12 @@ function serverOf({ left, cancelled }: Seen): AuthorizationServer {
 
 interface Way {
   readonly name: string;
-  /** Whether a handler of the framework can write a part of its answer, and fail then. */
+  /** Whether a handler of the framework can write a part of its answer and then fail. */
   readonly writesParts: boolean;
-  /** `/api/refused` is refused behind `STALE`, `/api/late` behind the first bytes of an answer. `STALE` stands before the endpoints, too. */
+  /**
+   * `/api/refused` is refused behind `STALE`, `/api/late` behind the first bytes of an answer.
+   * `STALE` runs before the endpoints too.
+   */
   start(server: AuthorizationServer, seen: Seen): Promise<Server>;
 }
 
@@ -141,7 +144,7 @@ const inExpress = (name: string, framework: typeof express): Way => ({
       next(error);
     };
     app.use(noted);
-    // The default handler would print what it was given.
+    // The default handler would print its argument.
     app.set('env', 'test');
     const listening = app.listen(0, '127.0.0.1');
     await once(listening, 'listening');
@@ -221,7 +224,7 @@ const WAYS: readonly Way[] = [
           for (const each of Object.keys(STALE)) ctx.remove(each);
           ctx.status = 200;
           ctx.res.write('a part');
-          // Koa itself leaves an answer open that has begun.
+          // Koa itself leaves a started answer open.
           ctx.res.end();
         }
         refuse();
@@ -273,7 +276,7 @@ const staleIn = ({ headers }: Response) =>
 describe.each(WAYS)('an answer of Portico in $name', (way) => {
   // @shows AS-6.26
   test.each(['GET', 'HEAD'])(
-    'to %s has nothing of the body that the application meant to send, and every cookie once',
+    'to %s has nothing of the body that the application wanted to send, and every cookie once',
     async (method) => {
       const { url } = await startWay(way);
       const response = await fetch(`${url}/shown`, { method });
@@ -296,7 +299,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
   });
 
   // @shows AS-12.21
-  test('that refuses a token has nothing of the body that the application meant to send', async () => {
+  test('that refuses a token has nothing of the body that the application wanted to send', async () => {
     const { url } = await startWay(way);
     const response = await fetch(`${url}/api/refused`);
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([
@@ -307,7 +310,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     expect([staleIn(response), response.headers.get('x-kept')]).toEqual([[], 'yes']);
   });
 
-  test('comes to a large body whole', async () => {
+  test('arrives completely after a large body', async () => {
     const { url } = await startWay(way);
     const body = 'x'.repeat(3_000_000);
     const response = await fetch(`${url}/shown`, {
@@ -318,7 +321,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     expect(await response.text()).toBe('read 3000000');
   });
 
-  test('is sent as it comes when it is one of events, and its request is aborted when the caller leaves, and its body cancelled', async () => {
+  test('is sent as it comes if it is an event stream; when the caller disconnects, its request is aborted and its body cancelled', async () => {
     const { url, left, cancelled } = await startWay(way);
     const leaving = new AbortController();
     const response = await fetch(`${url}/streamed`, { signal: leaving.signal });
@@ -329,7 +332,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
     await Promise.all([left.promise, cancelled.promise]);
   });
 
-  test('is cut off when its events fail, and the next one is given', async () => {
+  test('is cut off when its events fail, and the next request is answered', async () => {
     const { url } = await startWay(way);
     const whole = fetch(`${url}/broken`).then((response) => response.text());
     await expect(whole).rejects.toBeInstanceOf(TypeError);
@@ -340,7 +343,7 @@ describe.each(WAYS)('an answer of Portico in $name', (way) => {
 describe.each(WAYS)('a look-up that fails, in $name', (way) => {
   // @shows AS-12.21
   test('lets no request through', async () => {
-    // Hono prints what nobody answers.
+    // Hono prints an error that no handler answers.
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
     onTestFinished(() => printed.mockRestore());
     const seen = startSeen();
@@ -354,12 +357,12 @@ describe.each(WAYS)('a look-up that fails, in $name', (way) => {
       ({ status }) => status,
       () => 'cut off',
     );
-    // 401 says that the handler was called.
+    // 401 means that the handler ran.
     expect([500, 'cut off']).toContain(answered);
   });
 });
 
-describe('an endpoint is found by the path that was sent, whatever the application made of it since', () => {
+describe('an endpoint is found by the path that was sent, whatever the application has made of it', () => {
   const exchanged = (target = '') =>
     target.replace(/shown|renamed/, (name) => (name === 'shown' ? 'renamed' : 'shown'));
   const server = serverOf(startSeen());
@@ -387,7 +390,7 @@ describe('an endpoint is found by the path that was sent, whatever the applicati
       },
     ],
     [
-      // Its router goes by what was made of it.
+      // Its router uses the rewritten path.
       'Fastify',
       404,
       async () => {
@@ -410,7 +413,7 @@ describe('an endpoint is found by the path that was sent, whatever the applicati
 });
 
 describe('a body that a parser of the application has read', () => {
-  /** What the endpoint reads behind the parser; null where it cannot be read. */
+  /** What the endpoint reads behind the parser; null if it cannot be read. */
   async function readBehind(parser: express.RequestHandler, init: RequestInit): Promise<string | null> {
     const endpoint = {
       name: 'read',
@@ -420,7 +423,7 @@ describe('a body that a parser of the application has read', () => {
     };
     const server = { origin: 'http://localhost', endpoints: [endpoint] } as unknown as AuthorizationServer;
     const app = express().use(parser).use(ofExpress.portico(server));
-    // The default handler would print what it was given.
+    // The default handler would print its argument.
     const listening = app.set('env', 'test').listen(0, '127.0.0.1');
     await once(listening, 'listening');
     onTestFinished(() => void listening.close());
@@ -445,7 +448,7 @@ describe('a body that a parser of the application has read', () => {
     },
   );
 
-  test('is an empty value where the parser says null, and empty where it cannot be written', async () => {
+  test('is an empty value if the parser says null, and empty if it cannot be serialized', async () => {
     const circular: Record<string, unknown> = {};
     circular['a'] = circular;
     expect(await readBehind(leaving({ a: null }), { headers: FORM, body: 'a' })).toBe('a=');
@@ -453,7 +456,7 @@ describe('a body that a parser of the application has read', () => {
     expect(await readBehind(leaving(circular), { headers, body: '{}' })).toBe('');
   });
 
-  test('and left nowhere is a fault, also of a request that does not say its length', async () => {
+  test('and not kept is a fault, also for a request without a length', async () => {
     const body = new Blob(['a=1']).stream();
     const init = { headers: FORM, body, duplex: 'half' };
     expect(await readBehind(leaving(), init)).toBeNull();
@@ -462,7 +465,7 @@ describe('a body that a parser of the application has read', () => {
   });
 });
 
-test('the host is given the request of Fastify, and that of Express, also for a token', async () => {
+test('the host receives the request of Fastify, and that of Express, also for a token', async () => {
   const given: unknown[] = [];
   const looking = (requestOf: (request: Request) => { readonly originalUrl: string }) => ({
     ...serverOf(startSeen()),
@@ -497,7 +500,7 @@ test('the host is given the request of Fastify, and that of Express, also for a 
   expect(() => ofExpress.expressRequest(another)).toThrow('did not come through portico(server)');
 });
 
-test('Fastify may take a path with a slash behind it for the one without', async () => {
+test('Fastify may treat a path with a trailing slash as the one without', async () => {
   const server = serverOf(startSeen());
   const [shown] = server.endpoints;
   const endpoints = shown === undefined ? [] : [shown, { ...shown, path: '/shown/' }];
@@ -506,7 +509,7 @@ test('Fastify may take a path with a slash behind it for the one without', async
   for (const url of ['/shown', '/shown/']) expect((await app.inject(url)).statusCode).toBe(201);
 });
 
-test('an answer that Express cannot send any more is a fault of the application', async () => {
+test('an answer that Express can no longer send is a fault of the application', async () => {
   const errors: unknown[] = [];
   const app = express().use((_, res, next) => {
     res.send('mine');
@@ -529,7 +532,7 @@ test('an answer that Express cannot send any more is a fault of the application'
   expect(errors).toMatchObject([{ code: 'ERR_HTTP_HEADERS_SENT' }]);
 });
 
-test('node:http hands on a request of HTTP/2 without its pseudo-headers, which no Request can have', async () => {
+test('node:http passes on an HTTP/2 request without its pseudo-headers, which no Request can have', async () => {
   const endpoint = {
     name: 'seen',
     path: '/seen',
@@ -557,7 +560,7 @@ test('node:http hands on a request of HTTP/2 without its pseudo-headers, which n
 
 describe.each(WAYS.filter(({ writesParts }) => writesParts))('$name', (way) => {
   // @shows AS-12.21
-  test('a refusal behind the first bytes of an answer goes to the application: that answer ends, and the next one is given', async () => {
+  test('after a refusal behind the first bytes of an answer, the application ends that answer, and the next one works', async () => {
     const { url, errors } = await startWay(way);
     const begun = await fetch(`${url}/api/late`).then(
       (response) => response.text().catch(() => 'cut off'),

@@ -24,7 +24,7 @@ const PAGE = 'https://inspector.example';
 
 const ALL: readonly Mount[] = waysOf([...MOUNTS, ...NEST, NEXT]);
 
-/** Wherever a token is presented, and what a request is answered whose token is one: it stands for no person. */
+/** Every place where a token is presented, and the answer if it is one: it has no person. */
 const DOORS = [
   ['GET', '/api/orders', 200],
   ['GET', '/oauth/userinfo', 403],
@@ -85,7 +85,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   ];
 
   // @shows AS-12.12, RFC9449-7.1a, MCP-8.21
-  test.each(DOORS)('%s %s: a proof lets one request through', async (method, path, status) => {
+  test.each(DOORS)('%s %s: a proof lets one request in', async (method, path, status) => {
     const headers = boundHeaders(key, method, urlOf(path), bound);
     expect((await send(method, path, headers)).status).toBe(status);
     expect(await judged(await send(method, path, headers))).toEqual([401, 'invalid_dpop_proof']);
@@ -98,7 +98,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows AS-12.12, RFC9449-7.1a
-  test.each(DOORS)('%s %s: a proof for anything else is none', async (method, path) => {
+  test.each(DOORS)('%s %s: a proof for anything else is refused', async (method, path) => {
     const url = urlOf(path);
     const { origin, port } = new URL(url);
     const wrong: readonly (readonly [string, string, Readonly<Record<string, unknown>>?])[] = [
@@ -146,7 +146,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows RFC9449-4.3b
-  test('a URL that is written in another way is the same (RFC 3986 sections 6.2.2 and 6.2.3)', async () => {
+  test('a URL in another spelling is the same (RFC 3986 sections 6.2.2 and 6.2.3)', async () => {
     const { port } = new URL(running.url);
     for (const htu of [
       `HTTP://LOCALHOST:${port}/api/orders`,
@@ -160,7 +160,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows AS-12.12, RFC9449-7.1b, RFC9449-7.2
-  test.each(DOORS)('%s %s: the token of one scheme is none in the other', async (method, path, status) => {
+  test.each(DOORS)('%s %s: the token of one scheme is refused in the other', async (method, path, status) => {
     const url = urlOf(path);
     const unbound = await issue(null);
     expect((await send(method, path, { Authorization: `Bearer ${unbound}` })).status).toBe(status);
@@ -184,7 +184,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
     ]);
   });
 
-  test('a bound token in a form is none', async () => {
+  test('a bound token in a form is refused', async () => {
     const body = new URLSearchParams({ access_token: bound });
     const headers = { DPoP: proofFor(key, 'POST', urlOf('/oauth/userinfo'), bound) };
     const response = await fetch(urlOf('/oauth/userinfo'), { method: 'POST', body, headers });
@@ -229,7 +229,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows AS-12.13
-  test('what a client says of the host counts for nothing, nor does a path that parsers write anew', async () => {
+  test('the host that a client names is ignored, and a path that parsers rewrite is refused', async () => {
     const asked = async (line: string, host: string, htu: string) => {
       const headers = boundHeaders(key, 'GET', htu, bound);
       const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
@@ -252,7 +252,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows RFC9449-7.1c, AS-12.14
-  test('the challenge is that of the scheme that was used, otherwise of both; pages may read it', async () => {
+  test('the challenge has the scheme of the request, or else both; pages may read it', async () => {
     const metadata = `resource_metadata="${running.url}/.well-known/oauth-protected-resource/mcp"`;
     const algs = 'algs="RS256 PS256 ES256 EdDSA Ed25519"';
     const challenge = async (path: string, headers: Readonly<Record<string, string>>) => {
@@ -276,7 +276,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 
   // @shows MCP-8.21, RFC9728-2b
-  test('metadata say so, and pages may send proofs', async () => {
+  test('the metadata says so, and pages may send proofs', async () => {
     const document = await fetch(urlOf('/.well-known/oauth-protected-resource/mcp'));
     expect(await document.json()).toMatchObject({
       dpop_bound_access_tokens_required: false,
@@ -292,7 +292,7 @@ describe.each(ALL)('bound tokens on $name', (mount) => {
   });
 });
 
-describe('a proof is for the URL that was sent, whatever the application made of it since', () => {
+describe('a proof is for the URL that was sent, whatever the application has made of it', () => {
   const renamed = (url = '') => url.replace('/sent', '/made');
   const answer = () => {
     token().requireUsable();
@@ -349,7 +349,7 @@ describe('a proof is for the URL that was sent, whatever the application made of
 });
 
 // @shows AS-24.7, RFC9449-9
-test('nonces are asked for, and may be read by pages, through a mount', async () => {
+test('nonces are requested, and pages may read them, through a mount', async () => {
   const key = newDpopKey();
   const mount = await mountNamed('portico/fastify');
   const running = await mount.start({ oauth_server: { dpop: 'accept', dpop_nonces: true } });
@@ -385,7 +385,7 @@ test('nonces are asked for, and may be read by pages, through a mount', async ()
       const { headers, status: refused } = await send(null);
       expect([path, refused]).toEqual([path, 401]);
       expect(headers.get('www-authenticate')).toContain('error="use_dpop_nonce"');
-      // Of the MCP endpoint to listed pages alone, and none is listed.
+      // Only listed pages may read those of the MCP endpoint, and none is listed.
       const exposed = headers.get('access-control-expose-headers') ?? '';
       expect([path, exposed.includes('DPoP-Nonce')]).toEqual([path, path !== '/mcp']);
       expect([path, (await send(headers.get('dpop-nonce'))).status]).toEqual([path, status]);

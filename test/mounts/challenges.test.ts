@@ -37,7 +37,7 @@ describe.each(ALL)('challenges on $name', (mount) => {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
     });
 
-  /** A token of the application's own, which reaches neither the orders nor the tools. */
+  /** The application's own token, which reaches neither the orders nor the tools. */
   async function narrowToken(): Promise<string> {
     const registration = { name: 'Robot', grants: ['client_credentials'], scopes: ['mcp:tools'] } as const;
     const { id, secret } = await running.register(registration);
@@ -67,7 +67,7 @@ describe.each(ALL)('challenges on $name', (mount) => {
   });
 
   // @shows MCP-8.25
-  test('GET and HEAD of the MCP endpoint do without a token, and are 405 with one', async () => {
+  test('GET and HEAD of the MCP endpoint do so without a token, and are 405 with one', async () => {
     for (const method of ['GET', 'HEAD']) {
       for (const [token, error] of [
         [null, ''],
@@ -92,7 +92,7 @@ describe.each(ALL)('challenges on $name', (mount) => {
 
   // @shows MCP-8.26
   test.each(['/mcp/', '/mcp//', '/mcp/?access_token=secret'])(
-    'POST %s says where the endpoint is, and leads nobody there',
+    'POST %s says where the endpoint is, and does not redirect there',
     async (path) => {
       const headers = { ...bearer('secret'), Origin: PAGE, 'Content-Type': 'application/json' };
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
@@ -114,7 +114,7 @@ describe.each(ALL)('challenges on $name', (mount) => {
   );
 
   // @shows MCP-8.20
-  test('the MCP endpoint does, and the metadata is where they say', async () => {
+  test('the MCP endpoint does so, and the metadata is where the challenges say', async () => {
     for (const [token, error] of [
       [null, ''],
       ['garbage', 'error="invalid_token", '],
@@ -138,7 +138,7 @@ describe.each(ALL)('challenges on $name', (mount) => {
 test.each([
   { strips: false, mountPath: '/auth' },
   { strips: true, mountPath: '' },
-])('with a base path the metadata is in front of it (a proxy takes it away: $strips)', async (proxy) => {
+])('with a base path the metadata is in front of it (a proxy removes it: $strips)', async (proxy) => {
   const [mount] = MOUNTS;
   const resource = 'http://localhost/auth/mcp';
   const running = await mount?.start({

@@ -10,7 +10,10 @@ import { createVisitor, isRedirect, locationOf, type Visitor } from '../support/
 /** A page that may call tools from a browser. */
 const PAGE = 'https://inspector.example';
 
-/** The tests of one contract for every way to mount Portico, over real HTTP: in this process, or in one of its own. */
+/**
+ * The tests of one contract for every way to mount Portico, over real HTTP: in this process or in
+ * its own.
+ */
 export function holdContract(contender: Contender): void {
   let mount: RunningContender;
   let config: openid.Configuration;
@@ -42,7 +45,10 @@ export function holdContract(contender: Contender): void {
     return visitor.submit(page, { email: ADA, password: PASSWORD });
   }
 
-  /** From the authorization request, through the host's own login and the consent screen, to the tokens. */
+  /**
+   * From the authorization request, through the host's own login and the consent screen, to the
+   * tokens.
+   */
   async function authorize(visitor = createVisitor(mount.url)): Promise<openid.TokenEndpointResponse> {
     const verifier = openid.randomPKCECodeVerifier();
     const state = openid.randomState();
@@ -96,7 +102,7 @@ export function holdContract(contender: Contender): void {
     expect(await (await api(tokens.access_token)).json()).toEqual({ orders: [], of: 'Ada Lovelace' });
   });
 
-  test('signed in before, consent is asked all the same; denying is access_denied', async () => {
+  test('a signed-in person is still asked for consent; denying is access_denied', async () => {
     const visitor = createVisitor(mount.url);
     await authorize(visitor);
     await authorize(visitor);
@@ -105,7 +111,7 @@ export function holdContract(contender: Contender): void {
     expect(denied.searchParams.get('error')).toBe('access_denied');
   });
 
-  test('several tabs of a fresh browser: each request waits, and their cookies come through beside those of the host', async () => {
+  test('several tabs of a new browser: each request waits, and its cookie arrives with those of the host', async () => {
     const visitor = createVisitor(mount.url);
     const tab = async (state: string) => {
       const url = await requestOf({ state });
@@ -126,7 +132,7 @@ export function holdContract(contender: Contender): void {
     expect(visitor.cookies()).not.toContain('portico_request_');
   });
 
-  test('cookies that the host sets, early and late, come through beside ours', async () => {
+  test('cookies that the host sets, early and late, arrive with ours', async () => {
     const url = await requestOf();
     const answer = await fetch(url, { redirect: 'manual' });
     const set = answer.headers.getSetCookie().map((cookie) => cookie.slice(0, cookie.indexOf('=')));
@@ -134,14 +140,14 @@ export function holdContract(contender: Contender): void {
     expect(set.filter((name) => name.startsWith('portico_request_'))).toHaveLength(1);
   });
 
-  test('several cookies of one answer come through: the oldest request that waits goes when there are too many', async () => {
+  test('several cookies of one answer arrive: the oldest waiting request is dropped when there are too many', async () => {
     const visitor = createVisitor(mount.url);
     const url = await requestOf({ state: 's'.repeat(1200) });
     for (let count = 0; count < 5; count += 1) await visitor.get(url.href);
     expect(visitor.cookies().match(/portico_request_/g)).toHaveLength(2);
   });
 
-  test('a question is answered in the browser that was asked, and in no other of the same person', async () => {
+  test('a question can be answered only in the browser that shows it, not in another of the same person', async () => {
     const [asked, other] = [createVisitor(mount.url), createVisitor(mount.url)];
     await authorize(asked);
     await authorize(other);
@@ -152,7 +158,7 @@ export function holdContract(contender: Contender): void {
     expect(allowed.searchParams.has('code')).toBe(true);
   });
 
-  test('"Not you?" ends the session of the host, and whoever signs in next is asked', async () => {
+  test('"Not you?" ends the session of the host, and the next person who signs in is asked', async () => {
     const visitor = createVisitor(mount.url);
     await authorize(visitor);
     const url = await requestOf();
@@ -164,11 +170,12 @@ export function holdContract(contender: Contender): void {
     expect(answer.searchParams.has('code')).toBe(true);
   });
 
-  test('who mistypes the password is asked all the same, without beginning again at the application', async () => {
+  test('after a mistyped password the person is still asked, without going back to the application', async () => {
     const visitor = createVisitor(mount.url);
     const login = await visitor.visit((await requestOf()).href);
     const wrong = await visitor.submit(login, { email: ADA, password: `not ${PASSWORD}` });
-    // Some answer that it was wrong, and a browser goes back to its page; others show the page again.
+    // Some report the wrong password, and the browser goes back to its page; others show the page
+    // again.
     const again = isRedirect(wrong) ? await visitor.visit(locationOf(wrong).href) : login;
     const question = await visitor.visit(locationOf(await signIn(visitor, again)).href);
     expect(await question.text()).toContain('Signed in as');
@@ -201,7 +208,7 @@ export function holdContract(contender: Contender): void {
     expect(answer.searchParams.has('code')).toBe(true);
   });
 
-  test('refresh, and a replay that ends the family', async () => {
+  test('a refresh works, and a replay ends the family', async () => {
     const first = await authorize();
     const second = await openid.refreshTokenGrant(config, first.refresh_token ?? '');
     expect((await api(second.access_token)).status).toBe(200);
@@ -223,7 +230,7 @@ export function holdContract(contender: Contender): void {
     expect(await openid.tokenIntrospection(config, tokens.access_token)).toMatchObject({ active: false });
   });
 
-  test('the protected API: 401 without a usable token, with a challenge; 403 with one that does not reach', async () => {
+  test('the protected API: 401 with a challenge without a usable token; 403 with one that lacks the scope', async () => {
     const bare = await fetch(`${mount.url}/api/orders`);
     expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="oauth"']);
     expect((await api('garbage')).status).toBe(401);
@@ -234,22 +241,23 @@ export function holdContract(contender: Contender): void {
     expect((await api(narrow.access_token)).status).toBe(403);
   });
 
-  test('what refuses a token is JSON as every endpoint sends it: no charset, and nothing to cache it by', async () => {
+  test('a refusal of a token is JSON as every endpoint sends it: no charset, and no caching headers', async () => {
     const narrow = await openid.refreshTokenGrant(config, (await authorize()).refresh_token ?? '', {
       scope: 'openid',
     });
     for (const sent of ['garbage', narrow.access_token]) {
       const { headers } = await api(sent);
       const [type, tag, cached] = ['content-type', 'etag', 'cache-control'].map((name) => headers.get(name));
-      // Another framework may add to what its own route answers.
+      // Another framework may add to the answer of its own route.
       const own = contender.name.startsWith('portico/');
       const json = own ? type : type?.split(';')[0];
       expect([json, own ? tag : null, cached]).toEqual(['application/json', null, 'no-store']);
     }
   });
 
-  // RFC 9110 section 5.3: a sender must not, and a recipient that reads one of them may read another one than a proxy has.
-  test('two Authorization headers are no token and no credentials, whichever comes first', async () => {
+  // RFC 9110 section 5.3: a sender must not, and a recipient that reads one of them may read
+  // another one than a proxy has.
+  test('two Authorization headers are refused as token and as credentials, in either order', async () => {
     const { access_token: usable } = await authorize();
     const { hostname, port } = new URL(mount.url);
     const statusOf = async (line: string, ...authorizations: readonly string[]) => {
@@ -267,14 +275,14 @@ export function holdContract(contender: Contender): void {
         [bearer, bearer],
         ['Basic eDp5', bearer],
       ] as const) {
-        // Some frameworks hand on the first alone: what they have dropped nobody can count.
+        // Some frameworks pass on only the first: dropped ones cannot be counted.
         const alone = contender.name.startsWith('portico/') ? 401 : await statusOf(line, pair[0]);
         expect([401, alone]).toContain(await statusOf(line, ...pair));
       }
     }
   });
 
-  test('a suspended user: from the next call on no token, nothing issued', async () => {
+  test('a suspended user: from the next call on no token works, and nothing is issued', async () => {
     const tokens = await authorize();
     await mount.suspend(ADA, true);
     expect((await api(tokens.access_token)).status).toBe(401);
@@ -285,7 +293,7 @@ export function holdContract(contender: Contender): void {
     expect((await api(tokens.access_token)).status).toBe(200);
   });
 
-  test('a permission that was taken away: from the next call on its scope is not honoured', async () => {
+  test('a removed permission: from the next call on its scope has no effect', async () => {
     const tokens = await authorize();
     await mount.permit(ADA, 'mcp:tools');
     expect((await api(tokens.access_token)).status).toBe(403);
@@ -295,7 +303,7 @@ export function holdContract(contender: Contender): void {
     expect((await api(tokens.access_token)).status).toBe(200);
   });
 
-  test('HEAD is answered as GET is, without the body', async () => {
+  test('HEAD is answered as GET, without the body', async () => {
     for (const path of ['/.well-known/openid-configuration', '/oauth/authorize']) {
       const [get, head] = await Promise.all(
         ['GET', 'HEAD'].map((method) => fetch(`${mount.url}${path}`, { method })),
@@ -337,7 +345,7 @@ export function holdContract(contender: Contender): void {
     ['POST', '/mcp', 401],
     ['GET', '/mcp', 405],
     ['GET', '/api/orders', 401],
-  ])('the id of the request stands in the answer to %s %s, %i', async (method, path, status) => {
+  ])('the id of the request is in the answer to %s %s, %i', async (method, path, status) => {
     for (const headers of [{ 'X-Request-Id': 'the-one' }, { 'X-Request-Id': 'two words' }, {}]) {
       const response = await fetch(`${mount.url}${path}`, { method, headers });
       expect(response.status).toBe(status);
@@ -379,7 +387,7 @@ export function holdContract(contender: Contender): void {
 
   // @shows MCP-8.9
   test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'PATCH'])(
-    'MCP by %s is 405, Allow names POST alone, and a page that is allowed can read it',
+    'MCP with %s is 405, Allow names only POST, and an allowed page can read it',
     async (method) => {
       const { access_token: accessToken } = await authorize();
       for (const sent of [{}, { Authorization: `Bearer ${accessToken}` }, { Authorization: 'Bearer x' }]) {
@@ -391,7 +399,7 @@ export function holdContract(contender: Contender): void {
   );
 
   // @shows MCP-8.9
-  test('MCP by a method that no endpoint knows is 405, and Allow names POST and OPTIONS alone', async () => {
+  test('MCP with a method of no endpoint is 405, and Allow names only POST and OPTIONS', async () => {
     const { hostname, port } = new URL(mount.url);
     const socket = connect(Number(port), hostname);
     socket.write('TRACE /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
@@ -402,7 +410,7 @@ export function holdContract(contender: Contender): void {
   });
 
   // @shows MCP-8.11
-  test('a page that is allowed can read why its MCP call is refused, also that it is too large', async () => {
+  test('an allowed page can read why its MCP call is refused, including a too large body', async () => {
     const { access_token: accessToken } = await authorize();
     const call = (body: BodyInit, headers: Readonly<Record<string, string>> = {}) =>
       fetch(`${mount.url}/mcp`, {
@@ -439,7 +447,7 @@ export function holdContract(contender: Contender): void {
     expect((await call('{"jsonrpc":"2.0","id":1,"method":"ping"}')).status).toBe(200);
   });
 
-  test('a body that nobody reads does not keep the next request of its connection waiting', async () => {
+  test('an unread body does not delay the next request on its connection', async () => {
     const { hostname, port } = new URL(mount.url);
     const unread = 'x'.repeat(600_000);
     const socket = connect(Number(port), hostname);
@@ -495,7 +503,7 @@ export function holdContract(contender: Contender): void {
     expect(preflight.headers.has('access-control-allow-credentials')).toBe(false);
   });
 
-  test('what a proxy says changes nothing of the issuer', async () => {
+  test('headers of a proxy do not change the issuer', async () => {
     const response = await fetch(`${mount.url}/.well-known/openid-configuration`, {
       headers: {
         'X-Forwarded-Host': 'evil.example',
@@ -520,7 +528,7 @@ export function holdContract(contender: Contender): void {
     '/\\evil/.well-known\\jwks.json',
     'http://u:p@evil.example/.well-known/jwks.json',
     'http://evil.example/.well-known/jwks.json',
-  ])('the target %s is none of the endpoints, and no fault', async (target) => {
+  ])('the target %s is not an endpoint, and not a server error', async (target) => {
     const { hostname, port } = new URL(mount.url);
     const socket = connect(Number(port), hostname);
     socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
@@ -530,7 +538,7 @@ export function holdContract(contender: Contender): void {
     expect((await fetch(`${mount.url}/.well-known/jwks.json`)).status).toBe(200);
   });
 
-  test('repeated and unknown fields of a form come through whatever parser the host has', async () => {
+  test('repeated and unknown fields of a form arrive with any parser of the host', async () => {
     const post = (body: string) =>
       fetch(`${mount.url}/oauth/token`, {
         method: 'POST',
@@ -540,7 +548,7 @@ export function holdContract(contender: Contender): void {
     expect(await (await post('grant_type=a&grant_type=b')).json()).toMatchObject({
       error: 'invalid_request',
     });
-    // Accepted, it would be refused as one that this client may not use.
+    // If it was accepted, it would be refused as one that this client may not use.
     for (const brackets of ['[]', '[0]', '[a]', '%5B%5D']) {
       const bracketed = await post(
         `grant_type${brackets}=client_credentials&client_id=${clientId}&client_secret=${clientSecret}`,

@@ -21,7 +21,7 @@ import { startAssistant, type RunningAssistant } from '../support/assistant.ts';
 /** Its types are those of Koa 3. */
 const Koa2 = createRequire(import.meta.url)('koa-2') as typeof Koa;
 
-/** What became of the calls of `waiting`, which ends with its caller. */
+/** What happened to the calls of `waiting`, which ends with its caller. */
 let began: PromiseWithResolvers<void>;
 let ended: PromiseWithResolvers<void>;
 const waiting: ToolInterface = {
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => assistant.close());
 
-/** What nobody has caught, and what a framework has printed of it. */
+/** Unhandled errors, and what a framework has printed of them. */
 const unheard: unknown[] = [];
 const hear = (reason: unknown) => void unheard.push(reason);
 beforeEach(() => {
@@ -108,7 +108,7 @@ const MOUNTINGS: readonly (readonly [string, Mounting])[] = [
   ],
 ];
 
-describe('a caller who leaves while a tool streams', () => {
+describe('a caller who disconnects while a tool streams', () => {
   test.each(MOUNTINGS)(
     'ends the tool, and leaves no connection, no stack and no unhandled error: %s',
     async (_, mounting) => {
@@ -134,7 +134,7 @@ describe('a caller who leaves while a tool streams', () => {
       hangUp.abort();
       await expect(reading).rejects.toThrow('aborted');
       await ended.promise;
-      // Only ends when every connection is gone.
+      // Ends only when every connection is closed.
       listening.close();
       await once(listening, 'close');
       expect(unheard).toEqual([]);

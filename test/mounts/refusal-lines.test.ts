@@ -18,7 +18,7 @@ const json = (value: unknown, more: Readonly<Record<string, string>> = {}): Requ
 const bearer = (token: string): RequestInit => ({ headers: { Authorization: `Bearer ${token}` } });
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
-/** What is refused, by which endpoint the log says, and with which status. */
+/** What is refused, the endpoint that the log names, and the status. */
 const REFUSED: readonly (readonly [endpoint: string, status: number, path: string, init?: RequestInit])[] = [
   ['oauth_server_authorize', 400, '/oauth/authorize?client_id=nobody'],
   ['oauth_server_authorize', 405, '/oauth/authorize', { method: 'PUT' }],
@@ -55,7 +55,7 @@ describe.each(ALL)('on $name', (mount) => {
   afterAll(() => running.close());
 
   // @shows AS-19.4, AS-29.7, AS-29.8
-  test('every refusal is one line of the log, with the id of its request, who refused and why', async () => {
+  test('every refusal is one log line, with the id of its request, the endpoint and the reason', async () => {
     const answered = await Promise.all(
       REFUSED.map(async ([endpoint, status, path, init], index) => {
         const headers = new Headers(init?.headers);
