@@ -10,11 +10,11 @@ export const PAGES = '/oauth/admin';
 /** The portal with an administrator's pages, whose administrator is Ada. */
 export interface Administered {
   readonly portal: RunningPortal;
-  /** The audit, as far as the test has not emptied it. */
+  /** The audit events since the test last emptied the list. */
   readonly events: AuditEvent[];
-  /** The lines of the log about the request of this response. */
+  /** The log lines about the request of this response. */
   linesOf(response: Response): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** All of the log. */
+  /** The whole log. */
   log(): Promise<string>;
 }
 
@@ -50,7 +50,7 @@ export interface PageForm {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The form of a page that does this; `about` is a text in it, where there are several. */
+/** The form of a page with this action; `about` is a text in it, if there are several. */
 export async function formDoing(page: Response, does: string, about = ''): Promise<PageForm> {
   const html = await page.clone().text();
   for (const [, attributes = '', body = ''] of html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)) {
@@ -62,7 +62,7 @@ export async function formDoing(page: Response, does: string, about = ''): Promi
       if (isSent) fields[attributeOf(input, 'name')] = attributeOf(input, 'value');
     }
     for (const [area, text = ''] of body.matchAll(/<textarea\b[^>]*>([\s\S]*?)<\/textarea>/g)) {
-      // The line break that follows the tag is none of the text.
+      // The line break after the tag is not part of the text.
       fields[attributeOf(area, 'name')] = plain(text.replace(/^\n/, ''));
     }
     return { action: attributeOf(attributes, 'action'), fields };
@@ -81,7 +81,7 @@ export async function doAt(
   return visitor.post(action, { ...fields, ...changes });
 }
 
-/** What a person reads on a page. */
+/** The text that a person reads on a page. */
 export async function textOf(response: Response): Promise<string> {
   const html = (await response.clone().text()).replaceAll(/<style[\s\S]*?<\/style>/g, '');
   return plain(html.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ');

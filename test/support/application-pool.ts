@@ -11,24 +11,24 @@ import {
 } from 'portico';
 import { onTestFinished } from 'vitest';
 
-/** A pool as an application has one, with settings of its own that suit Portico badly. */
+/** A pool as an application might have it, with settings that do not suit Portico. */
 export interface ApplicationPool {
-  /** The same as Portico's store. */
+  /** The same database as Portico's store. */
   borrow(options?: BorrowingOptions): BorrowedDatabase;
   /** Runs a statement as the application does, through its own driver. */
   ask(sql: string): Promise<readonly unknown[]>;
-  /** What the session of one of its connections is told, and what listens to it. */
+  /** The settings of one session, and its event listeners. */
   session(): Promise<unknown>;
   /** Takes a connection, and keeps it until the function that it resolves to is called. */
   keep(...statements: readonly string[]): Promise<() => void>;
-  /** How many connections are out, or wait to be given out; 0 where none are counted. */
+  /** How many connections are in use or waited for; 0 if they are not counted. */
   busy(): number;
   end(): Promise<void>;
 }
 
 /**
- * A pool of this many connections to a database, whose own transactions run at this level on PostgreSQL; or the application's
- * connection to a file of SQLite.
+ * A pool of this many connections, whose own transactions run at this level on PostgreSQL; or the
+ * application's connection to a file of SQLite.
  */
 export function openApplicationPool(url: string, size = 4, isolation = 'serializable'): ApplicationPool {
   if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length));
@@ -37,7 +37,7 @@ export function openApplicationPool(url: string, size = 4, isolation = 'serializ
 
 /** A store on such a pool, which ends with the test. */
 export function borrowAt(url: string, options: BorrowingOptions = {}): OpenedDatabase {
-  // At a higher level, a statement that waited for another one fails, and is done again.
+  // At a higher level, a statement that waited for another one fails, and runs again.
   const pool = openApplicationPool(url, 4, 'read committed');
   onTestFinished(() => pool.end());
   return pool.borrow(options);
@@ -76,7 +76,7 @@ function openPostgres(url: string, max: number, isolation: string): ApplicationP
   };
 }
 
-/** Each is a mistake to somebody who takes text between backslashes, counts of rows or a commit for granted. */
+/** Settings that break code which relies on backslashes in text, row counts or commits. */
 const SESSION = [
   "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT'",
   'SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED',

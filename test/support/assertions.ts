@@ -7,7 +7,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** Keys of clients, and what they sign; also what no library would. */
+/** Keys of clients, and what they sign; also invalid assertions that no library would make. */
 
 export type Algorithm = 'RS256' | 'PS256' | 'ES256' | 'EdDSA' | 'Ed25519';
 type Members = Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ export function signatureOf({ algorithm, privateKey: key }: ClientKey, signed: s
   return bytes.toString('base64url');
 }
 
-/** Signs these two parts, as objects or as the text that stands in their place. */
+/** Signs these two parts, given as objects or as raw text. */
 export function signed(key: ClientKey, header: Members | string, payload: Members | string): string {
   const part = (value: Members | string) =>
     typeof value === 'string' ? Buffer.from(value).toString('base64url') : encode(value);
@@ -63,7 +63,7 @@ export function claimsOf(clientId: string, audience: unknown, now: number): Memb
   return { iss: clientId, sub: clientId, aud: audience, exp: seconds + 60, iat: seconds, jti: randomUUID() };
 }
 
-/** What a request authenticates with. */
+/** The credentials of a request. */
 export function withAssertion(assertion: string): Readonly<Record<string, string>> {
   return { client_assertion_type: ASSERTION_TYPE, client_assertion: assertion };
 }

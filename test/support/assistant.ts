@@ -51,16 +51,16 @@ export interface RunningAssistant {
 
 export interface AssistantOptions {
   readonly config?: ConfigMap;
-  /** Registered beside those of the example. */
+  /** Registered in addition to those of the example. */
   readonly tools?: readonly ToolInterface[];
-  /** Beside those of the example. */
+  /** In addition to those of the example. */
   readonly routes?: readonly Route[];
   readonly clock?: () => number;
   /** How the server fetches documents of clients. */
   readonly outbound?: OutboundOptions;
-  /** Keys that are no files. */
+  /** Keys that are not files. */
   readonly keySigners?: readonly KeySigner[];
-  /** Takes what is measured. */
+  /** Receives the measurements. */
   readonly telemetry?: Telemetry;
   /** A database server other than the test project's; null for SQLite. */
   readonly databaseServer?: string | null;

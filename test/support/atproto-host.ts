@@ -16,26 +16,33 @@ import { createDatabase } from './database.ts';
 import { openOwnStore } from './own-store.ts';
 
 /**
- * A host whose people are of the AT Protocol: their ids are DIDs. Beside Portico it has what that protocol wants and an authorization
- * server knows nothing of: handles, a document for each DID, and `sub` in what the token endpoint answers.
+ * A host whose people come from the AT Protocol: their ids are DIDs. Besides Portico it has what
+ * that protocol needs and an authorization server does not know: handles, a document for each DID,
+ * and `sub` in the answer of the token endpoint.
  */
 export interface AtprotoHost {
   readonly origin: string;
-  /** Everything that a client asks for: this host, and the directory of DIDs. */
+  /** Sends every request of a client: to this host, or to the directory of DIDs. */
   readonly fetch: (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
-  /** The person whose browser it is allows what this URL asks for; where the browser is sent then. */
+  /**
+   * The signed-in person allows the request of this URL; returns the address to which the browser
+   * is then sent.
+   */
   allow(url: URL): Promise<URL>;
-  /** What was answered by this host, as `POST /oauth/token 200`. */
+  /** The answers of this host, as `POST /oauth/token 200`. */
   readonly answered: readonly string[];
   close(): Promise<void>;
 }
 
-/** On loopback: only while developing are documents fetched from this machine, where those of a test are. */
+/**
+ * On loopback: documents are fetched from this machine only in development, and those of a test are
+ * here.
+ */
 export const ORIGIN = 'http://localhost:2583';
 export const DID = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 export const HANDLE = 'ada.pds.example';
 
-/** What a request comes with here: whose tokens were issued while it was answered. */
+/** The context of a request: whose tokens were issued during it. */
 interface Issued {
   did: string | null;
 }

@@ -5,8 +5,8 @@ import { type RunningPortal } from './portal.ts';
 import { freePort } from './free-port.ts';
 
 /**
- * Another process that serves the portal beside the first, on the same database and key directory; `env` goes over its own, and
- * `config` over the portal's.
+ * Another process that serves the portal, with the same database and key directory; `env` overrides
+ * its environment, and `config` the portal's configuration.
  */
 export async function startBeside(
   one: RunningPortal,

@@ -3,19 +3,19 @@ import * as openid from 'openid-client';
 import { INSECURE } from './installation.ts';
 import { REDIRECT_URI } from './portal.ts';
 
-/** Two libraries for clients, each used as its own documentation does, in one set of terms. */
+/** Two client libraries, each used as its own documentation says, behind one interface. */
 
 export type Method = 'private_key_jwt' | 'client_secret_basic' | 'client_secret_post' | 'none';
 
-/** Who asks. */
+/** The client that asks. */
 export interface Identity {
   readonly id: string;
   readonly method: Method;
   readonly secret: string;
-  /** What it signs assertions with. */
+  /** The key with which it signs assertions. */
   readonly key: CryptoKey;
   readonly kid: string;
-  /** What it proves possession of; null when it does not. */
+  /** The key whose possession it proves, or null. */
   readonly possesses: CryptoKeyPair | null;
 }
 
@@ -28,9 +28,9 @@ export interface Received {
 
 /** A client that has found its server. */
 export interface ForeignClient {
-  /** The URL that a browser is sent to. */
+  /** The URL to which a browser is sent. */
   authorize(scope: string, pushed: boolean): Promise<URL>;
-  /** What the browser comes back with. */
+  /** The URL with which the browser comes back. */
   redeem(callback: URL): Promise<Received>;
   refresh(refreshToken: string): Promise<Omit<Received, 'sub'>>;
   userInfo(accessToken: string, sub: string): Promise<Readonly<Record<string, unknown>>>;
@@ -109,7 +109,7 @@ const oauth4webapi: Library = {
     const verifier = oauth.generateRandomCodeVerifier();
     const [state, nonce] = [oauth.generateRandomState(), oauth.generateRandomNonce()];
 
-    /** The library says that another nonce is needed; trying again is left to whoever uses it. */
+    /** The library says that another nonce is needed; the caller must try again. */
     async function withNonce<T>(ask: () => Promise<T>): Promise<T> {
       try {
         return await ask();

@@ -1,5 +1,5 @@
-// Runs the authorization code flow on the sources, and prints whether it worked: `node code-flow.ts`. test/feature-deletion.test.ts runs it in
-// copies from which a feature is gone.
+// Runs the authorization code flow on the sources, and prints whether it worked: `node
+// code-flow.ts`. test/feature-deletion.test.ts runs it in copies without a feature.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ async function ask(
   return endpoint.handle(new Request(`${ISSUER}${at}`, init));
 }
 
-/** The status that an API answers a request with this access token. */
+/** The status of an API request with this access token. */
 async function statusWith(server: AuthorizationServer, accessToken: string): Promise<number> {
   const headers = { Authorization: `Bearer ${accessToken}` };
   const { status } = await server.withToken(new Request(`${ISSUER}/notes`, { headers }), async () => {

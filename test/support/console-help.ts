@@ -1,18 +1,20 @@
 import path from 'node:path';
 import { porticoHere, ROOT } from './console.ts';
 
-/** What a command takes, as its `--help` says. */
+/** The options and arguments of a command, from its `--help`. */
 interface CommandHelp {
-  /** By name: how many words are its value. */
+  /** By name: how many values follow. */
   readonly options: ReadonlyMap<string, number>;
   readonly required: number;
-  /** Infinity when the last one may be repeated. */
+  /** Infinity if the last one may be repeated. */
   readonly most: number;
 }
 
 const APPLICATIONS = ['portal', 'assistant'] as const;
 
-/** The commands of the examples, of which one has accounts and one tools; each is asked for its help once. */
+/**
+ * The commands of the examples, of which one has accounts and one tools; each prints its help once.
+ */
 export class ConsoleHelp {
   readonly #storage: string;
   readonly #applications = new Map<string, string>();
@@ -22,7 +24,7 @@ export class ConsoleHelp {
     this.#storage = storage;
   }
 
-  /** `storage`: a directory that the applications may write to. */
+  /** `storage`: a directory to which the applications may write. */
   static async ask(storage: string): Promise<ConsoleHelp> {
     const help = new ConsoleHelp(storage);
     for (const application of APPLICATIONS) {
@@ -37,7 +39,7 @@ export class ConsoleHelp {
     return new Set(this.#applications.keys());
   }
 
-  /** What is wrong with the words behind `npx portico`; null when nothing is. */
+  /** What is wrong with the words after `npx portico`, or null. */
   async problemOf(words: readonly string[]): Promise<string | null> {
     const [name = '', ...args] = withoutGlobalOptions(words);
     if (name === '' || name === '--help' || name === '--version') return null;
@@ -82,7 +84,7 @@ function problemOfArguments(help: CommandHelp, args: readonly string[]): string 
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? '';
     if (!word.startsWith('--')) {
-      // What stands in a variable may be nothing, or options.
+      // A variable may be empty, or hold options.
       if (!word.startsWith('$')) positional += 1;
       continue;
     }

@@ -8,7 +8,10 @@ export const ROOT = path.join(import.meta.dirname, '..', '..');
 export const consoleOf = ({ folder }: Installed) =>
   path.join(folder, 'packages', 'portico', 'bin', 'portico.js');
 
-/** Installs the packages in a folder: links to those of `from`, a copy of the workspace or this one. */
+/**
+ * Installs the packages in a folder: links to those of `from`, either a copy of the workspace or
+ * this one.
+ */
 export async function installPortico(folder: string, from: string = ROOT): Promise<void> {
   const modules = path.join(folder, 'node_modules');
   await mkdir(modules, { recursive: true });
@@ -27,7 +30,7 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A command that runs the program, such as `unshare` with its options. */
   readonly through?: readonly string[];
-  /** Node, and the folder of the package, where these are not the ones that the tests run by and lie in. */
+  /** Node, and the folder of the package, if they are not those of the tests. */
   readonly installed?: Installed;
 }
 
@@ -36,7 +39,7 @@ export interface Installed {
   readonly folder: string;
 }
 
-/** What the tests run by. */
+/** Those of the tests. */
 export const HERE: Installed = { node: process.execPath, folder: ROOT };
 
 /** Runs a console command in its own process, and waits until it ends. */
@@ -49,8 +52,8 @@ export async function portico(args: readonly string[], options: ProcessOptions):
 let commandBefore: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a console command inside this process, one at a time: faster, for tests of what a command does. Use `portico` where
- * warnings of Node or the exit code of the process matter.
+ * Runs a console command inside this process, one at a time: faster, for tests of what a command
+ * does. Use `portico` where warnings of Node or the exit code of the process matter.
  */
 export function porticoHere(
   args: readonly string[],
@@ -75,7 +78,10 @@ export function porticoHere(
   return command;
 }
 
-/** What Node has compiled is kept for the next process: a quarter of what a console command takes. */
+/**
+ * Node's compile cache is kept for the next process: it saves a quarter of a console command's
+ * time.
+ */
 const NODE_COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'compiled-for-tests');
 
 /** Only these variables, and `PATH` and `HOME` of this process. */
@@ -87,7 +93,10 @@ export interface RunningProcess {
   readonly process: ChildProcess;
   stdout(): string;
   stderr(): string;
-  /** Waits until standard output or standard error contains the text; rejects when the process ends first. */
+  /**
+   * Waits until standard output or standard error contains the text; rejects when the process ends
+   * first.
+   */
   says(text: string): Promise<void>;
   /** Waits for the exit code. */
   ended(): Promise<number | null>;

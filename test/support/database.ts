@@ -18,7 +18,8 @@ export interface TestDatabase {
 }
 
 /**
- * Creates a database on the engine of the test project, or on the given server (null for SQLite, then a file in the folder).
+ * Creates a database on the engine of the test project, or on the given server (null for SQLite,
+ * then a file in the folder).
  */
 export async function createDatabase(
   folder: string,
@@ -42,7 +43,7 @@ async function administer(server: string, statement: string): Promise<void> {
   }
 }
 
-/** In this database alone: other tests have theirs on the same server, and wait for locks, too. */
+/** Only in this database: other tests use the same server, and wait for locks too. */
 const LOCK_WAITS = {
   postgres: `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
     WHERE NOT granted AND datname = current_database()`,
@@ -52,8 +53,8 @@ const LOCK_WAITS = {
 } as const;
 
 /**
- * How the next two are polled, in milliseconds: MariaDB answers with what it knew before until nobody has looked for a tenth of a
- * second.
+ * How the next two are polled, in milliseconds: MariaDB returns old values until no session has
+ * asked for a tenth of a second.
  */
 export const LOOKING_AT_LOCKS = { timeout: 20_000, interval: 250 };
 

@@ -8,23 +8,26 @@ import type { OutboundOptions } from 'portico';
 const folder = path.join(import.meta.dirname, '..', 'fixtures', 'tls');
 const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');
 
-/** Trusted by a server that is given it, for `client.example`, `vendor.example`, the names below them, and `localhost`. */
+/**
+ * The certificate to trust for `client.example`, `vendor.example`, names below them, and
+ * `localhost`.
+ */
 export const DOCUMENTS_CA = read('documents-certificate.pem');
 
 /** A web server that publishes documents of clients, over https on a loopback port. */
 export interface DocumentHost {
   readonly port: number;
-  /** The URL of this path at this host, which is resolved to the server by `outbound`. */
+  /** The URL of this path at this host, which `outbound` resolves to the server. */
   url(path: string, host?: string): string;
-  /** Answers this path with a document, its `client_id` being its URL unless it names another. */
+  /** Answers this path with a document, whose `client_id` is its URL unless it names another. */
   publish(path: string, document: object, headers?: Readonly<Record<string, string>>): string;
   /** Answers this path in this way. */
   answer(path: string, by: (request: IncomingMessage, response: ServerResponse) => void): string;
-  /** The paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly asked: readonly string[];
-  /** Connections that were made, whether or not anything was asked. */
+  /** Connections that were made, with or without a request. */
   connections(): number;
-  /** For a server that is to find it: every name leads to this machine. */
+  /** For the server: every name leads to this machine. */
   readonly outbound: OutboundOptions;
   close(): Promise<void>;
 }

@@ -5,26 +5,28 @@ import { pagesOf } from '../../tools/scripts/markdown.ts';
 const ROOT = path.join(import.meta.dirname, '..', '..');
 
 /**
- * A code block of a page, and what becomes of it:
+ * A code block of a page, and how it is checked:
  *
- * - Its file is named by the fence (`ts server.ts`) or by a comment in its first line (`// server.ts`). The blocks of a page are one
- *   folder, so that one may import another.
- * - What a reader does not need to see stands in a comment before the fence, `<!-- ts … -->`. The block takes the place of its line
- *   `…`, or follows it.
- * - A block of a file that another test compiles and runs says so in that comment: `<!-- of examples/… -->`.
- * - A block that a test takes from the page says so: `<!-- checked by test/….test.ts -->`. That test names the page.
- * - A block that nothing here can check says why: `<!-- unchecked: it is Prisma's -->`.
+ * - Its file is named by the fence (`ts server.ts`) or by a comment in its first line (`//
+ *   server.ts`). The blocks of a page are in one folder, so that one may import another.
+ * - Code that a reader does not need is in a comment before the fence, `<!-- ts … -->`. The block
+ *   replaces the line `…` in it, or follows it.
+ * - A block of a file that another test compiles and runs says so in that comment: `<!-- of
+ *   examples/… -->`.
+ * - A block that a test takes from the page says so: `<!-- checked by test/….test.ts -->`. That
+ *   test names the page.
+ * - A block that cannot be checked here says why: `<!-- unchecked: it is Prisma's -->`.
  */
 export interface CodeBlock {
   /** From the root of the repository. */
   readonly page: string;
   /** The line of the fence. */
   readonly line: number;
-  /** What stands behind the backticks, by words. */
+  /** The words after the backticks. */
   readonly info: readonly string[];
   readonly code: string;
   readonly file: string;
-  /** The code, with what the page hides. */
+  /** The code, with the hidden parts of the page. */
   readonly whole: string;
   /** The file, from the root, that the block is a part of. */
   readonly partOf: string | null;
@@ -36,7 +38,7 @@ export interface CodeBlock {
 
 const BLOCK = /(?:<!--((?:(?!-->)[^])*)-->\s*)?^```([^\n]*)\n([^]*?)^```$/gm;
 
-/** The pages for readers, and what stands in their fences. */
+/** The pages for readers, and their code blocks. */
 export function codeBlocks(): readonly CodeBlock[] {
   return pagesOf(ROOT).flatMap((page) => blocksOf(page, readFileSync(path.join(ROOT, page), 'utf8')));
 }

@@ -8,7 +8,7 @@ export const newDpopKey = (): ClientKey => newKey('ES256');
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The public key alone. */
+/** Only the public key. */
 const publicOf = ({ jwk }: ClientKey): Members =>
   Object.fromEntries(Object.entries(jwk).filter(([name]) => name !== 'kid'));
 

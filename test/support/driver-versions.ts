@@ -9,7 +9,7 @@ import type pg from 'pg';
 import type * as host from '@portico/sql';
 import { ROOT } from './console.ts';
 
-/** Portico in the installation of an application whose drivers are others than those of the tests. */
+/** Portico in an application whose drivers have other versions than those of the tests. */
 export interface OtherInstallation {
   readonly host: typeof host;
   /** What the application imports. */
@@ -20,13 +20,13 @@ export interface OtherInstallation {
   remove(): Promise<void>;
 }
 
-/** With the oldest drivers that are enough; `changes` are made to the package.json of one. */
+/** With the oldest sufficient drivers; `changes` are made to the package.json of one. */
 export async function installWithFloor(
   changes: { readonly [name in 'pg' | 'mysql2']?: object } = {},
 ): Promise<OtherInstallation> {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-drivers-'));
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
-  // Nearer than those of the tests.
+  // Resolved before those of the tests.
   const application = path.join(folder, 'application');
   const modules = path.join(application, 'node_modules');
   const sql = path.join(modules, '@portico', 'sql');

@@ -9,7 +9,7 @@ import {
 import { expect } from 'vitest';
 import type { RunningPortal } from './portal.ts';
 
-/** A store that sessions begin in. */
+/** The store in which sessions begin. */
 type StoreOpener = (url: string) => Pick<ExaminedApplication['database'], 'dialect' | 'execute'> & {
   close(): Promise<void>;
 };
@@ -20,7 +20,7 @@ export type Examined = Partial<Pick<ExaminedApplication, 'pool'>> & {
   readonly url?: string;
 };
 
-/** What the doctor says of one part, in sessions that begin now. */
+/** What the doctor says about one part, in sessions that begin now. */
 export async function findings(
   portal: RunningPortal,
   part: string,
@@ -40,7 +40,7 @@ export async function findings(
   }
 }
 
-/** A check that says this. */
+/** Expects this finding of a check. */
 export const finding = (outcome: Check['outcome'], detail: RegExp, remedy: RegExp | null = null) => ({
   outcome,
   detail: expect.stringMatching(detail) as string,

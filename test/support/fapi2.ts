@@ -4,12 +4,15 @@ import { claimsOf, headerOf, newKey, signed, withAssertion, type ClientKey } fro
 import { CHALLENGE, REDIRECT_URI, VERIFIER, type RunningPortal, type Tokens } from './portal.ts';
 import { locationOf, type Visitor } from './visitor.ts';
 
-/** A client of the FAPI 2.0 Security Profile, by hand: each step may be done otherwise than the profile says. */
+/**
+ * A client of the FAPI 2.0 Security Profile, written by hand: each step can deviate from the
+ * profile.
+ */
 export interface Banker {
   readonly id: string;
-  /** What it authenticates by. */
+  /** The key with which it authenticates. */
   readonly key: ClientKey;
-  /** What its tokens are bound to. */
+  /** The key to which its tokens are bound. */
   readonly proofKey: ClientKey;
 }
 
@@ -31,7 +34,7 @@ export async function registerBanker(
   return { id: client.id, key, proofKey: newKey('ES256') };
 }
 
-/** What is done otherwise. */
+/** The deviations. */
 export interface Otherwise {
   /** Of the assertion. */
   readonly assertion?: Claims;
@@ -125,7 +128,7 @@ export const REQUEST = {
 export const push = (at: At, banker: Banker, otherwise: Otherwise = {}) =>
   post(at, '/oauth/par', banker, { client_id: banker.id, ...REQUEST }, otherwise);
 
-/** Where the browser is sent with what was pushed. */
+/** The URL for the browser, with the pushed request. */
 export async function pushedUrl(at: At, banker: Banker, otherwise: Otherwise = {}): Promise<string> {
   const response = await push(at, banker, otherwise);
   if (response.status !== 201) throw new Error(`Not pushed: ${response.status} ${await response.text()}`);
@@ -134,7 +137,7 @@ export async function pushedUrl(at: At, banker: Banker, otherwise: Otherwise = {
   return `${at.portal.url}/oauth/authorize?${query}`;
 }
 
-/** The answer that goes to the client. */
+/** The answer for the client. */
 export async function allow(visitor: Visitor, url: string): Promise<URL> {
   const page = await visitor.visit(url);
   if (page.status !== 200) throw new Error(`No question: ${page.status} ${await page.text()}`);
@@ -165,7 +168,7 @@ export async function tokensOf(answer: Promise<Response>): Promise<Tokens> {
   return (await response.json()) as Tokens;
 }
 
-/** Calls with this access token, and a proof of this key. */
+/** Calls with this access token, and a proof with this key. */
 export function call(at: At, path: string, key: ClientKey, accessToken: string): Promise<Response> {
   const url = `${at.portal.url}${path}`;
   const proof = proofOf(at, key, { method: 'GET', url, accessToken });

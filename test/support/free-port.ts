@@ -1,12 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Below those that the system gives to connections on their way out: one of them took a port between its choice and its use. */
+/**
+ * Below the ports of outgoing connections: one of those took a port between its choice and its use.
+ */
 const [FIRST, LAST] = [10_240, 32_767];
 
 /**
- * Each worker of Vitest chooses among ports of its own, and none twice for a file: two that chose one port before either listened at it
- * failed once in fourteen thousand tests. Another run beside this one begins elsewhere.
+ * Each worker of Vitest chooses from its own ports, and none twice for a file: two that chose one
+ * port before either listened failed once in fourteen thousand tests. A simultaneous run starts
+ * elsewhere.
  */
 const SHARES = 64;
 const SIZE = Math.floor((LAST - FIRST + 1) / SHARES);
@@ -16,7 +19,7 @@ const given = new Set<number>();
 /** A free port of 127.0.0.1. */
 export async function freePort(): Promise<number> {
   const port = FIRST + share * SIZE + randomInt(SIZE);
-  // Of a file that has had most of its share the first ones have long been given back.
+  // After most of its share is used, the first ports of a file have long been released.
   if (given.size > SIZE / 2) given.clear();
   if (given.has(port)) return freePort();
   given.add(port);

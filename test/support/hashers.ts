@@ -4,7 +4,7 @@ import type { Application, PasswordHasher } from 'portico';
 /** The kit's hasher with very little memory: most tests sign in, and few are about the hash. */
 export const CHEAP = argon2idHasher({ memory: 64 });
 
-/** The same application with another hasher; hashes that the kit made still verify. */
+/** The same application with another hasher; the kit's hashes still verify. */
 export function hashingWith<Definition extends Pick<ApplicationDefinition, 'accounts' | 'plugins'>>(
   passwordHasher: PasswordHasher,
   definition: Definition,

@@ -2,7 +2,7 @@ import { createHash, createHmac, createPublicKey, randomUUID, sign } from 'node:
 import fc, { type Arbitrary } from 'fast-check';
 import { newKey, signatureOf, type Algorithm, type ClientKey } from './assertions.ts';
 
-/** Proofs of possession (RFC 9449 section 4.2), right ones and any other. */
+/** Proofs of possession (RFC 9449 section 4.2), valid and invalid ones. */
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -10,13 +10,13 @@ type Members = Readonly<Record<string, unknown>>;
 export interface Door {
   readonly method: string;
   readonly url: string;
-  /** The access token that is presented with it; null where there is none. */
+  /** The access token that comes with it, or null. */
   readonly accessToken: string | null;
 }
 
 export const hashOf = (accessToken: string) => createHash('sha256').update(accessToken).digest('base64url');
 
-/** The public key, with nothing else. */
+/** Only the public key. */
 export function jwkOf({ jwk }: ClientKey): Members {
   return Object.fromEntries(Object.entries(jwk).filter(([name]) => name !== 'kid'));
 }
@@ -25,10 +25,10 @@ export interface Parts {
   readonly key: ClientKey;
   readonly header: Members;
   readonly claims: Members;
-  /** Makes the parts as they are sent of the objects; a member may be written twice here. */
+  /** Builds the sent parts from the objects; here a member may be repeated. */
   readonly write: (header: Members, claims: Members) => readonly [header: string, claims: string];
   readonly sign: (key: ClientKey, input: string) => string;
-  /** What is sent, made of what would be. */
+  /** Builds the sent proof from the usual one. */
   readonly send: (proof: string) => string;
 }
 
@@ -57,12 +57,12 @@ export function proofOf({ key, header, claims, write, sign: signing, send }: Par
   return send(`${input}.${signing(key, input)}`);
 }
 
-/** One thing that is changed about a right proof. */
+/** One change to a valid proof. */
 export interface Change {
   readonly name: string;
-  /** Whether what comes of it has to be accepted all the same. */
+  /** Whether the result must still be accepted. */
   readonly harmless: boolean;
-  /** Whether it changes anything at this door. */
+  /** Whether it makes a difference at this endpoint. */
   readonly at?: (door: Door) => boolean;
   readonly apply: (parts: Parts, door: Door, now: number) => Parts;
 }
@@ -101,7 +101,7 @@ const withPath = (url: string, change: (path: string) => string) => {
 
 const escaped = (character: string) => `%${character.charCodeAt(0).toString(16)}`;
 
-/** Writes a member twice, the same both times or not. */
+/** Repeats a member, with the same or another value. */
 const doubled =
   (part: 0 | 1, name: string, other?: unknown): Change['apply'] =>
   (parts) => ({
@@ -135,11 +135,11 @@ const jwkWith =
 
 const sized = (kilobytes: number) => 'A'.repeat(kilobytes * 1024);
 
-/** What is too long for the lines of HTTP is refused by Node, before anybody reads it. */
+/** Node refuses lines that are too long for HTTP before any handler reads them. */
 const SIZES = [1, 2, 4, 8, 12] as const;
 
 export const CHANGES: readonly Change[] = [
-  // What is written otherwise, and means the same.
+  // Another spelling of the same value.
   harmless('more claims', inClaims('more', { a: [1] })),
   harmless('more in the header', inHeader('more', 'a')),
   harmless(
@@ -470,7 +470,7 @@ export const KEYS: readonly ClientKey[] = (
   ['ES256', 'RS256', 'PS256', 'EdDSA', 'Ed25519'] as Algorithm[]
 ).map((algorithm) => newKey(algorithm));
 
-/** A key, and some changes at once: the proof is right if all of them are harmless. */
+/** A key, and several changes: the proof is valid if all of them are harmless. */
 export const anyProof: Arbitrary<{ readonly key: ClientKey; readonly changes: readonly Change[] }> =
   fc.record({
     key: fc.constantFrom(...KEYS),
@@ -479,7 +479,7 @@ export const anyProof: Arbitrary<{ readonly key: ClientKey; readonly changes: re
         fc.subarray([...HARMLESS], { maxLength: 3 }),
         fc.oneof(
           { weight: 1, arbitrary: fc.constant([]) },
-          // One alone: of two, the second may put right what the first did.
+          // Only one: a second could repair the first.
           { weight: 3, arbitrary: fc.constantFrom(...HARMFUL).map((change) => [change]) },
         ),
       )

@@ -19,7 +19,8 @@ export function requestOf(portal: RunningPortal, method: string, path: string, s
   return new Request(`${portal.url}${path}${sent.query}`, { method, headers, body: sent.body });
 }
 
-// --- words ----------------------------------------------------------------------------------------------------
+// --- words
+// ----------------------------------------------------------------------------------------------------
 
 /** Part of some words; a page that repeats it unescaped would run the script. */
 export const MARKUP = '"><script>alert(1)</script>';
@@ -114,8 +115,9 @@ export const word: Arbitrary<string> = fc.oneof(
 const NOT_IN_A_TOKEN = ['\0', ' ', '%', '.', '/', '=', '[', 'é', 'Ａ', '\uD800', '\u{FEFF}'] as const;
 
 /**
- * The value with one character changed, added or removed: never the first one, since leading spaces of a header are ignored.
- * No prefix of the result is the value either, so an `&` from a broken encoding cannot make it right.
+ * The value with one character changed, added or removed: never the first one, since leading spaces
+ * of a header are ignored. No prefix of the result is the value either, so an `&` from a broken
+ * encoding cannot make it valid.
  */
 export function nearMiss(value: string): Arbitrary<string> {
   return fc
@@ -131,9 +133,12 @@ export function nearMiss(value: string): Arbitrary<string> {
     });
 }
 
-// --- parameters -----------------------------------------------------------------------------------------------
+// --- parameters
+// -----------------------------------------------------------------------------------------------
 
-/** The parameters of a valid request: a generator for each, mostly of values that are nearly right. */
+/**
+ * The parameters of a valid request: a generator for each, mostly of values that are nearly right.
+ */
 export type Parameters = Readonly<Record<string, Arbitrary<string>>>;
 
 const oddName = fc.oneof(
@@ -157,7 +162,10 @@ const oddName = fc.oneof(
   word,
 );
 
-/** Nearly valid pairs: one may be missing, empty, repeated, nested or odd, and odd pairs may be added. */
+/**
+ * Nearly valid pairs: one may be missing, empty, repeated, nested or odd, and odd pairs may be
+ * added.
+ */
 function pairsNear(parameters: Parameters): Arbitrary<readonly Pair[]> {
   const each = Object.entries(parameters).map(([name, value]): Arbitrary<readonly Pair[]> =>
     fc.oneof(
@@ -233,7 +241,8 @@ export const anyQuery: Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: queryNear({}) },
 );
 
-// --- headers --------------------------------------------------------------------------------------------------
+// --- headers
+// --------------------------------------------------------------------------------------------------
 
 /** Any value of a header: bytes other than NUL and line breaks. */
 const headerText = fc.oneof(
@@ -346,7 +355,8 @@ export function headersNear({ token, cookie, authorized = 15 }: HeaderOptions): 
     .map((found) => found.flat());
 }
 
-// --- bodies ---------------------------------------------------------------------------------------------------
+// --- bodies
+// ---------------------------------------------------------------------------------------------------
 
 const FORM = 'application/x-www-form-urlencoded';
 
@@ -408,7 +418,8 @@ function bodyNear(alternatives: readonly Parameters[]): Arbitrary<Pick<Sent, 'he
     .map(([type, sent]) => ({ headers: type === '' ? [] : [['Content-Type', type]], body: sent }));
 }
 
-// --- requests -------------------------------------------------------------------------------------------------
+// --- requests
+// -------------------------------------------------------------------------------------------------
 
 export function getNear(query: Arbitrary<string>, headers: HeaderOptions): Arbitrary<Sent> {
   return fc.record({ query, headers: headersNear(headers), body: fc.constant(null) });

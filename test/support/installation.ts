@@ -7,7 +7,7 @@ import { locationOf, type Visitor } from './visitor.ts';
 /** A running application whose endpoints are below a base path. */
 export interface Installation {
   readonly server: AuthorizationServer;
-  /** Where it listens itself, behind the proxy. */
+  /** Its own address, behind the proxy. */
   readonly port: number;
   /** Fills in its sign-in page. */
   signIn(visitor: Visitor, page: Response): Promise<Response>;
@@ -16,7 +16,7 @@ export interface Installation {
 
 export const INSECURE = { [oauth.allowInsecureRequests]: true };
 
-/** A client of an installation, in the terms of both libraries. */
+/** A client of an installation, in the types of both libraries. */
 export interface Registered {
   readonly id: string;
   readonly secret: string;
@@ -36,7 +36,10 @@ export async function register(
   return { id: client.id, secret: secret ?? '' };
 }
 
-/** As openid-client finds it: the well-known part appended to the issuer (OpenID Connect Discovery 1.0 section 4). */
+/**
+ * As openid-client looks for it: the well-known part appended to the issuer (OpenID Connect
+ * Discovery 1.0 section 4).
+ */
 export function discover(
   { issuer }: AuthorizationServer,
   { id, secret }: Registered,
@@ -51,14 +54,14 @@ export interface Asked {
   readonly checks: openid.AuthorizationCodeGrantChecks;
 }
 
-/** Who is asked, by whom. */
+/** The server, and the client that asks. */
 export interface Here {
   readonly installation: Installation;
   readonly config: openid.Configuration;
   readonly scope: string;
 }
 
-/** Signs in where nobody is, and allows what is asked for; `consent` is the page that asked. */
+/** Signs in if needed, and allows the request; `consent` is the page that asked. */
 export async function authorize(
   {
     installation,

@@ -1,12 +1,13 @@
 /**
- * Documents in the shape in which known hosts publish theirs in the autumn of 2026, under names of ours: what is there, what is
- * left out, and what is said that has no meaning here. `asks` is what such a host sends as its redirect_uri.
+ * Documents in the form in which known hosts publish theirs in autumn 2026, under our own names:
+ * what they have, what they omit, and members without a meaning here. `asks` is the redirect_uri
+ * that such a host sends.
  */
 export interface KnownDocument {
   readonly host: string;
   readonly path: string;
   readonly document: Readonly<Record<string, unknown>>;
-  /** Where it is called back, and its application type as it is understood. */
+  /** The address of its answers, and its application type as the server reads it. */
   readonly asks: readonly string[];
   readonly applicationType: 'web' | 'native';
   /** Whether it may refresh. */

@@ -18,7 +18,7 @@ export interface Chain {
   readonly answered: number;
 }
 
-/** A request that was sent and not answered yet. */
+/** A request that was sent and has no answer yet. */
 export type Use =
   | { readonly kind: 'exchange'; readonly code: string }
   | { readonly kind: 'refresh'; readonly token: string }
@@ -28,8 +28,8 @@ export type Use =
 export type Step = 'answered' | 'unavailable' | 'cut off';
 
 /**
- * A public client that goes through one authorization after another: exchange, some refreshes, revocation. A request that
- * got no answer stays `pending`, and the next step sends it again.
+ * A public client that goes through one authorization after another: exchange, some refreshes,
+ * revocation. A request that got no answer stays `pending`, and the next step sends it again.
  */
 export interface Worker {
   chain: Chain | null;
@@ -119,7 +119,7 @@ export async function createWorker(portal: RunningPortal, client: TestClient, ur
   return worker;
 }
 
-/** To an application a 503 is JSON with an error code; to a browser it is a page. */
+/** For an application a 503 is JSON with an error code; for a browser it is a page. */
 async function unavailable(response: Response): Promise<Step> {
   const body = (await response.clone().json()) as { readonly error?: unknown };
   if (typeof body.error !== 'string') throw new Error(`A 503 without an error code: ${JSON.stringify(body)}`);
@@ -131,7 +131,10 @@ async function comeBack(response: Response): Promise<Step> {
   throw new Error(`A 503 that does not say when to come back: ${await response.text()}`);
 }
 
-/** The response after allowing, or the one that came instead of the consent screen; null when the server was down. */
+/**
+ * The response after allowing, or the one in place of the consent screen; null if the server was
+ * down.
+ */
 async function consent(
   portal: RunningPortal,
   client: TestClient,

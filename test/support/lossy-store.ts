@@ -1,20 +1,25 @@
 import type { BorrowedDatabase, OpenedDatabase, SqlConnection, SqlParameter } from 'portico';
 
-/** A store that can be lost with what it is asked to commit, and stays away for as long as a test says. */
+/** A store that can be lost with a commit, and stays away as long as a test says. */
 export interface LossyStore {
   readonly database: BorrowedDatabase;
-  /** The next use: it happens or it does not, and the store is away before it can say. */
+  /** The next use takes effect or not, and the store is lost before it can say. */
   loses: 'after it took effect' | 'before it took effect' | null;
   isAway: boolean;
-  /** It is away for the host's accounts alone. */
+  /** It is away only for the host's accounts. */
   losesAccounts: boolean;
-  /** Called when it was lost, before it is asked whether the use took effect: it may be back by then. */
+  /**
+   * Called after the loss, before the question whether the use took effect: it may be back by then.
+   */
   whenLost: () => void;
 }
 
 const lost = () => Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
 
-/** On another store. What is asked with a question (`committed`) is a use; the question is asked once, and refused. */
+/**
+ * On top of another store. A statement with a question (`committed`) is a use; the question is
+ * asked once, and refused.
+ */
 export function createLossyStore(inner: OpenedDatabase): LossyStore {
   async function lose<T>(use: () => Promise<T>, committed: () => Promise<boolean>): Promise<T> {
     const when = store.loses;

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { openDatabase, type BorrowedDatabase, type OpenedDatabase } from 'portico';
 import { createDatabase } from './database.ts';
 
-/** A database of the test project's engine, opened, for a test that stands between it and the portal. */
+/**
+ * A database of the test project's engine, opened, for a test that works between it and the portal.
+ */
 export interface OpenedStore {
   readonly inner: OpenedDatabase;
   /** To be called when the portal is closed: removes the database. */
@@ -27,7 +29,7 @@ export async function openStore(): Promise<OpenedStore> {
 
 type Execute = BorrowedDatabase['execute'];
 
-/** The same database with other statements; whoever borrows it closes nothing. */
+/** The same database with other statements; a borrower closes nothing. */
 export function withExecute(
   inner: Omit<BorrowedDatabase, 'open'>,
   execute: (...asked: Parameters<Execute>) => ReturnType<Execute>,
@@ -62,5 +64,5 @@ export function createLosingStore(inner: Omit<BorrowedDatabase, 'open'>): Losing
   return store;
 }
 
-/** The row that says that an assertion or a proof was used. */
+/** The row that records the use of an assertion or a proof. */
 export const SINGLE_USE = /INTO oauth_single_uses/;

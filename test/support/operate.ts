@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from './console.ts';
 
-/** What examples/operate asks of the metrics of Portico. */
+/** What examples/operate needs of Portico's metrics. */
 export const OPERATE = path.join(ROOT, 'examples', 'operate');
 const read = (file: string) => readFileSync(path.join(OPERATE, file), 'utf8');
 
@@ -12,7 +12,7 @@ export interface AlertRule {
   readonly runbook: string;
 }
 
-/** The rules of alerts.yml, which is written so that no more than this is needed to read it. */
+/** The rules of alerts.yml, which is simple enough for this reader. */
 export function alertRules(): readonly AlertRule[] {
   return read('alerts.yml')
     .split(/^ {6}- alert: /m)
@@ -52,7 +52,7 @@ export function dashboardExpressions(): readonly Shown[] {
   );
 }
 
-/** A metric, and the labels that an expression picks or groups it by. */
+/** A metric, and the labels by which an expression selects or groups it. */
 export interface UsedMetric {
   readonly metric: string;
   readonly labels: readonly string[];
@@ -63,8 +63,8 @@ const METRIC = /\b((?:http_server|portico|db_client)_\w+|up)(?:\{([^}]*)\})?/g;
 const OF_PROMETHEUS: ReadonlySet<string> = new Set(['job', 'instance', 'le']);
 
 /**
- * Of the labels that an expression groups by each belongs to every metric of it: those here have one metric each, or several of the same
- * labels.
+ * Every label of a grouping must belong to each metric of its expression: expressions here have one
+ * metric, or several with the same labels.
  */
 export function usedMetrics(expression: string): readonly UsedMetric[] {
   const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) =>

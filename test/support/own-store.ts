@@ -3,7 +3,7 @@ import mysql, { type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
 import pg from 'pg';
 import type { Database, SqlConnection, SqlDialect, SqlParameter, SqlResult } from 'portico';
 
-/** A store as an application writes it that uses nothing of the kit: the five members, and its end. */
+/** A store that an application writes without the kit: the five members, and its end. */
 export interface OwnStore extends Database {
   close(): Promise<void>;
 }
@@ -11,7 +11,7 @@ export interface OwnStore extends Database {
 /** What differs between drivers. */
 interface Driver {
   readonly dialect: SqlDialect;
-  /** What begins a transaction. */
+  /** The statement that begins a transaction. */
   readonly begin: readonly string[];
   /** A connection for one statement, or for one transaction. */
   borrow(): Promise<Borrowed>;
@@ -20,11 +20,11 @@ interface Driver {
 
 interface Borrowed {
   execute(sql: string, parameters: readonly SqlParameter[]): Promise<SqlResult<Record<string, unknown>>>;
-  /** Gives it back, or gives it up. */
+  /** Returns it, or closes it. */
   release(isBroken: boolean): void;
 }
 
-/** On `node:sqlite`, `pg` or `mysql2`, as the URL says; connects at the first statement. */
+/** On `node:sqlite`, `pg` or `mysql2`, depending on the URL; connects at the first statement. */
 export function openOwnStore(url: string): OwnStore {
   if (url.startsWith('sqlite:')) return createStore(sqlite(url.slice('sqlite:'.length)));
   return createStore(url.startsWith('postgres:') ? postgres(url) : mariadb(url));
@@ -66,7 +66,7 @@ function createStore(driver: Driver): OwnStore {
           }
         });
       } catch (error) {
-        // Only COMMIT can fail after the work was done, and nobody knows then whether it happened.
+        // Only COMMIT can fail after the work was done, with an unknown result.
         if (done === null || committed === undefined || !isUnavailable(error)) throw error;
         if (await committed(store, done.answer)) return done.answer;
         throw error;
@@ -79,7 +79,10 @@ function createStore(driver: Driver): OwnStore {
   return store;
 }
 
-/** One connection, so that everything takes turns: what is between BEGIN and COMMIT is one transaction's alone. */
+/**
+ * One connection, so that everything takes turns: between BEGIN and COMMIT there is only one
+ * transaction.
+ */
 function sqlite(file: string): Driver {
   let opened: DatabaseSync | null = null;
   let last: Promise<void> = Promise.resolve();
@@ -112,7 +115,7 @@ function postgres(url: string): Driver {
   const pool = new pg.Pool({
     connectionString: url,
     types: {
-      // 64-bit integers are times here, which a number holds exactly.
+      // 64-bit integers here are times, which a number holds exactly.
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
     },
@@ -161,11 +164,11 @@ function mariadb(url: string): Driver {
 
 /** SQLite: BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
 const SQLITE_UNAVAILABLE: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
-/** Connections that break, and PostgreSQL's and MySQL's conflicts, shortages and shutdowns. */
+/** Broken connections, and the conflicts, shortages and shutdowns of PostgreSQL and MySQL. */
 const UNAVAILABLE =
   /^(?:ECONN\w+|ETIMEDOUT|EPIPE|PROTOCOL_CONNECTION_LOST|(?:08|53|40)...|57P..|1205|1213|1040|1053)$/;
 
-/** Whether the same may succeed later. */
+/** Whether the same statement may succeed later. */
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errno, errcode } = error as { code?: unknown; errno?: unknown; errcode?: unknown };

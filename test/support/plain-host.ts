@@ -24,10 +24,13 @@ interface Session {
 
 const newSession = (): Session => ({ userId: null, secret: randomBytes(32).toString('base64url') });
 
-/** A host that keeps its own sessions, by a cookie. */
+/** A host that keeps its own sessions, with a cookie. */
 export interface PlainHost {
   define(users: () => Users, keySigners?: readonly KeySigner[]): ApplicationDefinition;
-  /** Finds or starts the session of a request; returns the `Set-Cookie` of a new one. `key` identifies the request. */
+  /**
+   * Finds or starts the session of a request; returns the `Set-Cookie` of a new one. `key`
+   * identifies the request.
+   */
   begin(key: object, cookies: string): string | null;
   /** The host's own pages: sign-in, and a home page. */
   answer(users: Users, request: Request): Promise<Response>;
@@ -38,7 +41,7 @@ export function definePlain(): PlainHost {
   const sessions = new Map<string, Session>();
   const begun = new WeakMap<object, string>();
 
-  /** Finds the session by the cookie, or starts one; it is kept once something asks for it. */
+  /** Finds the session by the cookie, or starts one; it is stored once it is needed. */
   function begin(key: object, cookies: string): string | null {
     const [, known = ''] = /(?:^|; )sid=([^;]+)/.exec(cookies) ?? [];
     const fresh = !sessions.has(known);
@@ -71,19 +74,19 @@ export function definePlain(): PlainHost {
   };
 }
 
-/** A session that is all in the browser, encrypted; the context of its requests. */
+/** A session entirely in the browser, encrypted; the context of its requests. */
 export interface Sealed {
   readonly session: Session;
-  /** As it came, to see what has changed. */
+  /** As received, to detect a change. */
   readonly before: string;
 }
 
-/** A host that stores no session: what is in it is a cookie, set anew by every answer that changed it. */
+/** A host that stores no session: it is in a cookie, set again by every answer that changed it. */
 export interface StatelessHost {
   define(users: () => Users, keySigners?: readonly KeySigner[]): ApplicationDefinition;
   /** The session of a request; a new one without a cookie that was sealed here. */
   begin(request: Request): Sealed;
-  /** The host's own pages, as of a PlainHost. */
+  /** The host's own pages, like those of PlainHost. */
   answer(users: Users, request: Request, sealed: Sealed): Promise<Response>;
 }
 

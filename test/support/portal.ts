@@ -39,7 +39,7 @@ export interface RunningPortal {
   readonly server: AuthorizationServer;
   readonly definition: ApplicationDefinition;
   readonly env: Readonly<Record<string, string>>;
-  /** A browser with nobody signed in. */
+  /** A browser without a signed-in person. */
   visitor(): Visitor;
   /** A browser in which this person is signed in. */
   signedIn(email: string): Promise<Visitor>;
@@ -55,7 +55,7 @@ export const ADA = 'ada@example.com';
 export const GRACE = 'grace@example.com';
 
 export interface PortalOptions {
-  /** Merged over the portal's own configuration; a function is given the portal's URL. */
+  /** Merged over the portal's own configuration; a function receives the portal's URL. */
   readonly config?: ConfigMap | ((url: string) => ConfigMap);
   /** Milliseconds since 1970, for the authorization server. */
   readonly clock?: () => number;
@@ -65,27 +65,29 @@ export interface PortalOptions {
   readonly random?: () => number;
   /** A folder of views that replaces the portal's own. */
   readonly views?: string;
-  /** Whether there is a signing key; true by default, and then perhaps one of an earlier portal. */
+  /** Whether there is a signing key; true by default, perhaps one of an earlier portal. */
   readonly signingKey?: boolean | 'new';
   /** Hashes passwords and client secrets; cheap by default. */
   readonly passwordHasher?: PasswordHasher;
   /** Runs on the empty database, before the schema is applied. */
   readonly beforeSchema?: (application: Application) => Promise<void>;
-  /** Routes beside the portal's own. */
+  /** Routes besides the portal's own. */
   readonly routes?: (application: Application) => readonly Route[];
   /** An administrator's URL of a database server other than the test project's. */
   readonly databaseServer?: string | null;
-  /** The application's own pool, in place of a database that is made here. */
+  /** The application's own pool, instead of a new database. */
   readonly database?: BorrowedDatabase;
-  /** A database that exists, in place of one that is made here. */
+  /** An existing database, instead of a new one. */
   readonly databaseUrl?: string;
   /** How the authorization server fetches documents of clients. */
   readonly outbound?: OutboundOptions;
-  /** Takes what is measured. */
+  /** Receives the measurements. */
   readonly telemetry?: Telemetry;
-  /** Signing keys that are no files. */
+  /** Signing keys that are not files. */
   readonly keySigners?: readonly KeySigner[];
-  /** `dev` by default; `prod` needs an https `public_url`, which only `application.fetch` reaches. */
+  /**
+   * `dev` by default; `prod` needs an https `public_url`, which only `application.fetch` reaches.
+   */
   readonly mode?: 'dev' | 'prod';
 }
 
@@ -189,7 +191,8 @@ export function signIn(
   return visitor.submit(page, { identifier: email, password });
 }
 
-// --- a client that speaks the protocol by hand ----------------------------------------------------------------
+// --- a client that speaks the protocol by hand
+// ----------------------------------------------------------------
 
 export const REDIRECT_URI = 'https://client.example/callback';
 /** The example of RFC 7636 appendix B. */
@@ -214,7 +217,7 @@ export async function registerClient(
   return { id: client.id, secret: secret ?? '' };
 }
 
-/** The parameters of a request for a code, with PKCE; `more` is added to them. */
+/** The parameters of a request for a code, with PKCE and those in `more`. */
 export function codeRequest(clientId: string, more: Readonly<Record<string, string>> = {}): URLSearchParams {
   return new URLSearchParams({
     client_id: clientId,

@@ -2,7 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { signed, type ClientKey } from './assertions.ts';
 import type { RunningPortal } from './portal.ts';
 
-/** Proofs of DPoP (RFC 9449 section 4.2), as clients make them; `more` and `header` change what they say. */
+/**
+ * Proofs of DPoP (RFC 9449 section 4.2), as clients make them; `more` and `header` change their
+ * claims and header.
+ */
 export function proofFor(
   key: ClientKey,
   method: string,
@@ -32,7 +35,7 @@ export function boundHeaders(
   return { Authorization: `DPoP ${accessToken}`, DPoP: proofFor(key, method, url, accessToken, more) };
 }
 
-/** A token of a service of its own, for `notes:read`, that is bound to this key. */
+/** A token of a new service, for `notes:read`, bound to this key. */
 export async function boundServiceToken({ server, url }: RunningPortal, key: ClientKey): Promise<string> {
   const { client, secret } = await server.clients.create({
     name: 'Robot',

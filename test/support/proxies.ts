@@ -10,29 +10,32 @@ import { ROOT } from './console.ts';
 import { freePort } from './free-port.ts';
 import { programOf } from './extras.ts';
 
-/** The host of the certificate that the tests have. */
+/** The host of the test certificate. */
 export const HOST = 'client.example';
 
-/** A proxy of `examples/deploy`, with its file as it stands there but for the host, the ports and the certificate. */
+/**
+ * A proxy of `examples/deploy`, with its file unchanged except for the host, the ports and the
+ * certificate.
+ */
 export interface DeployedProxy {
   readonly port: number;
-  /** The other file of the folder takes the place of this one, with this put into each site. */
+  /** Uses another file of the folder, with this text in each site. */
   reload(addition: string): void;
   stop(): Promise<void>;
 }
 
 export interface ProxyProgram {
   readonly name: string;
-  /** Where those are who ask it in the tests: each address has a limit of its own. */
+  /** The address of a caller in the tests: each address has its own limit. */
   readonly from: string;
-  /** The file of `examples/deploy` for a host of its own, and that for a path of another. */
+  /** The file of `examples/deploy` for its own host, and the one for a path of another host. */
   readonly files: { readonly host: string; readonly path: string };
-  /** What sets a header of each answer, within a site. */
+  /** The line that sets a header of each answer, within a site. */
   readonly header: string;
   start(file: string, folder: string, portico: number, certificate?: Certificate): Promise<DeployedProxy>;
 }
 
-/** Where a certificate and its key are, as PEM. */
+/** The files of a certificate and its key, as PEM. */
 export interface Certificate {
   readonly certificate: string;
   readonly key: string;
@@ -40,10 +43,10 @@ export interface Certificate {
 
 const tls = (name: string) => path.join(import.meta.dirname, '..', 'fixtures', 'tls', name);
 const CERTIFICATE = tls('documents-certificate.pem');
-/** Of a key on an elliptic curve. */
+/** With an elliptic-curve key. */
 const OWN: Certificate = { certificate: CERTIFICATE, key: tls('documents-key.pem') };
 
-/** Another, of an RSA key: without one no server has the suites that exchange keys by RSA. */
+/** Another, with an RSA key: without one no server has the suites with RSA key exchange. */
 export function makeRsaCertificate(folder: string): Certificate {
   const made = { certificate: path.join(folder, 'rsa.pem'), key: path.join(folder, 'rsa-key.pem') };
   const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', `/CN=${HOST}`];
@@ -54,7 +57,9 @@ export function makeRsaCertificate(folder: string): Certificate {
   return made;
 }
 
-/** What came of a handshake with nothing but this on offer: what was agreed on, or the alert of the server. */
+/**
+ * The result of a handshake with only this on offer: the agreed values, or the alert of the server.
+ */
 export function handshake(port: number, offer: readonly string[]): string {
   const args = ['s_client', '-connect', `127.0.0.1:${port}`, '-servername', HOST, ...offer];
   const { stdout, stderr } = spawnSync('openssl', args, { input: '', encoding: 'utf8' });
@@ -63,7 +68,7 @@ export function handshake(port: number, offer: readonly string[]): string {
   return /SSL alert number \d+/.exec(stderr)?.[0] ?? stderr;
 }
 
-/** The file, with each of these texts replaced; throws for one that it does not have. */
+/** The file with each of these texts replaced; throws if one is missing. */
 function deployed(file: string, replaced: Readonly<Record<string, string>>): string {
   let text = readFileSync(path.join(ROOT, 'examples', 'deploy', file), 'utf8');
   for (const [before, after] of Object.entries(replaced)) {
@@ -178,9 +183,9 @@ export const PROXIES: readonly ProxyProgram[] = [NGINX, CADDY];
 export interface Asking {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Several are sent one after the other, each once the one before is resolved. */
+  /** Several are sent one after the other, each when the previous one has resolved. */
   readonly body?: string | readonly (string | Promise<string>)[];
-  /** The address of this machine that it is asked from. */
+  /** The address of this machine from which it is called. */
   readonly from?: string;
   /** Called with each part of the answer's body. */
   readonly hears?: (part: string) => void;
@@ -192,7 +197,7 @@ export interface Answered {
   readonly body: string;
 }
 
-/** Asks the proxy as a browser does that knows the host by name. */
+/** Calls the proxy as a browser that knows the host by name. */
 export async function askProxy(port: number, target: string, asking: Asking = {}): Promise<Answered> {
   const { method = 'GET', headers = {}, body = [], from, hears = () => {} } = asking;
   const sent = request({
@@ -207,7 +212,7 @@ export async function askProxy(port: number, target: string, asking: Asking = {}
     agent: false,
   });
   const answered = once(sent, 'response');
-  // It may be answered, and the connection closed, before all of it is sent.
+  // The answer may come, and the connection close, before all of it is sent.
   sent.on('error', () => {});
   for (const part of typeof body === 'string' ? [body] : body) sent.write(await part);
   sent.end();

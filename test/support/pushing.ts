@@ -4,7 +4,10 @@ import { authorizationUrl, type RunningPortal, type TestClient } from './portal.
 
 type Changes = Readonly<Record<string, string | undefined>>;
 
-/** Pushes a request, valid but for these changes; a client with a secret proves itself by HTTP Basic. */
+/**
+ * Pushes a request, valid except for these changes; a client with a secret authenticates with HTTP
+ * Basic.
+ */
 export function push(portal: RunningPortal, client: TestClient, changes: Changes = {}): Promise<Response> {
   const headers: Record<string, string> =
     client.secret === ''
@@ -14,7 +17,7 @@ export function push(portal: RunningPortal, client: TestClient, changes: Changes
   return fetch(`${portal.url}/oauth/par`, { method: 'POST', headers, body });
 }
 
-/** The URL that a browser is sent to with what was pushed. */
+/** The URL for a browser, with the pushed request. */
 export function pushedUrl(
   portal: RunningPortal,
   client: Pick<TestClient, 'id'>,
@@ -35,7 +38,7 @@ export async function requestUriOf(response: Response): Promise<string> {
   return body.request_uri;
 }
 
-/** The URL for a browser, of a request that is pushed now. */
+/** Pushes a request, and returns the URL for a browser. */
 export async function pushedNow(
   portal: RunningPortal,
   client: TestClient,

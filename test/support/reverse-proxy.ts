@@ -17,34 +17,37 @@ export interface ProxyOptions {
   readonly forgets?: boolean;
   /** Replaces the caller's `Host`. */
   readonly host?: string;
-  /** Says the caller's `Host` in `X-Forwarded-Host`. */
+  /** Puts the caller's `Host` into `X-Forwarded-Host`. */
   readonly saysHost?: boolean;
   /** Sets `X-Forwarded-Proto`. */
   readonly proto?: string;
   /** Removes this request header. */
   readonly drops?: string;
-  /** The address of this machine that it asks from. */
+  /** The address of this machine from which it connects. */
   readonly from?: string;
   /** Called with the headers of every request, as received. */
   readonly hears?: (headers: IncomingHttpHeaders) => void;
 }
 
-/** What leads to one application of several on one origin. */
+/** Routes to one application of several on one origin. */
 export interface BasePathRule {
   readonly basePath: string;
-  /** Whether the base path is taken away from the path of what is forwarded. */
+  /** Whether the base path is removed from the forwarded path. */
   readonly strips: boolean;
   readonly port: number;
-  /** Leaves the well-known documents in front of the base path out. */
+  /** Does not forward the well-known documents in front of the base path. */
   readonly withoutDocuments?: boolean;
 }
 
 export interface RunningProxy {
   readonly url: string;
   readonly port: number;
-  /** Where requests are forwarded to; 502 until it is set. */
+  /** The target of forwarded requests; 502 until it is set. */
   leadTo(port: number): void;
-  /** Forwards what lies below a base path, and the well-known documents in front of it, as they are. */
+  /**
+   * Forwards requests below a base path, and those for the well-known documents in front of it,
+   * unchanged.
+   */
   leadBelow(rule: BasePathRule): void;
   close(): Promise<void>;
 }

@@ -4,43 +4,51 @@
  */
 const COUNTS = {
   /**
-   * Concurrent uses of one code, and of one refresh token, in two processes. Where the claim of a code forgets that it was spent, the
-   * second round finds two answers.
+   * Concurrent uses of one code, and of one refresh token, in two processes. If the claim of a code
+   * forgets that it was spent, the second round finds two answers.
    */
   raceRounds: { short: 8, long: 40, longest: 1000 },
-  /** Browsers of two processes that open one pushed request at once. Where each is put a question of its own, the first round finds it. */
+  /**
+   * Browsers of two processes that open one pushed request at once. If each gets its own question,
+   * the first round finds it.
+   */
   pushedRounds: { short: 10, long: 25, longest: 1000 },
   /**
-   * Rounds of five concurrent uses of one refresh token, with a window. Where whoever is late asks for nothing but a replay, the first
-   * finds a dead authorization.
+   * Rounds of five concurrent uses of one refresh token, with a window. If a late one only asks for
+   * a replay, the first finds a dead authorization.
    */
   retryRounds: { short: 20, long: 40, longest: 1000 },
   /**
-   * Rounds of two processes that do different things to one authorization. Where the claim of a refresh forgets the revocation, the
-   * first finds it.
+   * Rounds of two processes that do different things to one authorization. If the claim of a
+   * refresh ignores the revocation, the first finds it.
    */
   mixedRaceRounds: { short: 5, long: 12, longest: 100 },
   /**
-   * Rounds in which all that a person allowed is ended while two processes refresh, exchange codes and take the person's answer. Where
-   * requests that wait for it are not ended, the second finds it.
+   * Rounds in which everything that a person allowed is ended while two processes refresh, exchange
+   * codes and accept the person's answer. If waiting requests are not ended, the second finds it.
    */
   accessRounds: { short: 4, long: 10, longest: 400 },
   /**
-   * Random runs of clients, people and operators, for each choice of lifetimes (docs/assurance.md has what it takes to find a fault).
+   * Random runs of clients, people and operators, for each choice of lifetimes (docs/assurance.md
+   * says how many find a fault).
    */
   statefulRuns: { short: 4, long: 20, longest: 1500 },
   /**
-   * Rounds in which one process changes a client while another serves it. Where a use goes by what it read before the change, and nothing
-   * looks again, the first finds it; a lost update of two, the first.
+   * Rounds in which one process changes a client while another serves it. If a use relies on a read
+   * from before the change without a second look, the first finds it; a lost update of two, the
+   * first.
    */
   updateRounds: { short: 2, long: 10, longest: 200 },
-  /** How often a server process is killed under load. Where it answers before it commits, the first finds it. */
+  /**
+   * How often a server process is killed under load. If it answers before it commits, the first
+   * finds it.
+   */
   kills: { short: 3, long: 6, longest: 50 },
   /** The same with a window for refreshing again. */
   retryKills: { short: 2, long: 5, longest: 30 },
   /** How often a database server is stopped under load. */
   outages: { short: 1, long: 2, longest: 3 },
-  /** Whose connections the server has then: its own, or also those of the application's pool. */
+  /** The connections of the server: its own, or also those of the application's pool. */
   outageStores: { short: 1, long: 2 },
   /** How often two processes and their database server are killed while a history is written. */
   historyRounds: { short: 1, long: 3 },
@@ -51,14 +59,18 @@ const COUNTS = {
   /** MCP calls in each mount and mode whose bytes are counted; of the other paths a share. */
   soakedCalls: { short: 120, long: 160, longest: 6000 },
   /**
-   * Authorizations that go from node to node of a cluster: four times in each one reads what another has written.
+   * Authorizations that move between the nodes of a cluster: four times in each, one node reads
+   * what another has written.
    */
   clusterAuthorizations: { short: 120, long: 120, longest: 2000 },
-  /** How often each fault of a replicated database comes under load. */
+  /** How often each fault of a replicated database happens under load. */
   clusterFaults: { short: 1, long: 1, longest: 8 },
-  /** For how many seconds a node is cut off from its cluster and asked all the same; a code lives for 60. */
+  /**
+   * For how many seconds a node is cut off from its cluster and still receives requests; a code
+   * lives for 60.
+   */
   cutOffFor: { short: 5, long: 5, longest: 270 },
-  /** Faults that somebody on call has to name: the first three, or all. */
+  /** Faults that a person on call must name: the first three, or all. */
   faultsOnCall: { short: 3, long: 99 },
   /** How many times five people sign in while one network floods the sign-in. */
   floodedSignIns: { short: 1, long: 3 },
@@ -66,62 +78,79 @@ const COUNTS = {
   slowHashMemory: { short: 16_384, long: 47_104 },
   /** Combinations of light or dark with phone or desktop: two that cover all four, or every one. */
   looks: { short: 2, long: 4 },
-  /** Languages in which the pages are looked at, each at another width and in other colours. */
+  /** Languages in which the pages are checked, each at another width and in other colours. */
   lookedAtLanguages: { short: 1, long: 4 },
-  /** Languages in which they are looked at at 200 %. */
+  /** Languages in which they are checked at 200 %. */
   zoomedLanguages: { short: 1, long: 2, longest: 8 },
-  /** Pages of the site that are looked at. */
+  /** Pages of the site that are checked. */
   sitePages: { short: 1, long: 3, longest: 5 },
-  /** The same of the administrator's pages, which are many. */
+  /** The same for the administration pages, of which there are many. */
   administrationLooks: { short: 1, long: 2, longest: 4 },
   /** Applications that are compiled, each with another framework installed. */
   compiledApplications: { short: 1, long: 8 },
   /** Ways to compile an application to CommonJS. */
   commonJsModes: { short: 1, long: 3, longest: 6 },
-  /** Bundlers that an application is bundled with: the one of the build, or all. */
+  /** Bundlers for an application: the one of the build, or all. */
   bundlers: { short: 1, long: 3 },
-  /** Clients that connect from a bare URL: one, or every one, of which three are built first. */
+  /** Clients that connect from a bare URL: one, or all, three of which are built first. */
   bareClients: { short: 1, long: 99 },
-  /** Clients of other languages that prove who they are: each is installed first. */
+  /** Clients in other languages that authenticate: each is installed first. */
   clientPrograms: { short: 0, long: 99 },
-  /** Programs of the pages about mounting that are run. */
+  /** Programs from the pages about mounting that are run. */
   documentedPrograms: { short: 2, long: 20 },
-  /** Mounts that are soaked: the kit, one of each way to be mounted, or all. */
+  /** Mounts in the soak test: the kit, one for each way to mount, or all. */
   soakedMounts: { short: 1, long: 6, longest: 99 },
-  /** Stacks behind proxies that take a base path away or not: the kit, Express and bare Node, or every one. */
+  /**
+   * Applications behind proxies that remove a base path or not: the kit, Express and bare Node, or
+   * all.
+   */
   basePathStacks: { short: 1, long: 99 },
-  /** Combinations of the other switches, for each of those that say how clients authenticate and what tokens are bound to. */
+  /**
+   * Combinations of the other options, for each option of client authentication and token binding.
+   */
   otherSwitches: { short: 1, long: 6, longest: 12 },
-  /** Odd paths near that of one endpoint. */
+  /** Odd paths similar to that of one endpoint. */
   oddPaths: { short: 60, long: 4000, longest: 20_000 },
-  /** Requests with secrets in wrong places. Where client ids of strangers are logged as they are, the first hundred finds it. */
+  /**
+   * Requests with secrets in wrong places. If client ids of strangers are logged unchanged, the
+   * first hundred finds it.
+   */
   plantedSecrets: { short: 150, long: 2000, longest: 10_000 },
-  /** Odd requests to every endpoint of the server and the kit. The rarest answer that must be among them is one of 200. */
+  /**
+   * Odd requests to every endpoint of the server and the kit. The rarest required answer is one of
+   * 200.
+   */
   hostileRequests: { short: 40, long: 1500, longest: 10_000 },
   /** The same on a database server. */
   hostileRequestsOnServers: { short: 40, long: 200, longest: 10_000 },
-  /** Assertions with something wrong, or at the edge of what is right. Where one audience of
-   * two is enough, the seventh hundred finds it. */
+  /**
+   * Assertions with something wrong, or at the edge of validity. If one audience of two is enough,
+   * the seventh hundred finds it.
+   */
   hostileAssertions: { short: 30, long: 1000 },
   /**
-   * Rounds in which one assertion is offered four times at once, to two processes. Where its use is looked up first and written afterwards,
-   * the first round finds two that are let in.
+   * Rounds in which one assertion is presented four times at once, to two processes. If its use is
+   * looked up first and written afterwards, the first round finds two that are let in.
    */
   assertionRounds: { short: 25, long: 100, longest: 1000 },
-  /** Proofs of possession with something about them, at each place that looks at them. */
+  /** Unusual proofs of possession, at each place that checks them. */
   hostileProofs: { short: 8, long: 250, longest: 10_000 },
-  /** Rounds of eight odd requests that are measured. Where what is sent becomes an attribute, the first finds it. */
+  /**
+   * Rounds of eight odd requests that are measured. If request data becomes an attribute, the first
+   * finds it.
+   */
   hostileMeasured: { short: 6, long: 300, longest: 1000 },
   /**
-   * Steps of up to five minutes, in which two processes rotate their keys and sign. Where a new key signs at once, the first rotation is found.
+   * Steps of up to five minutes, in which two processes rotate their keys and sign. If a new key
+   * signs at once, the first rotation finds it.
    */
   keyRotationSteps: { short: 80, long: 150, longest: 1000 },
   /**
-   * For how many seconds each target of `fuzz/` is fuzzed, all of them side by side; 0 tries seeds and former faults and nothing else.
-   * Most of the planted faults are found in ten.
+   * For how many seconds each target of `fuzz/` is fuzzed, all of them in parallel; 0 tries only
+   * seeds and former faults. Most of the planted faults are found in ten.
    */
   fuzzSeconds: { short: 0, long: 30, longest: 600 },
-  /** Faults that are planted for the fuzzer: the quickest first. */
+  /** Planted faults for the fuzzer: the quickest first. */
   plantedFaults: { short: 1, long: 4, longest: 99 },
   /** Odd requests to every API of the examples. */
   hostileApiRequests: { short: 30, long: 1000, longest: 3000 },
@@ -141,7 +170,7 @@ export const RUNS_ALL = asked === 'all' || asked === 'longest';
 /** Whether this is the longest form, for a night. */
 export const LONGEST = asked === 'longest';
 
-/** Of several ways to do the same, `npm test` takes the first one. */
+/** Of several ways to do the same, `npm test` uses the first one. */
 export function waysOf<T>(all: readonly T[]): readonly T[] {
   return RUNS_ALL ? all : all.slice(0, 1);
 }

@@ -13,8 +13,8 @@ const keyOf = (definition: ApplicationDefinition) =>
     .join();
 
 /**
- * Puts a migrated database where this URL leads, when this worker has migrated one before: a copy
- * takes a millisecond and the migrations take forty. Call it before anything opens the database.
+ * Puts a migrated database at this URL, if this worker has migrated one before: a copy takes a
+ * millisecond and the migrations take forty. Call it before anything opens the database.
  */
 export async function copyTemplate(url: string, definition: ApplicationDefinition): Promise<void> {
   const template = templates.get(keyOf(definition));

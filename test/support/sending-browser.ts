@@ -1,9 +1,12 @@
-/** Who asks a server in the same process: what its cookies are. */
+/** A browser of a server in the same process: its cookies. */
 export interface WithCookies {
   readonly jar: Map<string, string>;
 }
 
-/** Sends what a browser would, with its cookies, and keeps those that come back. A form is posted; without one it is GET. */
+/**
+ * Sends what a browser would, with its cookies, and keeps the returned ones. A form is posted;
+ * without one it is GET.
+ */
 export function sendingBrowsers<Browser extends WithCookies>(
   publicUrl: string,
   handle: (request: Request, browser: Browser) => Promise<Response | null>,

@@ -1,15 +1,15 @@
 /** A command of a shell block: its words as the shell would pass them. */
 export interface ShellCommand {
-  /** Of the block, from 1. */
+  /** The line of the block, from 1. */
   readonly line: number;
-  /** Without assignments before it (`PORT=1 node …`) and without where its output goes. */
+  /** Without assignments before it (`PORT=1 node …`) and without its redirections. */
   readonly words: readonly string[];
 }
 
-/** What a page writes for somebody to fill in: `<client_id>`. To a shell these would be redirections. */
+/** A placeholder of a page: `<client_id>`. A shell would read it as redirections. */
 const PLACEHOLDER = /<[a-z][\w -]*>/gi;
 
-/** The block as a shell can read it: what is to be filled in is a word. */
+/** The block as a shell can read it: each placeholder is a word. */
 export const filledIn = (code: string): string => code.replaceAll(PLACEHOLDER, 'filled-in');
 
 const KEYWORDS = new Set(['while', 'until', 'if', 'then', 'else', 'do', 'for', '!', '{', '(']);
@@ -24,7 +24,10 @@ interface Token {
   readonly kind: 'word' | 'separator';
 }
 
-/** The commands of a block, also those in `$(…)`. Knows what the pages use of a shell; `bash -n` decides what is well formed. */
+/**
+ * The commands of a block, including those in `$(…)`. Knows only the shell syntax of the pages;
+ * `bash -n` checks the syntax.
+ */
 export function commandsOf(code: string): readonly ShellCommand[] {
   const found: ShellCommand[] = [];
   let words: Token[] = [];
@@ -60,7 +63,7 @@ function tokensOf(code: string): readonly Token[] {
   return tokens;
 }
 
-/** The first token of the text, if it begins with one, and how much of the text that was. */
+/** The first token at the start of the text, if there is one, and its length. */
 function takeFrom(text: string): { readonly length: number; readonly token: Omit<Token, 'line'> | null } {
   const nothing = /^(?:[ \t]+|#[^\n]*)/.exec(text)?.[0];
   if (nothing !== undefined) return { length: nothing.length, token: null };
@@ -74,7 +77,8 @@ function takeFrom(text: string): { readonly length: number; readonly token: Omit
   }
   const word =
     /^(?:'[^']*'|"(?:[^"\\]|\\.)*"|\$\([^()]*\)|\\.|[^\s'"|;&()<>\\])+/.exec(text)?.[0] ?? text.slice(0, 1);
-  // What stands in quotes is one word, also where it is a variable; one without may be none, or several.
+  // Quoted text is one word, even if it is a variable; an unquoted variable may be none, or
+  // several.
   const isVariable = word.startsWith('"$');
   return {
     length: word.length,

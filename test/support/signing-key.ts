@@ -7,16 +7,16 @@ interface SpareKey {
   /** As in the name of its file, after the time. */
   readonly name: string;
   readonly content: string;
-  /** The directory that it was put into last. */
+  /** The directory of its last use. */
   directory: string;
 }
 
-/** Keys of this worker whose portals have ended. To make an RSA key takes a tenth of a second. */
+/** Keys of this worker whose portals have ended. An RSA key takes a tenth of a second to make. */
 const spares: SpareKey[] = [];
 
 /**
- * As `oauth:server:setup`. Uses the key of a portal that has ended, when there is one. Also makes a
- * key for a portal on the database of another one: setup takes that for a portal that lost its keys.
+ * Like `oauth:server:setup`. Uses the key of an ended portal if there is one. Also makes a key for
+ * a portal on the database of another one, which setup would treat as a portal that lost its keys.
  *
  * @param reuse Whether the key may be one of an earlier test.
  */

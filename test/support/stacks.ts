@@ -17,17 +17,21 @@ import { freePort } from './free-port.ts';
 const run = promisify(execFile);
 
 /**
- * An application of its own in `examples/<folder>`. Its package.json has four scripts: `build`, `portico` (the console),
- * `setup` (schema and keys, by the console) and `start`. They find PORT, HOST, PUBLIC_URL, STORAGE_DIR with users.sqlite in
- * it, DATABASE_URL, SESSION_SECRET, MCP_ORIGINS and MCP_STREAMING, or all that is configured below `mcp` as JSON in MCP_CONFIG.
+ * A separate application in `examples/<folder>`. Its package.json has four scripts: `build`,
+ * `portico` (the console), `setup` (schema and keys, with the console) and `start`. They read PORT,
+ * HOST, PUBLIC_URL, STORAGE_DIR with users.sqlite in it, DATABASE_URL, SESSION_SECRET, MCP_ORIGINS
+ * and MCP_STREAMING, or the whole `mcp` configuration as JSON in MCP_CONFIG.
  */
 export interface Stack extends Traits {
   readonly folder: string;
-  /** What its sign-in page answers to a form that another site sends, where the framework looks at that. */
+  /** The answer of its sign-in page to a form from another site, if the framework checks that. */
   readonly foreignForm?: number;
 }
 
-/** Installs an example outside of the repository with what `npm publish` would upload, builds it and holds the contract against it. */
+/**
+ * Installs an example outside of the repository with what `npm publish` would upload, builds it and
+ * runs the contract.
+ */
 export function holdStack(stack: Stack): void {
   describe.each([stack])('$name', () => {
     let folder: string;
@@ -128,7 +132,7 @@ async function startServer(folder: string, env: Environment, url: string): Promi
   const child = spawn('npm', ['run', '--silent', 'start'], {
     cwd: folder,
     env: { ...OUTSIDE, ...env },
-    // A group of its own: npm does not pass on the signal that ends it.
+    // In its own process group: npm does not pass on the signal that ends it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -153,7 +157,10 @@ async function startServer(folder: string, env: Environment, url: string): Promi
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment as a shell of somebody's own has it: this Node, and nothing that npm and Vitest have set for the tests. */
+/**
+ * The environment of an ordinary shell: this Node, and nothing that npm and Vitest have set for the
+ * tests.
+ */
 const OUTSIDE: Environment = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(
@@ -166,7 +173,7 @@ const OUTSIDE: Environment = {
   PATH: `${path.dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
 };
 
-/** Runs npm; returns what it printed. Rejects with all of it when it fails. */
+/** Runs npm; returns its output. Rejects with that output if it fails. */
 async function npm(cwd: string, args: readonly string[], env: Environment = {}): Promise<string> {
   try {
     return (await run('npm', args, { cwd, env: { ...OUTSIDE, ...env } })).stdout;

@@ -11,7 +11,7 @@ import {
 import type { Telemetry } from 'portico';
 import { opentelemetry } from 'portico/telemetry';
 
-/** Collects when it is asked to, and never by itself. */
+/** Collects when asked, and never automatically. */
 export class AskedReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}
@@ -22,11 +22,11 @@ export interface Series {
   readonly metric: string;
   readonly unit: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Of a histogram, how often something was measured. */
+  /** For a histogram, how often something was measured. */
   readonly value: number;
 }
 
-/** The SDK of OpenTelemetry in this process, and what it was told. */
+/** The OpenTelemetry SDK in this process, and what it received. */
 export interface Recording {
   readonly telemetry: Telemetry;
   readonly tracerProvider: TracerProvider;
@@ -34,12 +34,12 @@ export interface Recording {
   /** The value of the one series with these attributes; 0 when there is none. */
   value(metric: string, attributes?: Readonly<Record<string, unknown>>): Promise<number>;
   spans(): readonly ReadableSpan[];
-  /** All that was exported, as text. */
+  /** The whole export, as text. */
   everything(): Promise<string>;
   forgetSpans(): void;
 }
 
-/** How the SDK carries contexts: for all of a process. */
+/** How the SDK carries contexts: for the whole process. */
 export function carryContexts(): void {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());

@@ -3,7 +3,10 @@ import path from 'node:path';
 import { isExtra, type ExtraName } from './extras.ts';
 
 export const ENGINE_NAMES = ['sqlite', 'postgres', 'mariadb'] as const;
-/** Vitest's projects: one for each engine, and one for replicated databases that the tests start themselves. */
+/**
+ * Vitest's projects: one for each engine, and one for replicated databases that the tests start
+ * themselves.
+ */
 export const PROJECT_NAMES = [...ENGINE_NAMES, 'clusters'] as const;
 export type ProjectName = (typeof PROJECT_NAMES)[number];
 
@@ -28,12 +31,13 @@ const CHOICES: ReadonlyMap<string, readonly ProjectName[]> = new Map([
 ]);
 
 /**
- * Every test file below the root. A file in `test/` runs on every engine, and a file of a package once,
- * unless the first line says otherwise: `// @engines sqlite: <why>`, `servers` or `clusters`. After
- * the engines it may say `, long` (the file takes long) or `, needs chromium nginx` (see extras.ts):
- * `npm test` leaves those files out. A file that imports `scale.ts` has a short and a long form.
+ * Every test file below the root. A file in `test/` runs on every engine, and a file of a package
+ * once, unless the first line says otherwise: `// @engines sqlite: <why>`, `servers` or `clusters`.
+ * After the engines it may say `, long` (the file takes long) or `, needs chromium nginx` (see
+ * extras.ts): `npm test` leaves those files out. A file that imports `scale.ts` has a short and a
+ * long form.
  *
- * @throws {Error} When the first line of a file names no known engine or extra.
+ * @throws {Error} When the first line of a file names an unknown engine or extra.
  */
 export function testFiles(root: string): readonly TestFile[] {
   const options = { cwd: root, exclude: (name: string) => name === 'node_modules' };

@@ -2,7 +2,7 @@ import type { Timer } from 'portico';
 
 /** A timer that a test moves. */
 export function createTimer(): Timer & {
-  /** Lets this many milliseconds pass, and runs what was scheduled for them. */
+  /** Lets this many milliseconds pass, and runs the calls that are due. */
   advance(milliseconds: number): void;
   /** The number of calls still scheduled. */
   waiting(): number;
@@ -18,7 +18,7 @@ export function createTimer(): Timer & {
     },
     advance(milliseconds) {
       now += milliseconds;
-      // What is scheduled meanwhile waits for the next time.
+      // Calls scheduled meanwhile wait for the next time.
       const due = Array.from(calls).filter(({ at }) => at <= now);
       for (const entry of due) {
         calls.delete(entry);

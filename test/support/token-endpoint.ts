@@ -15,17 +15,19 @@ export const ANSWER = {
   scope: 'notes:read',
 } as const;
 
-/** What a request meets. */
+/** The circumstances of a request. */
 export interface Started {
-  /** Whether the same request stayed unanswered before; and whether what it offered was spent then. */
+  /**
+   * Whether the same request had no answer before; and whether its code or token was spent then.
+   */
   readonly kept?: 'spent' | 'not spent';
-  /** Whether the use of a client is written down, and has to be waited for. */
+  /** Whether the use of a client is recorded, and has to be awaited. */
   readonly notes?: boolean;
 }
 
 /**
- * The token endpoint with one grant, and what became of each part of a request, in its order. `bindingOf` gives how tokens are bound, and
- * may add steps of its own.
+ * The token endpoint with one grant, and the outcome of each part of a request, in order.
+ * `bindingOf` says how tokens are bound, and may add its own steps.
  */
 export function startTokenEndpoint(
   { kept, notes = false }: Started,
@@ -87,11 +89,13 @@ export function startTokenEndpoint(
 export const bodyOf = ({ body }: { readonly body: string | Uint8Array | null }): unknown =>
   JSON.parse(String(body));
 
-/** The steps of a request that proves the key of this thumbprint, or none (null), up to its grant. */
+/**
+ * The steps of a request that proves the key of this thumbprint, or none (null), up to its grant.
+ */
 export const offered = (thumbprint: string | null) => [
   ['looked for', 'notebook', 'c', thumbprint],
   ['granted', 'notebook', 'c', thumbprint],
 ];
 
-/** The last steps of a request that is answered. */
+/** The last steps of an answered request. */
 export const ending = [['noted', 'notebook'], 'pruned'];

@@ -2,9 +2,12 @@ import { inspect } from 'node:util';
 import type { Refusal, RefusalReason } from '@portico/resource-server';
 import { expect } from 'vitest';
 
-/** What an API elsewhere is told of what it refuses. */
+/** What an API elsewhere learns about its refusals. */
 
-/** The reasons that only a request with a bound token, or an API that takes them, can have: `resource-server-dpop.test.ts` has these. */
+/**
+ * The reasons that only a bound token, or an API that accepts them, can cause:
+ * `resource-server-dpop.test.ts` has these.
+ */
 export type BoundReason = Extract<
   RefusalReason,
   | `proof${string}`
@@ -16,7 +19,7 @@ export type BoundReason = Extract<
   | 'fault'
 >;
 
-/** All of it, hidden fields too, has none of these. */
+/** All of it, including hidden fields, has none of these. */
 export function expectNothingOf(told: readonly Refusal[], secrets: readonly string[]): void {
   const whole = inspect(told, { depth: null, showHidden: true, maxStringLength: null });
   for (const secret of secrets) expect(whole).not.toContain(secret);

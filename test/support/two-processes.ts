@@ -10,12 +10,15 @@ import {
   type Tokens,
 } from './portal.ts';
 
-/** Two server processes on one database and one key directory, the first of them this one, and a client of theirs. */
+/**
+ * Two server processes on one database and one key directory, the first of them this one, and a
+ * client of both.
+ */
 export interface TwoProcesses {
   readonly one: RunningPortal;
   readonly other: RunningPortal;
   readonly client: TestClient;
-  /** That these tokens open nothing, and give none, in either. */
+  /** That these tokens open nothing, and give none, in either process. */
   expectDead(tokens: Tokens): Promise<void>;
   close(): Promise<void>;
 }

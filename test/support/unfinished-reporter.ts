@@ -2,12 +2,13 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /** Minutes that a run may take before it is ended: CI_LIMIT, or 75. */
 const LIMIT = Number(process.env['CI_LIMIT'] ?? 75);
-/** How many of the files that took longest are named at the end. */
+/** How many of the slowest files are listed at the end. */
 const NAMED = 25;
 
 /**
- * Ends a run that hangs, and says where: CI's own limit ends it without a word, and Vitest prints a file only when it is through.
- * At the end, the files that took longest are listed, so that whoever makes CI slower sees it.
+ * Ends a run that hangs, and says where: CI's own limit ends it without a message, and Vitest
+ * prints a file only when it is done. At the end, the slowest files are listed, so that a change
+ * that slows down CI is visible.
  */
 export default class UnfinishedReporter implements Reporter {
   readonly #began = performance.now();

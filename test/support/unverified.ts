@@ -8,7 +8,10 @@ export interface UnverifiedClient {
   readonly scopes?: readonly string[];
 }
 
-/** A client that no operator registered, as it stands in the store once it has been seen; nothing is fetched for it. */
+/**
+ * A client that no operator registered, as the store has it after its first use; nothing is fetched
+ * for it.
+ */
 export async function putUnverified(portal: RunningPortal, client: UnverifiedClient): Promise<TestClient> {
   const { document, name, redirectUris, scopes = ['openid', 'notes:read', 'notes:write'] } = client;
   const { id } = await registerClient(portal, { name: 'Given below', scopes, public: true });

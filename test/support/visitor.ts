@@ -6,9 +6,9 @@ export interface Visitor {
   post(url: string, form: Readonly<Record<string, string>>): Promise<Response>;
   /** Like `get`, and follows redirects within the origin. */
   visit(url: string): Promise<Response>;
-  /** All cookies, as a `Cookie` header; a request is sent those of its path. */
+  /** All cookies, as a `Cookie` header; a request sends those of its path. */
   cookies(): string;
-  /** Stores the cookie of a `Set-Cookie` header that was received otherwise. */
+  /** Stores the cookie of a `Set-Cookie` header from elsewhere. */
   accept(cookie: string): void;
 }
 
@@ -20,7 +20,7 @@ export function createVisitor(origin: string): Visitor {
     const target = new URL(url, origin);
     const sent = header([...jar.values()].filter(({ path }) => isBelow(target.pathname, path)));
     if (sent !== '') headers.set('cookie', sent);
-    // As a browser asks for a page: a framework may answer a form with JSON otherwise.
+    // Like a browser's request for a page: otherwise a framework may answer a form with JSON.
     if (!headers.has('accept')) headers.set('accept', 'text/html,application/xhtml+xml,*/*;q=0.8');
     const response = await fetch(target, { ...init, headers, redirect: 'manual' });
     for (const cookie of response.headers.getSetCookie()) remember(cookie);
@@ -50,7 +50,7 @@ export function createVisitor(origin: string): Visitor {
       const target = action === '' ? page.url : action;
       return send(new URL(target, page.url).href, {
         method: 'POST',
-        // A page that sends no referrer does not say its origin either.
+        // A page that sends no referrer does not send its origin either.
         headers: {
           Origin: page.headers.get('referrer-policy') === 'no-referrer' ? 'null' : new URL(page.url).origin,
         },
@@ -89,7 +89,7 @@ export function isRedirect(response: Response): boolean {
   return response.status >= 300 && response.status < 400;
 }
 
-/** Where a response redirects to. */
+/** The target of a redirect. */
 export function locationOf(response: Response): URL {
   const location = response.headers.get('location');
   if (location === null) throw new Error(`Expected a redirect, got ${response.status}`);

@@ -6,17 +6,20 @@ import { oauthServerMigrations } from '../../packages/portico/src/store/migratio
 import { Store } from '../../packages/portico/src/store/store.ts';
 import { createDatabase } from './database.ts';
 
-/** A store, whose statements a test can stand between. */
+/** A store in which a test can act between statements. */
 export interface WatchedStore {
   readonly store: Store;
   readonly database: OpenedDatabase;
-  /** Begun before the next statement that fits, once: what another process does between two statements of this one. */
+  /**
+   * Runs once before the next matching statement: the work of another process between two
+   * statements of this one.
+   */
   meanwhile: { readonly before: RegExp; readonly act: () => Promise<unknown> } | null;
   /** How many transactions were begun. */
   transactions: number;
-  /** The first words of what was written, and with how many values. */
+  /** The first words of each write, and the number of its values. */
   readonly writes: { readonly begins: string; readonly values: number }[];
-  /** What was asked without writing. */
+  /** The read-only statements. */
   readonly reads: string[];
   readonly emptied: (...tables: readonly string[]) => Promise<void>;
   readonly insert: (table: string, values: Readonly<Record<string, Value>>) => Promise<void>;
@@ -36,7 +39,9 @@ export async function openWatchedStore(): Promise<WatchedStore> {
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-watched-'));
   const created = await createDatabase(folder);
   const inner = openDatabase(created.url, { directory: folder });
-  /** SQLite takes an empty list, and a value too few; the servers do not, and so this does not either. */
+  /**
+   * SQLite accepts an empty list and a missing value; the servers do not, and neither does this.
+   */
   const watch =
     (connection: Pick<OpenedDatabase, 'execute'>): OpenedDatabase['execute'] =>
     async (sql, parameters = [], ...rest) => {

@@ -3,17 +3,20 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { openDatabase, type OpenedDatabase } from 'portico';
 import { onTestFinished } from 'vitest';
 
-/** A way to a database server on which answers and statements can be kept back, and that can be cut. */
+/** A connection to a database server that can hold back answers and statements, and can be cut. */
 export interface Way {
-  /** The URL of its end here. */
+  /** The URL of its near end. */
   readonly url: string;
-  /** The store at its end. */
+  /** The store at its near end. */
   readonly database: OpenedDatabase;
-  /** Whether answers are kept back. */
+  /** Whether answers are held back. */
   isHeld: boolean;
-  /** Answers are kept back once this was sent. */
+  /** Answers are held back once this was sent. */
   holdsFrom: string | null;
-  /** Keeps back what is sent on the next connection that sends this, from there on, until it is delivered: also after a cut. */
+  /**
+   * Holds back what is sent on the next connection that sends this, from there on, until it is
+   * delivered: even after a cut.
+   */
   delay(text: string): Delay;
   /** How often something was sent to the server. */
   sent: number;
@@ -21,22 +24,22 @@ export interface Way {
   cut(): void;
 }
 
-/** Something that was sent and is still on its way. */
+/** Something that was sent and has not arrived. */
 export interface Delay {
   /** Resolves once there is something to deliver. */
   readonly begun: Promise<void>;
-  /** Sends it to the server; resolves once that has answered, or hung up. */
+  /** Sends it to the server; resolves once that has answered or closed the connection. */
   deliver(): Promise<void>;
   /** Ends its connection: it never arrives. */
   drop(): void;
 }
 
-/** Opens the store of a URL; what belongs to it ends with the test. */
+/** Opens the store of a URL; its resources end with the test. */
 export type StoreOpener = (url: string) => OpenedDatabase;
 
 const openDatabaseAt: StoreOpener = (url) => openDatabase(url, { directory: '/' });
 
-/** What is kept back of a connection. */
+/** The held-back data of a connection. */
 interface Delayed {
   readonly text: string;
   readonly begin: () => void;
@@ -44,7 +47,9 @@ interface Delayed {
   far: Socket | null;
 }
 
-/** Opens one to the database of this URL, until the test is finished, and a store at its end. */
+/**
+ * Opens one to the database of this URL, until the test is finished, and a store at its near end.
+ */
 export async function openWay(target: string, openStore: StoreOpener = openDatabaseAt): Promise<Way> {
   const url = new URL(target);
   const { port } = url;

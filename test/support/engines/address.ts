@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A loopback address that leads to one server at a time, as a proxy in front of several does. */
+/** A loopback address that leads to one server at a time, like a proxy in front of several. */
 export interface Address {
   readonly port: number;
-  /** What the server answers is kept back, and lost once the connection ends. */
+  /** Holds back the answers of the server; they are lost if the connection ends. */
   isHeld: boolean;
-  /** Ends every connection; new ones go to this port, or nowhere. */
+  /** Ends every connection; new ones go to this port, or fail. */
   leadTo(port: number | null): void;
   close(): Promise<void>;
 }

@@ -10,9 +10,9 @@ export interface DatabaseServer {
   readonly url: string;
   /** Kills the server, as a crash would; its data stays. */
   kill(): Promise<void>;
-  /** Has it end in good order. */
+  /** Ends it with a clean shutdown. */
   end(): Promise<void>;
-  /** Starts it again on the same port and data, with these options besides. */
+  /** Starts it again on the same port and data, with these extra options. */
   restart(...options: readonly string[]): Promise<void>;
   /** Kills it, and removes its data. */
   close(): Promise<void>;
@@ -70,7 +70,7 @@ export const MARIADB: Engine = {
     return startServer({
       account: 'mysql',
       initialise: (folder) =>
-        // Several that are made at once got in each other's way where temporary files of all go.
+        // Servers that start at the same time conflict if they share a folder for temporary files.
         (
           `mariadb-install-db --no-defaults --datadir=${folder} --tmpdir=${path.dirname(folder)} ` +
           '--auth-root-authentication-method=normal --skip-test-db'

@@ -6,19 +6,22 @@ import { MARIADB, required } from './database-server.ts';
 import { createFolder, run, serve, type Owner, type ServerProcess } from './server-process.ts';
 import { freePort } from '../free-port.ts';
 
-/** One of the three servers of a cluster: each may be written to. */
+/** One of the three servers of a cluster: each can be written. */
 export interface GaleraNode {
   readonly port: number;
   /** An administrator's URL. */
   readonly url: string;
-  /** Statements by the tests themselves. */
+  /** Statements of the tests themselves. */
   readonly administrator: OpenedDatabase;
   readonly server: () => ServerProcess;
-  /** Starts it again after it was killed, as Debian's unit does: with what its cluster has written meanwhile. */
+  /**
+   * Starts it again after it was killed, as Debian's unit does: with the writes of its cluster
+   * meanwhile.
+   */
   restart(): Promise<void>;
-  /** Cuts it off from the others, which go on without it, and joins it again. */
+  /** Cuts it off from the others, which continue without it, and joins it again. */
   isolate(isolated: boolean): Promise<void>;
-  /** How many nodes its cluster has, and whether it may be asked. */
+  /** The size of its cluster, and whether it accepts queries. */
   state(): Promise<{ readonly size: number; readonly ready: boolean }>;
 }
 
@@ -31,7 +34,10 @@ export interface Galera {
 
 const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
 
-/** MariaDB with Galera 4: three nodes, with the server's defaults but for sizes, and for how soon a dead node is given up. */
+/**
+ * MariaDB with Galera 4: three nodes, with the server's defaults except sizes and the time until a
+ * dead node is removed.
+ */
 export async function startGalera(): Promise<Galera> {
   if (!existsSync(PROVIDER)) throw new Error("Galera 4 is not installed (Debian's package galera-4)");
   const { folder, owner } = await createFolder('mysql');
@@ -68,9 +74,9 @@ export async function startGalera(): Promise<Galera> {
 
 interface NodePorts {
   readonly sql: number;
-  /** Of the nodes among each other. */
+  /** Between the nodes. */
   readonly group: number;
-  /** Where it is given what it has missed, and everything. */
+  /** Where it receives missed writes, and the full data. */
   readonly ist: number;
   readonly sst: number;
 }
@@ -83,7 +89,7 @@ interface NodeOptions {
 }
 
 interface Node extends GaleraNode {
-  /** Begins the cluster. */
+  /** Starts the cluster. */
   begin(): Promise<void>;
   /** Joins it without data. */
   join(): Promise<void>;

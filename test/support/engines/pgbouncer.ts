@@ -12,7 +12,10 @@ export interface PgBouncer {
 
 const PROGRAM = '/usr/sbin/pgbouncer';
 
-/** PgBouncer in transaction mode, in front of the server at this port: fewer connections to it than processes have. */
+/**
+ * PgBouncer in transaction mode, in front of the server at this port: fewer connections to it than
+ * processes have.
+ */
 export async function startPgBouncer(target: number): Promise<PgBouncer> {
   if (!existsSync(PROGRAM)) throw new Error("PgBouncer is not installed (Debian's package pgbouncer)");
   const { folder, owner } = await createFolder('postgres');

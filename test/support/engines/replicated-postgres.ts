@@ -13,19 +13,20 @@ export interface PostgresNode {
   readonly port: number;
   /** An administrator's URL. */
   readonly url: string;
-  /** Statements by the tests themselves. */
+  /** Statements of the tests themselves. */
   readonly administrator: OpenedDatabase;
   readonly server: () => ServerProcess;
 }
 
 /**
- * PostgreSQL with two synchronous standbys, `ANY 1`: a commit is acknowledged once one of them has it. The tests do what Patroni
- * would: promote the standby that has received most, and have the address follow.
+ * PostgreSQL with two synchronous standbys, `ANY 1`: a commit is acknowledged once one of them has
+ * it. The tests do what Patroni would do: promote the standby that has received most, and move the
+ * address.
  */
 export interface ReplicatedPostgres {
-  /** Leads to the primary, until it is told otherwise. */
+  /** Leads to the primary until it is moved. */
   readonly address: Address;
-  /** Where standbys are sent what the primary writes. */
+  /** Where standbys receive the log of the primary. */
   readonly replication: Address;
   /** An administrator's URL through the address. */
   readonly url: string;
@@ -33,11 +34,13 @@ export interface ReplicatedPostgres {
   readonly standbys: () => readonly PostgresNode[];
   /** Sets these on every server, as `postgresql.conf` would. */
   configure(settings: Readonly<Record<string, string>>): Promise<void>;
-  /** Promotes the standby that has received most; the other follows it. The address stays where it is. */
+  /**
+   * Promotes the standby that has received most; the other follows it. The address does not move.
+   */
   promote(): Promise<PostgresNode>;
   /** The standby that would be promoted. */
   successor(): Promise<PostgresNode>;
-  /** Makes servers that were killed standbys of the primary. */
+  /** Makes killed servers standbys of the primary. */
   rejoin(): Promise<void>;
   close(): Promise<void>;
 }
@@ -108,9 +111,9 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
 
 interface Node extends PostgresNode {
   isRunning(): boolean;
-  /** Begins as a primary without data. */
+  /** Starts as a primary without data. */
   initialise(): Promise<void>;
-  /** Begins as a standby, with a copy of what the primary has. */
+  /** Starts as a standby, with a copy of the primary's data. */
   follow(replication: Address): Promise<void>;
   close(): Promise<void>;
 }
@@ -162,8 +165,9 @@ async function createNode(
 }
 
 /**
- * Those that have received most come first. What a primary sent before it ended may still be on its way to a standby: one that received more
- * after it was asked could not follow the one that is promoted. So they are asked until nothing changes, for half a second at most.
+ * Those that have received most come first. Log that the primary sent before it ended may still be
+ * on its way: a standby that receives more after this check could not follow the promoted one. So
+ * it asks until nothing changes, for at most half a second.
  */
 async function inOrderOfReceived(standbys: readonly Node[]): Promise<readonly Node[]> {
   let received = await bytesReceived(standbys);

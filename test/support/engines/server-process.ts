@@ -8,7 +8,7 @@ import path from 'node:path';
 /** A program and its arguments. */
 export type Command = readonly string[];
 
-/** Whom a server runs as: servers refuse to run as root. */
+/** The account of a server: servers refuse to run as root. */
 export interface Owner {
   readonly uid?: number;
   readonly gid?: number;
@@ -17,11 +17,11 @@ export interface Owner {
 /** A server that the tests have started. */
 export interface ServerProcess {
   isRunning(): boolean;
-  /** Has it end in good order. */
+  /** Ends it with a clean shutdown. */
   end(): Promise<void>;
   /** Ends it and its children, as a crash of its machine would. */
   kill(): Promise<void>;
-  /** It does nothing any more, and its connections stay. */
+  /** Stops it without ending its connections. */
   pause(): void;
   goOn(): void;
 }
@@ -42,7 +42,7 @@ export async function createFolder(
   return { folder, owner: { uid, gid } };
 }
 
-/** Runs a program to its end; returns what it said. */
+/** Runs a program to its end; returns its output. */
 export async function run([program = '', ...args]: Command, owner: Owner): Promise<string> {
   const child = spawn(program, args, { ...owner, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
   const output: string[] = [];
@@ -57,7 +57,10 @@ export async function run([program = '', ...args]: Command, owner: Owner): Promi
 /** How long a server may take to answer its first statement, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Starts a server, and waits until it answers at this URL. However the tests end, it ends with them. */
+/**
+ * Starts a server, and waits until it answers at this URL. It ends with the tests, however they
+ * end.
+ */
 export async function serve(
   [program = '', ...args]: Command,
   owner: Owner,
@@ -93,7 +96,7 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null |
 
 function toServerProcess(child: ChildProcess): ServerProcess {
   const signalAll = (signal: NodeJS.Signals) => {
-    // The first of them before its children, so that it makes no more of them.
+    // The parent before its children, so that it starts no more of them.
     child.kill(signal);
     for (const id of childrenOf(child)) signalOne(id, signal);
   };
@@ -118,12 +121,12 @@ function toServerProcess(child: ChildProcess): ServerProcess {
   };
 }
 
-/** PostgreSQL has a process for each connection, each in a group of its own. */
+/** PostgreSQL has a process for each connection, each in its own group. */
 function childrenOf({ pid = 0 }: ChildProcess): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   } catch {
-    // It has ended, or this system does not tell.
+    // It has ended, or this system does not say.
     return [];
   }
 }

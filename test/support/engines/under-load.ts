@@ -9,7 +9,10 @@ interface Processes extends Pick<WorkloadOptions, 'asksAgain'> {
 /** How many clients use the processes at the same time. */
 export const CLIENTS = 6;
 
-/** Has clients use the processes while something happens to their database; prints the counts, and returns what was broken. */
+/**
+ * Clients use the processes while something happens to their database; prints the counts, and
+ * returns the broken promises.
+ */
 export async function underLoad(
   title: string,
   processes: Processes,
@@ -22,7 +25,7 @@ export async function underLoad(
   return texts;
 }
 
-/** The fault in the middle of the load, so many times. */
+/** The fault in the middle of the load, this many times. */
 export function timesUnderLoad(
   times: number,
   title: string,

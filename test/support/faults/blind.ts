@@ -1,6 +1,7 @@
 /**
- * To practise with: starts an installation under a little load, breaks it in one of the ways of `faults.ts` and does not say in which. `node
- * test/support/faults/blind.ts [sqlite|postgres] [seed]`, after `npm run build`; Ctrl+C ends it, and says what it was.
+ * For practice: starts an installation under a little load and breaks it in one of the ways of
+ * `faults.ts`, without naming it. `node test/support/faults/blind.ts [sqlite|postgres] [seed]`,
+ * after `npm run build`; Ctrl+C ends it and prints the fault.
  */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -43,7 +44,7 @@ void stopped.then(() => (asked.toEnd = true));
 async function rounds(count: number, also?: Fault['round']): Promise<void> {
   for (let done = 0; done < count && !asked.toEnd; done += 1) {
     await Promise.all([load.round().then(() => also?.(load)), setTimeout(500)]);
-    // There is always somebody.
+    // There is always a visitor.
     if (done % 10 === 0) await load.guess();
   }
 }

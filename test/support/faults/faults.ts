@@ -5,30 +5,36 @@ import { openDatabase } from 'portico';
 import { PROXY_ADDRESS, type OperatedInstallation } from './installation.ts';
 import { FROM, type Load } from './load.ts';
 
-/** What breaks, how it goes on breaking with each round of load, and how it is seen. */
+/** What breaks, what happens in each later round of load, and how it is seen. */
 export interface Fault {
   /** The section of docs/troubleshooting.md that names it. */
   readonly section: string;
-  /** What store it takes. */
+  /** The store that it needs. */
   readonly store: 'SQLite' | 'PostgreSQL' | 'any';
   inject(installation: OperatedInstallation, load: Load): Promise<void>;
   /** What else happens in each round from then on. */
   round?(load: Load): Promise<void>;
-  /** Which of the doctor's parts are not ok any more. */
+  /** The doctor's parts that are no longer ok. */
   readonly doctor: readonly string[];
-  /** What a round is answered with from then on: the refresh of the phone, the sign-in to the shop, the call of the API. */
+  /**
+   * The answers of each later round: the refresh of the phone, the sign-in to the shop, the API
+   * call.
+   */
   readonly statuses: readonly [number, number, number];
-  /** Which of the checks of /health/ready fails; null when the process is ready. */
+  /** The failing check of /health/ready; null if the process is ready. */
   readonly ready: 'store' | 'key' | null;
-  /** Which audit events tell of it that are not there otherwise. */
+  /** Audit events that only this fault causes. */
   readonly audited: readonly string[];
-  /** Which alerts fire. */
+  /** The alerts that fire. */
   readonly alerts: readonly string[];
-  /** What the line of the log has beside its message. */
+  /** The context of the log line, besides its message. */
   line(installation: OperatedInstallation): Readonly<Record<string, unknown>>;
 }
 
-/** How often a stranger guesses in each round, or a client tries that does not understand `invalid_grant`. */
+/**
+ * How often an attacker guesses in each round, or a client that does not understand `invalid_grant`
+ * retries.
+ */
 const TRIES = 20;
 
 export const FAULTS = {
@@ -46,10 +52,10 @@ export const FAULTS = {
   'full disk': {
     section: 'the-disk-is-full',
     store: 'SQLite',
-    // No file of the process can become larger than a byte, which is what a write to a full disk comes to.
+    // No file of the process can grow beyond a byte, as with a full disk.
     inject: async ({ process: { process: serving } }) =>
       void (await promisify(execFile)('prlimit', ['--pid', String(serving.pid), '--fsize=1'])),
-    // It asks as a process of its own, whose files may grow.
+    // It runs in its own process, whose files may grow.
     doctor: ['readiness'],
     statuses: [503, 503, 200],
     ready: 'store',

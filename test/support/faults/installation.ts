@@ -5,26 +5,26 @@ import { porticoHere, ROOT, start, type RunningProcess } from '../console.ts';
 import { startProxy, type ProxyOptions } from '../reverse-proxy.ts';
 import { freePort } from '../free-port.ts';
 
-/** A portal that is served by a process of its own behind a proxy, as somebody on call finds it. */
+/** A portal in its own process behind a proxy, as a person on call finds it. */
 export interface OperatedInstallation {
   /** The public address: the proxy's. */
   readonly url: string;
-  /** Where Prometheus asks the process. */
+  /** The address that Prometheus reads. */
   readonly metricsUrl: string;
   readonly databaseUrl: string;
   readonly keyDirectory: string;
   /** The process that serves. */
   readonly process: RunningProcess;
-  /** What the proxy does; a fault changes it. */
+  /** The behaviour of the proxy; a fault changes it. */
   readonly proxy: { -readonly [Name in keyof ProxyOptions]: ProxyOptions[Name] };
   readonly clients: OperatedClients;
   /** Its log, line by line. */
   lines(): readonly LogLine[];
   /** The types of the audit events that it has written. */
   audited(): readonly string[];
-  /** Which checks of /health/ready fail: none in a process that is ready. */
+  /** The failing checks of /health/ready: none in a ready process. */
   failingChecks(): Promise<readonly string[]>;
-  /** What the doctor finds, with `--online`. */
+  /** The findings of the doctor with `--online`. */
   doctor(): Promise<readonly DoctorCheck[]>;
   /** The environment in which console commands run, in the folder of `operated-portal`. */
   readonly env: Readonly<Record<string, string>>;
@@ -55,10 +55,10 @@ export const FOLDER = path.join(ROOT, 'test', 'fixtures', 'operated-portal');
 export const SHOP = 'https://shop.example/callback';
 export const PHONE = 'https://phone.example/callback';
 export const ADA = { email: 'ada@example.com', password: 'a password of Ada' };
-/** The proxy asks from here, so that its address is not that of its callers. */
+/** The proxy connects from here, so that its address differs from that of its callers. */
 export const PROXY_ADDRESS = '127.0.0.2';
 
-/** Sets it up by the commands of the console; without a database it has a file of SQLite. */
+/** Sets it up with console commands; without a database it has a file of SQLite. */
 export async function startOperated(databaseUrl?: string): Promise<OperatedInstallation> {
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-operated-'));
   const options: OperatedInstallation['proxy'] = { appends: true, from: PROXY_ADDRESS };
@@ -93,7 +93,7 @@ export async function startOperated(databaseUrl?: string): Promise<OperatedInsta
   });
   await serving.says('Listening on');
   proxy.leadTo(port);
-  /** Whole lines alone: what comes last may go on. */
+  /** Only whole lines: the last one may be incomplete. */
   const said = () =>
     serving
       .stdout()

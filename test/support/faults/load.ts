@@ -4,17 +4,20 @@ import { request, type IncomingMessage } from 'node:http';
 import { createVisitor, locationOf, type Visitor } from '../visitor.ts';
 import { ADA, PHONE, SHOP, type OperatedInstallation } from './installation.ts';
 
-/** What people and programs do to an installation, a little of each in every round. */
+/** What people and programs do to an installation, a little of everything in every round. */
 export interface Load {
-  /** Ada's phone refreshes, she signs in to the shop, and the phone calls the API; answers the three statuses. */
+  /**
+   * Ada's phone refreshes, she signs in to the shop, and the phone calls the API; returns the three
+   * statuses.
+   */
   round(): Promise<readonly number[]>;
-  /** The refresh tokens of the phone, the newest last: all but that one are spent. */
+  /** The refresh tokens of the phone, the newest last: all except that one are spent. */
   readonly spent: readonly string[];
-  /** A refresh token of the phone whose authorization it has taken back. */
+  /** A refresh token of the phone whose authorization was revoked. */
   readonly deadToken: string;
   /** Refreshes as the phone does. */
   refresh(token: string): Promise<Answer>;
-  /** A stranger guesses the secret of some client; answers the status. */
+  /** An attacker guesses the secret of a client; returns the status. */
   guess(): Promise<number>;
 }
 
@@ -23,7 +26,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Each comes from an address of its own, as a proxy sees them. */
+/** Each comes from its own address, as a proxy sees them. */
 export const FROM = { phone: '127.0.0.11', shop: '127.0.0.12', stranger: '127.0.0.66' } as const;
 
 export async function startLoad(installation: OperatedInstallation): Promise<Load> {
@@ -53,7 +56,7 @@ export async function startLoad(installation: OperatedInstallation): Promise<Loa
     return status;
   }
 
-  /** Up to the exchange, with its secret; what keeps it from a code is its status. */
+  /** Up to the exchange, with its secret; returns the status that prevents a code. */
   async function shopSignsIn(): Promise<number> {
     const asked = { clientId: clients.shop.id, redirectUri: SHOP };
     const code = await authorize(visitor, url, asked).catch((error: unknown) => {
@@ -146,7 +149,7 @@ function post(
   return send(url, from, { method: 'POST', headers, body: new URLSearchParams(form).toString() });
 }
 
-/** With `fetch` nobody can say from which address of this machine. */
+/** With `fetch` the address of the caller cannot be chosen. */
 async function send(
   url: string,
   from: string,

@@ -15,9 +15,9 @@ export interface Family {
   readonly name: string;
   readonly client: TestClient;
   readonly code: string;
-  /** All that was answered, the newest last. */
+  /** All answers, the newest last. */
   readonly tokens: Held[];
-  /** Whether something was done that ends it, or may have. */
+  /** Whether something was done that ends it, or may have ended it. */
   over: boolean;
 }
 
@@ -27,26 +27,32 @@ export interface Held {
   readonly refresh: string;
 }
 
-/** Who is asked again after a 503. Only the same process may have kept the answer to a use that it was in doubt about for long. */
+/**
+ * Where to ask again after a 503. Only the same process may have kept the answer to a long-doubtful
+ * use.
+ */
 export type AsksAgain = 'any process' | 'the same process';
 
-/** What is sent to the processes of a server, each written down with its answer. */
+/** Requests to the processes of a server, each recorded with its answer. */
 export interface Asking {
-  /** The person answers the client; null when no code came of it. */
+  /** The person answers the client; null if there was no code. */
   authorize(visitor: Visitor, client: TestClient, decision: 'allow' | 'deny'): Promise<Family | null>;
-  /** Uses the code (null) or a refresh token, and keeps what it is answered with. */
+  /** Uses the code (null) or a refresh token, and keeps the answer. */
   use(family: Family, given: Held | null): Promise<void>;
-  /** Asks whether an access token is good: by introspection, UserInfo, or an API of the application. */
+  /**
+   * Asks whether an access token is valid: by introspection, UserInfo, or an API of the
+   * application.
+   */
   look(family: Family, token: Held, url?: string): Promise<void>;
   /** RFC 7009, with a refresh token. */
   revoke(family: Family, token: Held): Promise<void>;
   /** RFC 7009, with an access token. */
   revokeAccess(family: Family, token: Held): Promise<void>;
-  /** The person takes back what the client was allowed, which are these. */
+  /** The person revokes what the client was allowed, which are these. */
   remove(visitor: Visitor, client: TestClient, families: readonly Family[]): Promise<void>;
   /** As the console does. */
   revokeClient(client: TestClient, families: readonly Family[]): Promise<void>;
-  /** How often an answer was one that these requests do not have, such as `500 of /oauth/token`. */
+  /** How often an answer was unexpected, such as `500 of /oauth/token`. */
   readonly faults: Readonly<Record<string, number>>;
 }
 
@@ -57,16 +63,16 @@ export interface AskingOptions {
   readonly inspector: TestClient;
   readonly recorder: Recorder;
   readonly random: () => number;
-  /** Hears of each answer; null when nobody listened. */
+  /** Receives each answer; null if no connection was made. */
   readonly heard: (ending: Ending | null) => void;
 }
 
-/** What came of one request; `ending` is null when nobody listened. */
+/** The outcome of one request; `ending` is null if no connection was made. */
 interface Answered {
   readonly ending: Ending | null;
   readonly body?: string;
   readonly location?: string | null;
-  /** The name of the tokens in it, when they were answered before. */
+  /** The name of its tokens, if they were answered before. */
   readonly known?: string;
 }
 
@@ -90,7 +96,7 @@ export function createAsking(options: AskingOptions): Asking {
     return 'lost';
   }
 
-  /** Sends a request, and takes these statuses for answers. */
+  /** Sends a request, and accepts these statuses as answers. */
   async function send(url: string, init: RequestInit, endings: Endings): Promise<Answered> {
     const signal = AbortSignal.timeout(PATIENCE);
     return answerOf(url, endings, () => fetch(url, { ...init, signal }));
@@ -125,7 +131,7 @@ export function createAsking(options: AskingOptions): Asking {
     return send(url, { headers: { Authorization: `Bearer ${token}` } }, { 200: 'good', 401: 'dead' });
   }
 
-  /** Does it once, and writes it down. */
+  /** Does it once, and records it. */
   async function recorded(
     operation: Pick<Operation, 'request' | 'families' | 'by'> & { readonly url: string | null },
     ask: () => Promise<Answered>,
@@ -141,7 +147,7 @@ export function createAsking(options: AskingOptions): Asking {
     return answer;
   }
 
-  /** Asks again while the answer is 503, and elsewhere when nobody listens. */
+  /** Asks again while the answer is 503, and elsewhere if no process listens. */
   async function insist(ask: (url: string) => Promise<Answered>, first = anyProcess()): Promise<Answered> {
     let url = first;
     let there = performance.now();
@@ -173,7 +179,7 @@ export function createAsking(options: AskingOptions): Asking {
     );
   }
 
-  /** Keeps what was answered, unless it was answered before. */
+  /** Keeps the answer, unless it is known. */
   function hold(family: Family, name: string, { body = '' }: Answered): Pick<Answered, 'known'> {
     const { access_token: access, refresh_token: refresh } = JSON.parse(body) as Tokens;
     const known = family.tokens.find((each) => each.access === access && each.refresh === refresh);
@@ -283,7 +289,7 @@ export function createAsking(options: AskingOptions): Asking {
   };
 }
 
-/** Nobody listened, so nothing was sent. */
+/** No process listened, so nothing was sent. */
 function isNobodyThere(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';

@@ -1,14 +1,17 @@
 /**
- * Holds a history against the model of grants: is there an order of its operations, one after the other, in which each takes effect
- * between its begin and its end, and the model gives every answer that was given? (Linearizability: Herlihy and Wing 1990. The search is
- * that of Wing and Gong 1993, with Lowe's memory of what has failed, 2017; authorizations are independent of each other, so each is
- * searched by itself, as Horn and Kroening 2015 do.)
+ * Checks a history against the model of grants: is there an order of its operations in which each
+ * takes effect between its begin and its end, and the model gives every recorded answer?
+ * (Linearizability: Herlihy and Wing 1990. The search is that of Wing and Gong 1993, with Lowe's
+ * memory of failures, 2017; authorizations are independent, so each is searched separately, as Horn
+ * and Kroening 2015 do.)
  *
- * What it finds without being told what to look for: two answers for one use; anything alive, for whoever asks after a detected replay or
- * an answered revocation; anything dead that nobody ended; tokens, codes and consents that were answered and are gone.
+ * It finds, without knowing what to look for: two answers for one use; anything valid after a
+ * detected replay or an answered revocation; anything invalid that no request ended; answered
+ * tokens, codes and consents that are gone.
  *
- * An operation without an answer may take effect at any time after its begin, or never. Of a use that was answered 503 more is promised
- * (docs/specification.md, AS-18.9): it was not spent, unless the identical request was answered later.
+ * An operation without an answer may take effect at any time after its begin, or never. A use that
+ * got 503 has one more promise (docs/specification.md, AS-18.9): it was not spent, unless the
+ * identical request was answered later.
  */
 import {
   allowed,
@@ -25,15 +28,15 @@ import type { Asked, Operation } from './recorder.ts';
 export interface Violation {
   readonly family: string;
   readonly broken: Promised;
-  /** Those without an order, by their begin: whatever was done beside them, and whether it took effect or not. */
+  /** Those without an order, by their begin, with everything that happened at the same time. */
   readonly operations: readonly Operation[];
-  /** The first whose answer cannot be explained. */
+  /** The first one whose answer has no explanation. */
   readonly last: Operation;
   /** How many others the authorization has up to then. */
   readonly others: number;
 }
 
-/** What a violation is counted as. */
+/** The kind under which a violation counts. */
 export const PROMISES = [
   'answered twice',
   'alive after a replay',
@@ -43,7 +46,7 @@ export const PROMISES = [
 ] as const;
 export type Promised = (typeof PROMISES)[number];
 
-/** What may have become of a use that was answered 503. */
+/** What may have happened to a use that got 503. */
 export type AfterUnavailable = 'not spent' | 'nobody knows';
 
 export function findViolations(
@@ -72,7 +75,8 @@ function check(
     .flatMap((operation) => entriesFor(operation, operations, afterUnavailable))
     .map((entry) => ({ ...entry, lifetimes }));
   if (hasOrder(family, entries)) return null;
-  // Whatever follows, the beginning stays without an order: so the shortest beginning without one is found by halving.
+  // Later operations never give an earlier part an order, so the shortest part without one is found
+  // by halving.
   const ends = entries
     .flatMap(({ end }) => (end === Infinity ? [] : [end]))
     .toSorted((one, other) => one - other);
@@ -85,7 +89,7 @@ function check(
   let left = until(ends[unexplained] ?? 0, entries);
   const last = left.find(({ end }) => end === ends[unexplained])?.operation;
   if (last === undefined) throw new Error('A history without an order has an end');
-  // What only looks goes first, so that what was looked for stays.
+  // Read-only operations are dropped first, so that the interesting ones stay.
   const looksFirst = left.toSorted((one, other) => Number(isLook(other)) - Number(isLook(one)));
   for (const entry of looksFirst.filter(({ answer, operation }) => answer !== null && operation !== last)) {
     const without = left.map((each) => (each === entry ? unanswered(each) : each));
@@ -99,20 +103,23 @@ function check(
 /** An operation as the search takes it. */
 interface Entry {
   readonly operation: Operation;
-  /** From when on it may take effect. */
+  /** The earliest time of its effect. */
   readonly begin: number;
-  /** By when it has; infinite when it need not. */
+  /** The latest time of its effect; infinite if it may have none. */
   readonly end: number;
-  /** Null when nobody knows: it may take effect, or not. */
+  /** Null if its effect is unknown: it may have one, or not. */
   readonly answer: Answer | null;
-  /** Whether tokens may come of it, or a code. */
+  /** Whether it may give tokens or a code. */
   readonly issues: boolean;
-  /** Whether the code that it offers may have expired by its end. */
+  /** Whether its code may have expired by its end. */
   readonly isLate: boolean;
   readonly lifetimes: Lifetimes;
 }
 
-/** How long a code lives, in milliseconds (AS-2.13): whoever insists on a process whose node is cut off may come too late with it. */
+/**
+ * How long a code lives, in milliseconds (AS-2.13): a client that keeps asking a process whose node
+ * is cut off may be too late.
+ */
 const CODE_LIFETIME = 60_000;
 
 function isLate({ request, end }: Operation, all: readonly Operation[]): boolean {
@@ -130,7 +137,7 @@ function entriesFor(
   const isStrict = afterUnavailable === 'not spent';
   const about = { operation, issues: true, isLate: isLate(operation, all) };
   if (answer !== 'unavailable' && answer !== 'lost') {
-    // The answer may be that of an attempt before it, which was kept for whoever asks again.
+    // The answer may be that of an earlier attempt, which was kept for a repetition.
     const attempts = others.filter((each) => each.answer === 'unavailable' && each.end <= begin);
     const first = isStrict && answer === 200 ? Math.min(begin, ...attempts.map((each) => each.begin)) : begin;
     return [{ ...about, begin: first, end, answer }];
@@ -138,7 +145,8 @@ function entriesFor(
   if (request.kind === 'look') return [];
   const unknown = unanswered({ ...about, begin, end, answer: null });
   if (answer === 'lost' || !isUse(request) || !isStrict) return [unknown];
-  // It was not spent. It can only have been a replay, where another use came first or at the same time.
+  // It was not spent. It can only have been a replay, if another use came first or at the same
+  // time.
   const isReplay = others.some(
     (each) => each.begin < end && (each.answer !== 'unavailable' || each.end > begin),
   );
@@ -152,7 +160,7 @@ const unanswered = <T extends Omit<Entry, 'lifetimes'>>(entry: T): T => ({
   answer: null,
 });
 
-/** What had happened by then: what was not answered yet may have taken effect, or not. */
+/** The effects by then: an operation without an answer may have had one, or not. */
 function until(time: number, entries: readonly Entry[]): readonly Entry[] {
   return entries
     .filter(({ begin }) => begin <= time)
@@ -174,7 +182,7 @@ function hasOrder(family: string, entries: readonly Entry[]): boolean {
       const kind = likenessOf(entry);
       if (tried.has(kind)) continue;
       const next = after(state, entry);
-      // One without an answer that changes nothing need not take effect.
+      // An operation without an answer and without a change may be left out.
       if (next === null || next === state) continue;
       tried.add(kind);
       if (explains(left.toSpliced(left.indexOf(entry), 1), next)) return true;
@@ -187,7 +195,7 @@ function hasOrder(family: string, entries: readonly Entry[]): boolean {
   return explains(entries, NOTHING);
 }
 
-/** Those that nothing has to come before, what was answered first: most often nothing else took effect. */
+/** Those that can come next, by the time of the answer: usually nothing else took effect. */
 function possibleNext(left: readonly Entry[]): readonly Entry[] {
   const firstEnd = Math.min(...left.map(({ end }) => end));
   const possible = left.filter(({ begin }) => begin <= firstEnd);
@@ -197,7 +205,7 @@ function possibleNext(left: readonly Entry[]): readonly Entry[] {
   ];
 }
 
-/** What was answered, may come now, and changes nothing, comes now: it stands in nobody's way. */
+/** An answered operation that can come now and changes nothing comes now: it delays no other. */
 function withoutFitting(given: readonly Entry[], state: State): readonly Entry[] {
   let left = given;
   for (;;) {
@@ -209,7 +217,7 @@ function withoutFitting(given: readonly Entry[], state: State): readonly Entry[]
   }
 }
 
-/** Of several without an answer that ask for the same, one is as good as another. */
+/** Several operations without an answer and with the same request are interchangeable. */
 function likenessOf({ operation, answer, issues }: Entry): string {
   const { id, request } = operation;
   const isNameless = answer === null && operation.answer !== 200;
@@ -217,7 +225,10 @@ function likenessOf({ operation, answer, issues }: Entry): string {
   return JSON.stringify([request.kind, issues, 'token' in request ? request.token : null]);
 }
 
-/** What is when it takes effect now, the same object when nothing changes; null when it cannot, or would not be answered so. */
+/**
+ * The state after it takes effect now, the same object if nothing changes; null if it cannot, or
+ * would have another answer.
+ */
 function after(state: State, entry: Entry): State | null {
   const { operation, answer, issues, isLate: mayBeLate, lifetimes } = entry;
   const inTime = outcomeOf(state, operation.request, IN_TIME, lifetimes);
@@ -228,14 +239,14 @@ function after(state: State, entry: Entry): State | null {
   return JSON.stringify(outcome.state) === JSON.stringify(state) ? state : outcome.state;
 }
 
-/** No test of this kind waits until anything but a code expires. */
+/** In these tests only codes expire. */
 const LIFETIMES: Lifetimes = { code: 1, access: Infinity, refresh: Infinity };
-/** With `refresh_retry_seconds`, as long as no scenario takes. */
+/** With `refresh_retry_seconds`, longer than any scenario. */
 export const WITH_WINDOW: Lifetimes = { ...LIFETIMES, retry: Infinity };
 const IN_TIME = 0;
 const LATE = LIFETIMES.code;
 
-/** Null when what it asks for is not there yet. */
+/** Null if the requested value does not exist yet. */
 function outcomeOf(state: State, request: Asked, now: number, lifetimes: Lifetimes): Outcome | null {
   if (request.kind === 'allow' || request.kind === 'deny') {
     const { kind, family, client } = request;
@@ -253,7 +264,7 @@ function outcomeOf(state: State, request: Asked, now: number, lifetimes: Lifetim
   return { state: { ...next, now: state.now }, answer };
 }
 
-/** Whether something is spent by it that is good once. */
+/** Whether it spends a value that works once. */
 function isUse({ kind }: Asked): boolean {
   return kind === 'allow' || kind === 'deny' || kind === 'exchange' || kind === 'refresh';
 }

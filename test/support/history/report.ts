@@ -5,7 +5,10 @@ import type { Ending, Operation } from './recorder.ts';
 export interface Verdict {
   /** How often each promise was broken. */
   readonly broken: Readonly<Record<Promised, number>>;
-  /** For each violation, the operations that no order explains, to be read by a person: `expect(texts).toEqual([])`. */
+  /**
+   * For each violation, the operations that no order explains, as readable text:
+   * `expect(texts).toEqual([])`.
+   */
   readonly texts: readonly string[];
   /** One line with all counts. */
   readonly line: string;
@@ -31,7 +34,7 @@ export function judge(
   };
 }
 
-/** Times are milliseconds since the first of the operations shown began. */
+/** Times are milliseconds since the first shown operation began. */
 export function textOf({ family, broken, operations, last, others }: Violation): string {
   const zero = Math.min(...operations.map(({ begin }) => begin));
   const time = (at: number) => (at - zero).toFixed(1).padStart(10);

@@ -1,6 +1,6 @@
 import type { Asked, Ending, Operation } from './recorder.ts';
 
-/** What a simulated server does wrong, now and then. */
+/** The occasional faults of a simulated server. */
 export interface Faults {
   readonly answersTwice?: boolean;
   readonly readsOld?: boolean;
@@ -19,9 +19,10 @@ const FAMILY = 'family';
 const EVENTS = 90;
 
 /**
- * One authorization on a server that does one thing after the other, as it should but for the faults, and clients that ask for several
- * things at once. Each request takes effect at some moment between its begin and its end; what is answered 503 or not at all may do so
- * later still, or never, and a use that is answered 503 is not spent.
+ * One authorization on a server that does one thing after the other, correctly except for the
+ * faults, and clients that ask for several things at once. Each request takes effect at some moment
+ * between its begin and its end; one with 503 or no answer may take effect later, or never, and a
+ * use with 503 is not spent.
  */
 export function simulate(random: () => number, faults: Faults): readonly Operation[] {
   const below = (limit: number) => Math.floor(random() * limit);
@@ -29,7 +30,7 @@ export function simulate(random: () => number, faults: Faults): readonly Operati
   const seldom = (fault: boolean | undefined) => fault === true && random() < 0.5;
   const done: Operation[] = [];
   let [now, count, pending] = [0, 0, [] as readonly Pending[]];
-  /** Of the server: living tokens, and whether the authorization is. */
+  /** State of the server: living tokens, and whether the authorization lives. */
   const server = {
     isAllowed: false,
     isSpent: false,
@@ -37,7 +38,7 @@ export function simulate(random: () => number, faults: Faults): readonly Operati
     living: new Set<string>(),
     isRevoked: false,
   };
-  /** What clients have been answered. */
+  /** The answers to the clients. */
   const [held, client] = [[] as string[], { hasCode: false }];
 
   function issue(name: string): 200 {
@@ -91,7 +92,7 @@ export function simulate(random: () => number, faults: Faults): readonly Operati
     if (newest === undefined) return { kind: 'exchange', ...own };
     const token = random() < 0.95 ? newest : pick(held);
     const isInUse = pending.some(({ operation }) => operation.request.kind === 'refresh');
-    // Mostly one at a time, or the first replay would end it soon.
+    // Mostly one at a time, because the first replay would end it soon.
     const draw = isInUse && random() < 0.9 ? 0.5 : random();
     if (draw < 0.45) return { kind: 'refresh', ...own, token };
     if (draw < 0.88) return { kind: 'look', token };

@@ -1,21 +1,21 @@
 /**
- * Clients and persons that use any number of processes of one server at once, and the history of what they were answered. A scenario
- * breaks something meanwhile:
+ * Clients and people that use any number of processes of one server at once, and the history of
+ * their answers. A scenario breaks something meanwhile:
  *
  *     const portal = await startPortal({ databaseServer });            // registers clients, signs people in
  *     const workload = await startWorkload({ portal, urls: [one, other] });
- *     await workload.answered(200);                                    // so many more answers
+ *     await workload.answered(200);                                    // this many more answers
  *     await node.kill();
- *     await workload.unavailable(10);                                  // so many more times 503, cut off, or nobody there
+ *     await workload.unavailable(10);                                  // this many more times 503, cut off, or no connection
  *     await node.restart();
  *     await workload.answered(200);
- *     const verdict = await workload.stop();                           // looks once more at all that lives
+ *     const verdict = await workload.stop();                           // checks all living tokens once more
  *     process.stdout.write(`${verdict.line}\n`);
- *     expect(verdict.texts).toEqual([]);                               // each violation, with the operations that show it; 500s too
+ *     expect(verdict.texts).toEqual([]);                               // each violation, with its operations; 500s too
  *
- * `urls` are the base URLs of the processes, in no particular order. What is answered 503 is asked again until it is answered otherwise. The
- * portal stands for the console, which registers and revokes clients, and signs people in before anything is broken; it need not be one
- * of the processes.
+ * `urls` are the base URLs of the processes, in any order. A request that gets 503 is repeated
+ * until it gets another answer. The portal stands for the console, which registers and revokes
+ * clients, and signs people in before anything is broken; it need not be one of the processes.
  */
 import { createRandom } from '../random.ts';
 import { ADA, GRACE, registerClient, type RunningPortal, type TestClient } from '../portal.ts';
@@ -29,25 +29,25 @@ import { judge, type Verdict } from './report.ts';
 export interface WorkloadOptions {
   readonly portal: RunningPortal;
   readonly urls: readonly string[];
-  /** What is drawn; how it falls in time differs from run to run. */
+  /* Seeds the choices; their timing differs from run to run. */
   readonly seed?: number;
   /** How many clients work at the same time. */
   readonly clients?: number;
-  /** Any process, unless said otherwise. */
+  /* Any process, unless given. */
   readonly asksAgain?: AsksAgain;
   readonly afterUnavailable?: AfterUnavailable;
-  /** What the model is asked with; by default nothing but a code expires, and a used refresh token is a replay. */
+  /* The lifetimes for the model; by default only codes expire, and a used refresh token is a replay. */
   readonly lifetimes?: Lifetimes;
 }
 
 export interface Workload {
   /** Waits until this many more operations were answered. */
   answered(count: number): Promise<void>;
-  /** Waits until this many more were answered 503, cut off, or not even begun. */
+  /* Waits until this many more got 503, were cut off, or found no connection. */
   unavailable(count: number): Promise<void>;
-  /** Waits until this many more authorizations came to their end. */
+  /* Waits until this many more authorizations have ended. */
   authorizations(count: number): Promise<void>;
-  /** Lets each operation have its answer, looks once more at what lives, and holds it all against the model. */
+  /* Lets each operation finish, checks the living tokens once more, and compares everything with the model. */
   stop(): Promise<WorkloadVerdict>;
 }
 
@@ -55,12 +55,12 @@ export interface WorkloadVerdict extends Verdict {
   readonly operations: readonly Operation[];
 }
 
-/** A client, and the person whom it asks. */
+/* A client, and its person. */
 interface Actor {
   readonly visitor: Visitor;
   client: TestClient;
   revoked: boolean;
-  /** Those that it still uses. */
+  /* Those that it still uses. */
   families: Family[];
 }
 
@@ -118,7 +118,7 @@ export async function startWorkload(options: WorkloadOptions): Promise<Workload>
   }
 
   const actors: Actor[] = [];
-  // One after another: of one account, the server takes many sign-ins at once for guesses.
+  // One after another: the server takes many sign-ins of one account at once for guesses.
   for (let index = 0; index < clients; index += 1) {
     const visitor = await portal.signedIn(index % 2 === 0 ? ADA : GRACE);
     actors.push({ visitor, client: await newClient(), revoked: false, families: [] });
@@ -147,7 +147,7 @@ export async function startWorkload(options: WorkloadOptions): Promise<Workload>
   };
 }
 
-/** Does one thing, or several at the same moment, to one of the client's authorizations. */
+/* Does one thing, or several at the same moment, with one of the client's authorizations. */
 async function act(asking: Asking, random: () => number, actor: Actor): Promise<void> {
   const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
   const family = pick(actor.families);
@@ -183,7 +183,7 @@ async function act(asking: Asking, random: () => number, actor: Actor): Promise<
   await Promise.all(drawn?.[1]() ?? []);
 }
 
-/** Asks every process once more, and uses what was answered last: nothing was lost, and nothing lives that was ended. */
+/* Asks every process once more, and uses the last tokens: none was lost, and none of the ended ones works. */
 async function examine(asking: Asking, urls: readonly string[], family: Family): Promise<void> {
   const newest = family.tokens.at(-1);
   if (newest !== undefined) await Promise.all(urls.map((url) => asking.look(family, newest, url)));

@@ -2,22 +2,26 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A program of `test/clients/`: see `typescript/program.ts` for what it reads and writes. */
+/** A program of `test/clients/`: `typescript/program.ts` says what it reads and writes. */
 export interface ClientProgram {
   readonly name: string;
-  /** Builds it, where it has to be built, and resolves to how it is started. */
+  /** Builds it if needed, and resolves to its start command. */
   readonly command: () => Promise<readonly string[]>;
   /** Of its redirect URI: 127.0.0.1 by default. */
   readonly hostname?: string;
   /** Of its redirect URI. */
   readonly callbackPath?: string;
-  /** Whether it listens for the browser itself; otherwise it is told where the browser came back to. */
+  /**
+   * Whether it listens for the browser itself; otherwise it receives the final URL of the browser.
+   */
   readonly listens?: boolean;
-  /** False: where its registration has ended it goes on with the old id, or leaves it to the application. */
+  /**
+   * False: if its registration has ended, it keeps the old id, or leaves that to the application.
+   */
   readonly registersAnew?: boolean;
 }
 
-/** One line of what a client says. */
+/** One line of a client's output. */
 export interface Said {
   readonly authorize?: string;
   readonly connected?: string;
@@ -26,7 +30,7 @@ export interface Said {
 }
 
 export interface BareClient {
-  /** The next line; rejects when the client has ended. */
+  /** The next line; rejects if the client has ended. */
   next(): Promise<Said>;
   tell(line: string): void;
   close(): Promise<void>;

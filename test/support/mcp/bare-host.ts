@@ -7,7 +7,7 @@ import { startDocumentHost } from '../document-host.ts';
 import { createClock } from '../clock.ts';
 import { ADA } from '../portal.ts';
 
-/** A tool whose scope nobody asks for at first. */
+/** A tool whose scope is not requested at first. */
 class MyOrders implements ScopedToolInterface {
   readonly personal = true;
   name() {
@@ -27,7 +27,7 @@ class MyOrders implements ScopedToolInterface {
   }
 }
 
-/** What docs/connecting-assistants.md recommends. */
+/** The recommendations of docs/connecting-assistants.md. */
 const SWITCHES = {
   oauth_server: {
     scopes: { 'orders:read': 'See your orders' },
@@ -43,16 +43,19 @@ const SWITCHES = {
 
 export interface BareHost {
   readonly assistant: RunningAssistant;
-  /** For the server, an hour passes. */
+  /** An hour passes for the server. */
   hour(): void;
-  /** The URL of a metadata document of a client with these redirect URIs, as Claude Code publishes its own: it names no application_type. */
+  /**
+   * The URL of a metadata document with these redirect URIs, as Claude Code publishes its own: it
+   * names no application_type.
+   */
   document(name: string, redirectUris: readonly string[]): string;
-  /** The operator ends every client that registered itself. */
+  /** The operator ends every self-registered client. */
   endRegistrations(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The example of an assistant, with all switches for clients that know nothing but its address. */
+/** The example of an assistant, with all options for clients that know only its address. */
 export async function startBareHost(): Promise<BareHost> {
   const clock = createClock();
   const documents = await startDocumentHost();
@@ -88,7 +91,7 @@ export async function startBareHost(): Promise<BareHost> {
   };
 }
 
-/** Where the browser comes back to, for clients that do not listen themselves. */
+/** The address to which the browser returns, for clients that do not listen themselves. */
 export async function startCallback(port: number): Promise<{ close(): Promise<void> }> {
   const server = createServer((_, response) => response.end('You may close this page.'));
   server.listen(port, '127.0.0.1');

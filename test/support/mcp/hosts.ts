@@ -6,20 +6,26 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { ROOT } from '../console.ts';
 
-/** Assistants as they are published, pinned by the lock file of `test/clients/hosts`. */
+/** Published assistants, pinned by the lock file of `test/clients/hosts`. */
 const SOURCE = path.join(ROOT, 'test', 'clients', 'hosts');
 export const INSTALLED = path.join(ROOT, 'node_modules', '.cache', 'mcp-clients', 'hosts');
 
 const bin = (...parts: readonly string[]) => path.join(INSTALLED, 'node_modules', ...parts);
 
-/** How each is started. Of opencode it is the program itself: the script that finds it is written by an install script. */
+/**
+ * The start command of each. For opencode it is the program itself: its install script writes the
+ * script that finds it.
+ */
 export const HOSTS = {
   codex: [process.execPath, bin('@openai', 'codex', 'bin', 'codex.js')],
   opencode: [bin(`opencode-${process.platform}-${process.arch}`, 'bin', 'opencode')],
   gemini: [process.execPath, path.join(INSTALLED, 'gemini.mjs')],
 } as const;
 
-/** Installs what the lock file pins, unless it is there. `npm ci` would ask for the programs of every other platform, too. */
+/**
+ * Installs the pinned versions if needed. `npm ci` would also download the programs of every other
+ * platform.
+ */
 export async function installHosts(): Promise<void> {
   const lock = await readFile(path.join(SOURCE, 'package-lock.json'), 'utf8');
   const done = path.join(INSTALLED, 'installed.txt');
@@ -34,14 +40,14 @@ export async function installHosts(): Promise<void> {
 }
 
 export interface OpenedBrowser {
-  /** Where the program that opens URLs is. */
+  /** The folder of the program that opens URLs. */
   readonly folder: string;
-  /** The next URL that it was given. */
+  /** The next URL that it receives. */
   opened(): Promise<URL>;
   close(): Promise<void>;
 }
 
-/** Stands in for the program that opens a URL in the browser (`xdg-open`), and tells which one it was. */
+/** Replaces the program that opens a URL in the browser (`xdg-open`), and reports the URL. */
 export async function startOpener(folder: string): Promise<OpenedBrowser> {
   const waiting: ((url: URL) => void)[] = [];
   const given: URL[] = [];
@@ -81,15 +87,15 @@ export async function startOpener(folder: string): Promise<OpenedBrowser> {
 
 export interface RunningHost {
   readonly child: ChildProcess;
-  /** What it has written by now. */
+  /** Its output so far. */
   said(): string;
-  /** The first line that begins so. */
+  /** The first line with this beginning. */
   line(begins: string): Promise<string>;
   /** Its exit code. */
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a program in a home of its own, where nothing but the opener is asked to open a URL. */
+/** Starts a program in its own home, where only the opener can open a URL. */
 export function startHost(
   command: readonly string[],
   { home, opener }: { readonly home: string; readonly opener: OpenedBrowser },
@@ -123,7 +129,7 @@ export function startHost(
     async line(begins) {
       return new Promise((resolve, reject) => {
         const look = () => {
-          // The last line may not be all there.
+          // The last line may be incomplete.
           const found = said
             .split('\n')
             .slice(0, -1)

@@ -1,8 +1,11 @@
 /**
- * What MCP hosts send when they register, in the autumn of 2026, as public issue threads tell. A server that refuses one of these refuses everybody who uses that host.
+ * What MCP hosts send when they register, in autumn 2026, according to public issues. A server that
+ * refuses one of these refuses every user of that host.
  */
 
-/** Bodies of registration requests (RFC 7591), and the redirect URI that the host uses afterwards. */
+/**
+ * Bodies of registration requests (RFC 7591), and the redirect URI that the host uses afterwards.
+ */
 export const HOST_REGISTRATIONS = {
   Claude: {
     asked: {
@@ -25,7 +28,7 @@ export const HOST_REGISTRATIONS = {
     },
     uses: 'http://localhost:3118/callback',
   },
-  // A port of its own each time, and a path with the name of the server.
+  // A new port each time, and a path with the name of the server.
   Codex: {
     asked: {
       client_name: 'Codex',
@@ -37,7 +40,8 @@ export const HOST_REGISTRATIONS = {
     },
     uses: 'http://127.0.0.1:41003/callback/kitchen',
   },
-  // Two that are on the web and two on the device, in one registration; another port when its own is taken (vscode#278512).
+  // Two on the web and two on the device, in one registration; another port if its own is taken
+  // (vscode#278512).
   'VS Code': {
     asked: {
       client_name: 'Visual Studio Code',
@@ -55,7 +59,8 @@ export const HOST_REGISTRATIONS = {
     },
     uses: 'http://127.0.0.1:59656/',
   },
-  // Three at once, one of a scheme without a dot; the desktop uses the last (accounted#2225, agent-connector-for-wp#111).
+  // Three at once, one of a scheme without a dot; the desktop uses the last (accounted#2225,
+  // agent-connector-for-wp#111).
   Cursor: {
     asked: {
       client_name: 'Cursor',
@@ -81,7 +86,7 @@ export const HOST_REGISTRATIONS = {
     },
     uses: 'http://127.0.0.1:19876/mcp/oauth/callback',
   },
-  // Asks for the scopes of the resource, and names no application_type.
+  // Requests the scopes of the resource, and names no application_type.
   'Gemini CLI': {
     asked: {
       client_name: 'Gemini CLI MCP Client',

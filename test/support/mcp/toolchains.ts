@@ -4,11 +4,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ROOT } from '../console.ts';
 
-/** The clients of other languages, built from what their lock files pin. Each is done once, and again when something has changed. */
+/**
+ * The clients in other languages, built from their lock files. Each is built once, and again after
+ * a change.
+ */
 const SOURCES = path.join(ROOT, 'test', 'clients');
 const BUILT = path.join(ROOT, 'node_modules', '.cache', 'mcp-clients');
 
-/** Each is built once in a run, whoever asks first. */
+/** Each is built once per run, by the first caller. */
 export function once(build: () => Promise<readonly string[]>): () => Promise<readonly string[]> {
   let built: Promise<readonly string[]> | undefined;
   return () => (built ??= build());
@@ -17,7 +20,7 @@ export function once(build: () => Promise<readonly string[]>): () => Promise<rea
 async function run(folder: string, file: string, ...args: readonly string[]): Promise<void> {
   const child = spawn(file, args, {
     cwd: path.join(SOURCES, folder),
-    // Nobody looks at them with a debugger, and nobody builds them a second time.
+    // No debug information and no incremental build are needed.
     env: { ...process.env, CGO_ENABLED: '0', CARGO_PROFILE_DEV_DEBUG: '0', CARGO_INCREMENTAL: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -41,7 +44,7 @@ export async function rustClient(): Promise<readonly string[]> {
   return [path.join(target, 'debug', 'mcp-client')];
 }
 
-/** What this lock file pins, in an environment of its own; resolves to its interpreter. */
+/** Installs this lock file in its own environment; resolves to the interpreter. */
 async function pythonOf(name: string): Promise<string> {
   const folder = path.join(BUILT, name);
   const python = path.join(folder, 'bin', 'python');
@@ -66,7 +69,7 @@ export async function authlibClient(): Promise<readonly string[]> {
   return [await pythonOf('authlib'), path.join(SOURCES, 'authlib', 'client.py')];
 }
 
-/** Maven has no lock file; the versions that a release names are what it was published with. */
+/** Maven has no lock file; a release names the versions with which it was published. */
 export async function springClient(): Promise<readonly string[]> {
   const folder = path.join(BUILT, 'spring');
   const [classes, known] = [path.join(folder, 'classes'), path.join(folder, 'classpath.txt')];

@@ -2,9 +2,12 @@ import { runTlc } from '../../../tools/model/tlc.ts';
 import { bounds, configOf } from '../../../tools/model/bounds.ts';
 import type { Operation } from '../history/recorder.ts';
 
-/** What TLC makes of recorded histories: whether tools/model/Grants.tla has a behaviour with these answers. */
+/**
+ * TLC's verdict on recorded histories: whether tools/model/Grants.tla has a behaviour with these
+ * answers.
+ */
 export interface Explained {
-  /** How many authorizations were looked at. */
+  /** How many authorizations were checked. */
   readonly asked: number;
   /** How many operations they have. */
   readonly operations: number;
@@ -13,7 +16,7 @@ export interface Explained {
   readonly seconds: number;
 }
 
-/** More than is counted: any request that was not answered may have been lost at any step. */
+/** More than are counted: any unanswered request may have been lost at any step. */
 const OFTEN = 99;
 
 interface Recorded {
@@ -22,8 +25,9 @@ interface Recorded {
 }
 
 /**
- * Holds the longest `most` authorizations of a history against the model. One takes part when its consent was answered before
- * anything else was asked of it, and in less than the minute for which its code lives: nothing expires there.
+ * Compares the longest `most` authorizations of a history with the model. One takes part if its
+ * consent was answered before any other request for it, and in less than the minute for which its
+ * code lives: nothing expires there.
  */
 export async function explain(
   history: readonly Operation[],
@@ -63,7 +67,7 @@ export async function explain(
   };
 }
 
-/** The operations of the longest authorizations that `explain` looks at. */
+/** The operations of the longest authorizations, which `explain` checks. */
 export function longestOf(history: readonly Operation[], most: number): readonly Operation[] {
   const families = new Set(longest(history, most).map(({ family }) => family));
   return history.filter((operation) => operation.families.some((family) => families.has(family)));
@@ -84,7 +88,7 @@ function authorizationsOf(history: readonly Operation[]): readonly Recorded[] {
   }
   return [...families].flatMap(([family, all]) => {
     const allowed = all.filter(({ request }) => request.kind === 'allow');
-    // Looking changes nothing, so it does not matter when nobody heard what it saw.
+    // A read-only operation without a received answer does not matter.
     const operations = all.filter((each) => !allowed.includes(each) && !isUnheardLook(each));
     const [first] = allowed;
     const isWhole =
@@ -117,7 +121,7 @@ const nodesOf = (recorded: readonly Recorded[]): readonly string[] => [
 ];
 const answerOf = ({ answer }: Operation): string => (answer === 'unavailable' ? '503' : String(answer));
 
-/** The module Recorded, with these in it. */
+/** The module Recorded, with these operations. */
 function moduleOf(recorded: readonly Recorded[]): string {
   return `---- MODULE Recorded ----\nRecorded == <<\n${recorded.map(({ operations }) => written(operations)).join(',\n')}\n>>\n====\n`;
 }
@@ -139,7 +143,8 @@ function written(operations: readonly Operation[]): string {
     const { request, begin, end, answer } = operation;
     const isUse = request.kind === 'exchange' || request.kind === 'refresh';
     const begun = { time: begin, isEnd: 0, text: `<<"asked", ${index + 1}>>` };
-    // Nothing is said of what nobody heard of, and nothing hangs on when a revocation was answered 503.
+    // Operations without an answer are unconstrained, and nothing depends on a revocation that got
+    // 503.
     if (answer === 'lost' || (answer === 'unavailable' && !isUse)) return [begun];
     const name = isUse && answer === 200 ? numberOf(request.name) : 0;
     const text = `<<"answered", ${index + 1}, "${answerOf(operation)}", ${name}>>`;

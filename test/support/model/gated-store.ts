@@ -1,37 +1,38 @@
 import type { BorrowedDatabase, OpenedDatabase, SqlConnection, SqlParameter } from 'portico';
 
-/** A statement of a request that waits until the test lets it go. */
+/** A statement of a request that waits until the test releases it. */
 export interface Held {
   readonly place: Place;
-  /** What becomes of it. */
+  /** Decides its outcome. */
   go(how: How): void;
-  /** After `on its way`: delivers it to the database, though nobody waits for it. */
+  /** After `on its way`: delivers it to the database, although its request no longer waits. */
   deliver(): Promise<void>;
 }
 
-/** What the statement is for, as tools/model/Grants.tla has it. */
+/** The purpose of the statement, in the terms of tools/model/Grants.tla. */
 export type Place = 'read' | 'claim' | 'again' | 'replay' | 'revocation' | 'burn' | 'question' | 'last word';
 
 /**
- * `done`: as ever. `not sent`: the store is away. Of a claim also `unheard`: it takes effect, and its acknowledgement is lost; `on its
- * way`: it is lost, and may arrive later. Either is followed by the question whether it took effect.
+ * `done`: as usual. `not sent`: the store is away. A claim also has `unheard`: it takes effect, and
+ * its acknowledgement is lost; and `on its way`: it is lost, and may arrive later. Either is
+ * followed by the question whether it took effect.
  */
 export type How = 'done' | 'not sent' | 'unheard' | 'on its way';
 
-/** A store on another one, in which the statements of the request that is listened to are held, each by itself. */
+/** Wraps a store, and holds each statement of the observed request. */
 export interface GatedStore {
   readonly database: BorrowedDatabase;
-  /** Resolves to the next statement that is held; nothing is held unless somebody listens. */
+  /** Resolves to the next held statement; without a listener nothing is held. */
   listen(): Promise<Held>;
-  /** Lets everything pass, and what is held for ever fail. */
+  /** Lets every statement pass, and fails those that are held forever. */
   silence(): void;
-  /** From now on every statement fails, as of a process that was killed. */
+  /** From now on every statement fails, as if the process was killed. */
   kill(): void;
 }
 
 const lost = () => Object.assign(new Error('The store is away'), { code: 'ECONNREFUSED' });
 
-/** The statements that are steps of the model, by how they begin and what is in them. */
+/** The statements that are steps of the model, by their beginning and their content. */
 const STATEMENTS: readonly (readonly [place: Place, pattern: RegExp])[] = [
   ['again', /refresh_answer, refresh_used_at, refresh_generation/],
   ['read', /^SELECT f\.id.* FROM oauth_families f WHERE f\.id = \?$/s],
@@ -49,7 +50,7 @@ export function createGatedStore(inner: OpenedDatabase): GatedStore {
   const held = new Set<(how: How) => void>();
   let isDead = false;
 
-  /** Waits until it is let go, when somebody listens. */
+  /** Waits for its release, if there is a listener. */
   async function pass(place: Place | null, deliver: () => Promise<void>): Promise<How> {
     if (isDead) return 'not sent';
     if (place === null || listener === null) return 'done';
@@ -78,7 +79,7 @@ export function createGatedStore(inner: OpenedDatabase): GatedStore {
       try {
         late = await run();
       } catch {
-        // It met the row of no use, and was refused as a whole.
+        // It met a row of no use, and was refused as a whole.
       }
     };
     const how = await pass(place, deliver);

@@ -19,16 +19,19 @@ import type { Trace, TraceStep } from './trace.ts';
 
 /** Two servers on one database whose statements a behaviour of the model sends, one by one. */
 export interface Stage {
-  /** Does what the trace says, and returns at which step something else came of it, and what; null when nothing did. */
+  /**
+   * Follows the trace, and returns the step with a different result, and that result; null if there
+   * is none.
+   */
   play(trace: Trace): Promise<string | null>;
   close(): Promise<void>;
 }
 
 export interface StageOptions {
-  /** Signs people in, registers clients and looks. Nothing of it is held. */
+  /** Signs people in, registers clients and looks. None of its statements are held. */
   readonly portal: RunningPortal;
   readonly clock: { advance(seconds: number): void };
-  /** In seconds, as the portal is configured: both windows and lifetimes pass by the clock. */
+  /** In seconds, as the portal is configured: windows and lifetimes pass by the clock. */
   readonly window: number;
 }
 
@@ -47,10 +50,10 @@ interface Sent {
 }
 
 const FIRST = 100;
-/** Longer than anything lives, with the hour after which its row is removed. */
+/** Longer than any lifetime plus the hour after which its row is removed. */
 const LONG = 400 * 86_400;
 
-/** At which statement a request of the model waits, where it has not ended. */
+/** The statement at which a request of the model waits, if it has not ended. */
 const HELD_AT: Readonly<Record<string, Place>> = {
   read: 'read',
   claim: 'claim',
@@ -65,7 +68,7 @@ const HELD_AT: Readonly<Record<string, Place>> = {
   'last word': 'last word',
 };
 
-/** The answers to requests that have ended. */
+/** The answers of ended requests. */
 const STATUS: Readonly<Record<string, number>> = {
   200: 200,
   refused: 400,
@@ -75,7 +78,10 @@ const STATUS: Readonly<Record<string, number>> = {
   kept: 503,
 };
 
-/** What a step does to the statement that is held. A claim of the model that locks the row waits here until it commits. */
+/**
+ * What a step does to the held statement. A claim of the model that locks the row waits here until
+ * it commits.
+ */
 const GOING = {
   'not sent': 'not sent',
   'give up': 'not sent',
@@ -100,7 +106,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
     const env = { ...portal.env, PORT: String(port), PUBLIC_URL: portal.url };
     const application = await startApplication({ ...portal.definition, database: store.database }, { env });
     const running = await listen(application, { port, hostname: '127.0.0.1' });
-    // What is loaded when it is first needed is there before anything is held.
+    // Lazily loaded modules are loaded before anything is held.
     authorizationServerOf(application);
     await fetch(`http://localhost:${port}/oauth/token`, {
       method: 'POST',
@@ -150,7 +156,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
     const tokens = new Map<number, Tokens>();
     let code = '';
 
-    /** Listens on the request's node while it goes on, until it is held or answered. */
+    /** Listens on the request's node while it continues, until it is held or answered. */
     async function goOn(request: Sent, begin: () => void): Promise<void> {
       const { store } = nodeOf(request.node);
       const listening = store.listen();
@@ -190,7 +196,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
           return { status: answered.status, tokens: isTokens ? (JSON.parse(text) as Tokens) : null };
         }),
       };
-      // A node that is killed answers nobody.
+      // A killed node answers no request.
       request.response.catch(() => {});
       sent.set(step.request, request);
       await goOn(request, () => response.resolve(send(step)));
@@ -232,7 +238,10 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
       nodes.set(name, await startNode());
     }
 
-    /** Lets the request's statement go, unless it is a claim that has locked the row, and only commits later. */
+    /**
+     * Releases the request's statement, unless it is a claim that has locked the row, and only
+     * commits later.
+     */
     async function step(step: TraceStep): Promise<void> {
       const request = sent.get(step.request);
       const held = request?.held;
@@ -244,7 +253,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
       await goOn(request, () => held.go(how));
     }
 
-    /** How it differs from the model. */
+    /** The difference to the model. */
     async function difference({ does, request, at, token, good }: TraceStep): Promise<string | null> {
       const one = sent.get(request);
       if (one !== undefined && !isEvent(does)) {
@@ -314,7 +323,7 @@ export async function startStage({ portal, clock, window }: StageOptions): Promi
   };
 }
 
-/** Steps that no request takes. */
+/** Steps without a request. */
 const EVENTS: readonly string[] = [
   'suspend',
   'restore',

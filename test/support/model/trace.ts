@@ -1,4 +1,6 @@
-/** A behaviour of tools/model/Traces.tla: what was done, by or to which request, and what is then. */
+/**
+ * A behaviour of tools/model/Traces.tla: the actions, with their request, and the resulting states.
+ */
 export interface Trace {
   readonly start: 'code' | 'token';
   readonly window: boolean;
@@ -9,19 +11,19 @@ export interface TraceStep {
   readonly does: string;
   /** The number of the request. */
   readonly request: number;
-  /** Of a request that begins: its node, what it offers (0: the code), and who offers it. */
+  /** Of a beginning request: its node, what it presents (0: the code), and its client. */
   readonly about: readonly (string | number)[];
-  /** Where the request is then. */
+  /** Where the request is afterwards. */
   readonly at: string;
-  /** The tokens that it was answered with, if it was. */
+  /** The tokens in its answer, if any. */
   readonly token: number;
-  /** The access tokens that are good then. */
+  /** The access tokens that are valid then. */
   readonly good: readonly number[];
 }
 
 type Written = readonly [string, number, readonly (string | number)[], string, number, readonly number[]];
 
-/** The steps that TLC printed: its sequences, sets and names as those of JSON. */
+/** The steps that TLC printed: its sequences, sets and names as JSON. */
 export function stepsOf(printed: string): readonly TraceStep[] {
   const json = printed
     .replaceAll(/<<|\{/g, '[')

@@ -30,14 +30,14 @@ import { CHEAP, hashingWith } from '../hashers.ts';
 import { type TestClient } from '../portal.ts';
 import { freePort } from '../free-port.ts';
 
-/** A running application with Portico mounted, in this process or in one of its own. */
+/** A running application with Portico mounted, in this process or in its own. */
 export interface RunningContender {
   readonly url: string;
   register(registration: ClientRegistration): Promise<TestClient>;
-  /** What is stored in the place of this client's secret. */
+  /** What is stored as the secret of this client. */
   secretHashOf(clientId: string): Promise<string | null>;
   suspend(email: string, suspended: boolean): Promise<void>;
-  /** Gives somebody these permissions, with a space between them, and no others. */
+  /** Gives a person these permissions, separated by spaces, and no others. */
   permit(email: string, permissions: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -47,36 +47,41 @@ export interface RunningMount extends RunningContender {
   readonly server: AuthorizationServer;
   readonly mcp: McpServer;
   readonly users: Users;
-  /** What the application has logged. */
+  /** The log of the application. */
   log(): Promise<string>;
 }
 
 export interface MountOptions {
   /** A database server other than the test project's; null for SQLite. */
   readonly databaseServer?: string | null;
-  /** Takes what is measured. */
+  /** Receives the measurements. */
   readonly telemetry?: Telemetry;
-  /** Signing keys that are no files. */
+  /** Signing keys that are not files. */
   readonly keySigners?: readonly KeySigner[];
 }
 
-/** What a way to mount Portico leaves to its framework. */
+/** What a mount leaves to its framework. */
 export interface Traits {
-  /** Begins with `portico/` where Portico itself reads the request from the wire: also a method that no endpoint knows. */
+  /**
+   * Begins with `portico/` if Portico itself reads the request from the wire, including methods of
+   * no endpoint.
+   */
   readonly name: string;
   /** Whether the framework itself turns a path like /x/../y into /y before routing. */
   readonly normalises: boolean;
   /** Whether the host parses JSON first, and answers malformed or large bodies itself. */
   readonly parsesJson: boolean;
-  /** Whether what the host refuses to parse stays on the connection, which nobody can use any more. */
+  /**
+   * Whether a body that the host refuses to parse stays on the connection, which is then unusable.
+   */
   readonly leavesBodies?: boolean;
-  /** The cookies that the host sets beside every answer, before it and after it. */
+  /** The cookies that the host sets with every answer, before it and after it. */
   readonly cookies?: readonly string[];
-  /** What a secret looks like that the hasher of the host has hashed; bcrypt's form by default. */
+  /** The form of a secret that the host's hasher has hashed; bcrypt's form by default. */
   readonly hashed?: RegExp;
 }
 
-/** What the contract is held against. */
+/** The subject of the contract. */
 export interface Contender extends Traits {
   start(config?: ConfigMap): Promise<RunningContender>;
 }
@@ -90,7 +95,7 @@ export interface Running {
   close(): Promise<void>;
 }
 
-/** Starts an application on a database of its own; `listen` makes its web side. */
+/** Starts an application on its own database; `listen` makes its web side. */
 export async function prepared(
   { extra, options }: { readonly extra: ConfigMap; readonly options: MountOptions },
   define: (users: () => Users, signers: readonly KeySigner[]) => ApplicationDefinition,
@@ -166,13 +171,13 @@ export function orders() {
   return { orders: [], of: token().user()?.getProfile().name ?? null };
 }
 
-/** What an application on one of these frameworks has of its own: who is signed in in its session, and signing out. */
+/** What an application on one of these frameworks adds: the person in its session, and sign-out. */
 export interface OwnSession<Context> {
   userId(context: Context): number | null | Promise<number | null>;
   signOut(context: Context): void | Promise<void>;
 }
 
-/** An application over the users, with the few members of the contract that nobody else can write. */
+/** An application over the users, with the few members of the contract that only it can write. */
 export function defineOrders<Context>(
   users: () => Users,
   own: OwnSession<Context>,
@@ -225,7 +230,7 @@ export function defineOrders<Context>(
   });
 }
 
-/** What somebody typed into the sign-in page. */
+/** The typed values of the sign-in page. */
 export interface Login {
   readonly email?: unknown;
   readonly password?: unknown;
@@ -240,7 +245,7 @@ export function loginPage(returnTo: unknown): string {
     <input name="email"><input name="password" type="password"></form>`;
 }
 
-/** Who signs in with the form, or null; and where they are sent. */
+/** Who signs in with the form, or null; and the next address. */
 export function readLogin(
   users: Users,
   { email, password, return_to: returnTo }: Login,

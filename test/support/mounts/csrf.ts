@@ -21,20 +21,23 @@ import {
 
 const secret = SECRET;
 
-/** Whether a request carries a token: a page of another site cannot send this header with somebody's cookies. */
+/**
+ * Whether a request carries a token: a page of another site cannot send this header with a person's
+ * cookies.
+ */
 const carriesToken = (req: Request) => /^\s*(?:Bearer|DPoP)(?:\s|$)/i.test(req.get('authorization') ?? '');
 
 const sessions = () =>
   session({ secret, resave: false, saveUninitialized: true, cookie: { sameSite: 'lax' } });
 
-/** What the application writes to, and whom it takes for whom. */
+/** What the application writes to, and the person it sees. */
 export interface CheckedApplication {
   readonly mount: Mount;
-  /** The writes that were let through: who wrote, by which door. */
+  /** The writes that were let in: their author and their endpoint. */
   readonly written: readonly string[];
 }
 
-/** Each library as its documentation has it, but for requests with a token. */
+/** Each library as in its documentation, except for requests with a token. */
 export const CSRF_CHECKS: Readonly<Record<string, (app: Express) => void>> = {
   'csrf-sync'(app) {
     const { csrfSynchronisedProtection } = csrfSync({
@@ -65,17 +68,19 @@ function fieldOf({ body }: Request): string | undefined {
   return typeof field === 'string' ? field : undefined;
 }
 
-/** What cookie-parser does. */
+/** The work of cookie-parser. */
 const readCookies: RequestHandler = (req, _, next) => {
   const pairs = (req.headers.cookie ?? '').split('; ').map((pair) => pair.split(/=(.*)/s));
   req.cookies = Object.fromEntries(pairs.map(([name = '', value = '']) => [name, decodeURIComponent(value)]));
   next();
 };
 
-/** The session is not there for a request with a token. */
+/** A request with a token has no session. */
 const userIdOf = (req: Request) => (req.session as { readonly userId?: number } | undefined)?.userId ?? null;
 
-/** An application on Express that checks each write of a session, and has an API behind `token()`. */
+/**
+ * An application on Express that checks each write of a session, and has an API behind `token()`.
+ */
 export function checkedBy(check: (app: Express) => void): CheckedApplication {
   const written: string[] = [];
   const own = {
@@ -90,7 +95,7 @@ export function checkedBy(check: (app: Express) => void): CheckedApplication {
         const app = express();
         const server = authorizationServerOf(application);
         const sessionOf = sessions();
-        // A request with a token has no session: the cookie beside it speaks for nobody.
+        // A request with a token has no session: its cookie counts for nothing.
         app.use((req, res, next) => (carriesToken(req) ? next() : sessionOf(req, res, next)));
         app.use(express.urlencoded({ extended: true }), express.json());
         app.use(portico(server, mcpServerOf(application))); // before the CSRF check
@@ -130,13 +135,13 @@ export function checkedBy(check: (app: Express) => void): CheckedApplication {
   return { written, mount: { name: 'a CSRF check', normalises: false, parsesJson: true, start } };
 }
 
-/** Each library has a function on the request that makes a token. */
+/** The function of each library on the request that makes a token. */
 function tokenFor(req: Request): string {
   const { csrfToken } = req as { readonly csrfToken?: () => string };
   return csrfToken?.() ?? '';
 }
 
-/** Libraries refuse with an error: with its status, or with the one of the answer. */
+/** Libraries refuse with an error: with its status, or with that of the answer. */
 const refused: express.ErrorRequestHandler = (error: { readonly status?: number }, _, res, next) => {
   if (res.headersSent) return next(error);
   res.status(error.status ?? (res.statusCode < 400 ? 500 : res.statusCode)).json({ error: 'Refused' });

@@ -25,7 +25,9 @@ import {
 /** Its types are those of Express 5. */
 const express4 = createRequire(import.meta.url)('express-4') as typeof express;
 
-/** Sets a cookie at once, and one when the head of the answer is written, as libraries of sessions do. */
+/**
+ * Sets one cookie at once, and one when the head of the answer is written, as session libraries do.
+ */
 const setCookies: RequestHandler = (_, res, next) => {
   res.cookie('early', 'a');
   const writeHead = res.writeHead.bind(res);
@@ -47,7 +49,7 @@ declare module 'express-session' {
   }
 }
 
-/** express-session: a new session at sign-in, and at signing out. */
+/** express-session: a new session at sign-in and at sign-out. */
 export const stored: Sessions = {
   middleware: () => session({ secret: SECRET, resave: false, saveUninitialized: false }),
   userId: (req) => req.session.userId ?? null,
@@ -61,7 +63,10 @@ export const stored: Sessions = {
   signOut: (req) => new Promise((resolve) => req.session.regenerate(() => resolve())),
 };
 
-/** cookie-session: all of the session is in the cookie, which is set when the head of the answer is written. */
+/**
+ * cookie-session: the whole session is in the cookie, which is set when the head of the answer is
+ * written.
+ */
 export const inCookie: Sessions = {
   middleware: () => cookieSession({ secret: SECRET }),
   userId: (req) => (req.session as { userId?: number } | null)?.userId ?? null,
@@ -75,7 +80,10 @@ export const inCookie: Sessions = {
 
 const PARSERS: readonly RequestHandler[] = [express4.urlencoded({ extended: true }), express4.json()];
 
-/** An application on Express 4; what is `before` is asked before Portico, and its parsers by its own routes. */
+/**
+ * An application on Express 4; `before` runs before Portico, and its parsers only for its own
+ * routes.
+ */
 export function mountInExpress4(
   sessions: Sessions,
   { before = [] }: { readonly before?: readonly RequestHandler[] },

@@ -20,13 +20,13 @@ import {
   type OwnSession,
 } from './application.ts';
 
-/** A way that people keep sessions in Hono. */
+/** A way to keep sessions in Hono. */
 interface Sessions<E extends Env> extends OwnSession<Context<E>> {
   readonly middleware: readonly MiddlewareHandler<E>[];
   begin(c: Context<E>, userId: number): void | Promise<void>;
 }
 
-/** @hono/session: encrypted, in a cookie, which is set once the answer is there. */
+/** @hono/session: encrypted, in a cookie, which is set after the answer is made. */
 const encrypted: Sessions<SessionEnv<{ userId?: number }>> = {
   middleware: [useSession({ secret: '5e'.repeat(32) })],
   userId: async (c) => (await c.var.session.get())?.userId ?? null,
@@ -42,7 +42,7 @@ const stored: Sessions<{ Variables: { session: Session<{ userId: number }> } }> 
   signOut: (c) => c.var.session.deleteSession(),
 };
 
-/** hono/cookie: nothing but a cookie that is signed. */
+/** hono/cookie: only a signed cookie. */
 export const signed: Sessions<Env> = {
   middleware: [],
   async userId(c) {
@@ -53,7 +53,7 @@ export const signed: Sessions<Env> = {
   signOut: (c) => void deleteCookie(c, 'user'),
 };
 
-/** What Hono's validators and loggers do: the body is read before anybody else has seen it. */
+/** What Hono's validators and loggers do: they read the body before any other handler. */
 const readBodies: MiddlewareHandler = async (c, next) => {
   if (c.req.method !== 'POST') return next();
   if (c.req.header('Content-Type')?.startsWith('application/x-www-form-urlencoded') === true)
@@ -109,7 +109,7 @@ const OF_HONO = {
   cookies: ['early', 'early_on_the_answer', 'late'],
 };
 
-/** In its own words, whatever the error is. */
+/** In its own words, for every error. */
 export const inOwnWords: ErrorHandler = (_, c) => c.text('Something went wrong', 500);
 
 const rethrow: ErrorHandler = (error) => {

@@ -27,7 +27,7 @@ import {
 /** Its types are those of Koa 3. */
 const Koa2 = createRequire(import.meta.url)('koa-2') as typeof Koa;
 
-/** A way that people sign in with koa-session. */
+/** A way to sign in with koa-session. */
 interface SigningIn extends OwnSession<Context> {
   readonly middleware: (users: Users) => readonly Middleware[];
   begin(ctx: Context, user: User): void | Promise<void>;
@@ -57,7 +57,7 @@ const byPassport: SigningIn = {
   signOut: (ctx) => ctx.logout(),
 };
 
-/** A store of sessions, as one in Redis would be. */
+/** A store of sessions, like one in Redis. */
 function createStore() {
   const kept = new Map<string, unknown>();
   return {
@@ -77,9 +77,9 @@ interface Stack {
   readonly stored: boolean;
   /** Before Portico. */
   readonly before: readonly Middleware[];
-  /** Behind it. */
+  /** After it. */
   readonly behind: readonly Middleware[];
-  /** Whether the session is behind Portico, by mistake. */
+  /** Whether the session runs after Portico, by mistake. */
   readonly sessionLast?: boolean;
 }
 

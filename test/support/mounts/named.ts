@@ -1,8 +1,8 @@
 import type { Mount } from './application.ts';
 
 /**
- * A mount by its name: one of MOUNTS, or of those that the soaks start besides. The others' frameworks are not loaded: they would fill a
- * small heap.
+ * A mount by its name: one of MOUNTS, or of those that the soak tests add. The frameworks of the
+ * others are not loaded: they would fill a small heap.
  */
 export async function mountNamed(name: string): Promise<Mount> {
   const found = (await mountsWith(name)).find((each) => each.name === name);

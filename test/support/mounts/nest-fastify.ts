@@ -19,7 +19,7 @@ async function onFastify(module: Type): Promise<INestApplication> {
   return app;
 }
 
-/** @fastify/session: a new session at sign-in, and at signing out. */
+/** @fastify/session: a new session at sign-in and at sign-out. */
 const inFastify: SigningIn<FastifyRequest> = {
   userId: (request) => request.session.userId ?? null,
   async begin(request, userId) {

@@ -26,7 +26,7 @@ import {
   type OwnSession,
 } from './application.ts';
 
-// These sources have no decorators in them: they are called.
+// These sources contain no decorators: they are called as functions.
 
 function decorate(type: Type, name: string, ...decorators: readonly MethodDecorator[]): void {
   const descriptor = Object.getOwnPropertyDescriptor(type.prototype, name);
@@ -68,7 +68,7 @@ function signInPage<Context>(users: Users, own: SigningIn<Context>): Type {
   return SignIn;
 }
 
-/** The application in Nest, on the platform that `create` makes it on. */
+/** The application in Nest, on the platform that `create` uses. */
 export function mountInNest<Context>(
   own: SigningIn<Context>,
   create: (module: Type) => Promise<INestApplication>,

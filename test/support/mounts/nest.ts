@@ -1,8 +1,8 @@
 import type { Mount } from './application.ts';
 
 /**
- * For the soaks; `examples/nest-*` are applications of their own, which the contract is held against. Each loads its own platform
- * alone: both fill most of a small heap.
+ * For the soak tests; `examples/nest-*` are separate applications, which run the contract. Each
+ * loads only its own platform: both fill most of a small heap.
  */
 export const NEST: readonly Mount[] = [
   {

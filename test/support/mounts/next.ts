@@ -9,7 +9,10 @@ import { authorizationServerOf } from 'portico';
 import { definePlain } from '../plain-host.ts';
 import { closing, orders, prepared, type Mount } from './application.ts';
 
-/** A request as Next's server makes it of what has come: a standard one, whose signal ends when the caller leaves. */
+/**
+ * A request as Next's server makes it: a standard one, whose signal ends when the caller
+ * disconnects.
+ */
 function requestOf(incoming: IncomingMessage, outgoing: ServerResponse, origin: string): Request {
   const left = new AbortController();
   outgoing.once('close', () => {
@@ -28,8 +31,8 @@ function requestOf(incoming: IncomingMessage, outgoing: ServerResponse, origin: 
 }
 
 /**
- * The route handlers of `portico/next`, for the soaks. There is no Next around them: `examples/next` is an application of its
- * own, which the contract is held against.
+ * The route handlers of `portico/next`, for the soak tests, without Next around them:
+ * `examples/next` is a separate application, which runs the contract.
  */
 export const NEXT: Mount = {
   name: 'Next',

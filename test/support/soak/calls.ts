@@ -53,7 +53,7 @@ const ENDLESS: readonly Sent[] = [older, newer].map((message) =>
   message('tools/call', { name: 'never', arguments: {}, _meta: PROGRESS }),
 );
 
-/** Every kind of call in turn, each with a result; what a tool asks is answered. */
+/** Every kind of call in turn, each with a result; questions of a tool are answered. */
 export async function callAll(endpoint: Endpoint, agent: Agent, calls: number): Promise<void> {
   let begun = 0;
   const oneAfterTheOther = async () => {
@@ -70,7 +70,10 @@ export async function callAll(endpoint: Endpoint, agent: Agent, calls: number): 
   await Promise.all(Array.from({ length: AT_ONCE }, oneAfterTheOther));
 }
 
-/** Some calls at once, to each endpoint in turn; their callers leave when all of them are under way, and the next follow when all have ended. */
+/**
+ * Some simultaneous calls, to each endpoint in turn; their callers disconnect when all of them are
+ * running, and the next follow when all have ended.
+ */
 export async function hangUpAll(
   endpoints: readonly Endpoint[],
   calls: number,
@@ -88,7 +91,7 @@ export async function hangUpAll(
   }
 }
 
-/** Rejects when a call has no result. */
+/** Rejects if a call has no result. */
 async function result(endpoint: Endpoint, agent: Agent, message: Sent): Promise<string> {
   const { status, body } = await call(endpoint, agent, message);
   if (status === 200 && body.includes('"result"')) return body;
@@ -113,7 +116,7 @@ function call(
   });
 }
 
-/** On a connection of its own without an agent. */
+/** On its own connection without an agent. */
 function post(
   { resource, token }: Endpoint,
   { headers, body }: Sent,

@@ -18,7 +18,9 @@ import {
 } from './path.ts';
 import type { Soaked } from './soak.ts';
 
-/** What clients of other people need, and those that sign: each is gone with `times` calls, of several requests. */
+/**
+ * The paths of self-registered and signing clients: each runs `times` calls, of several requests.
+ */
 export const DOORS: Readonly<
   Record<'registration' | 'documents' | 'challenges' | 'refresh' | 'signing', Door>
 > = {
@@ -34,7 +36,10 @@ const json = (body: object) => ({
   body: JSON.stringify(body),
 });
 
-/** POST, GET, PUT, GET with another's token, and DELETE; every other registration stays until it lapses. */
+/**
+ * POST, GET, PUT, GET with another's token, and DELETE; every other registration stays until it
+ * expires.
+ */
 async function registration({ url }: Soaked, { advance }: Steering): Promise<Path> {
   const once = async (number: number) => {
     const sent = {
@@ -64,8 +69,8 @@ async function registration({ url }: Soaked, { advance }: Steering): Promise<Pat
 }
 
 /**
- * Consent is shown with a document that is fetched, shown again with what is kept, and denied; a document that was fetched before is
- * fetched again once it is no longer fresh, and one that is not there is refused.
+ * Consent is shown with a fetched document, shown again from the cache, and denied; a known
+ * document is fetched again when it is no longer fresh, and a missing one is refused.
  */
 async function documents({ url }: Soaked, { advance }: Steering): Promise<Path> {
   const host = await startDocumentHost();
@@ -88,7 +93,7 @@ async function documents({ url }: Soaked, { advance }: Steering): Promise<Path> 
     }
     await expectStatus(400, visitor.get(requestOf(url, host.url(`/gone-${number}.json`, 'localhost'))));
     asked += host.asked.length - before;
-    // The new one once, the known one again, and the one that is not there.
+    // The new one once, the known one again, and the missing one.
     if (asked !== (number + 1) * 3)
       throw new Error(`${asked} documents were asked for in ${number + 1} rounds`);
   };
@@ -143,7 +148,10 @@ async function challenges({ url, json: { resource }, service }: Soaked): Promise
   return inBatches(BATCH, once);
 }
 
-/** Rounds of refreshing: the first use, the same again, which gets the same, its successor's use, and a replay, which ends it all. */
+/**
+ * Rounds of refreshing: the first use, a repetition with the same answer, the use of its successor,
+ * and a replay, which ends everything.
+ */
 async function refresh({ url, native }: Soaked, { advance }: Steering): Promise<Path> {
   const visitor = createVisitor(url);
   const token = (form: Readonly<Record<string, string>>) =>
@@ -181,8 +189,9 @@ async function refresh({ url, native }: Soaked, { advance }: Steering): Promise<
 }
 
 /**
- * A client that signs: its request is pushed, allowed, and its code exchanged, each with an assertion and a proof; its token is used with
- * proofs, refused without one and with one that was used, refreshed, looked at and revoked.
+ * A signing client: its request is pushed, allowed, and its code exchanged, each with an assertion
+ * and a proof; its token is used with proofs, refused without one and with a used one, refreshed,
+ * introspected and revoked.
  */
 async function signing({ url, json: { resource }, signer }: Soaked, { advance }: Steering): Promise<Path> {
   const { id } = signer;
@@ -235,7 +244,7 @@ async function signing({ url, json: { resource }, signer }: Soaked, { advance }:
       ...headers,
     };
     const proved = { ...sent, ...bound, DPoP: proof('POST', resource, token) };
-    // It is the token, and has no scope there.
+    // It is a valid token without the scope for this.
     await expectStatus(403, fetch(resource, { method: 'POST', headers: proved, body }));
     const foreign = {
       ...bound,

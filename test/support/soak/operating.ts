@@ -15,7 +15,7 @@ import {
 } from './path.ts';
 import type { Soaked } from './soak.ts';
 
-/** What those need who run a server: each is gone with `times` calls, of several requests. */
+/** The paths of operators: each runs `times` calls, of several requests. */
 export const OPERATING: Readonly<
   Record<'administration' | 'health' | 'audit' | 'telemetry' | 'ID tokens', Door>
 > = { administration, health, audit, telemetry, 'ID tokens': idTokens };
@@ -27,8 +27,8 @@ async function signedIn(url: string, email?: string): Promise<Visitor> {
 }
 
 /**
- * Applications are listed, one is opened and changed, and the same form is refused when it is sent again; an authorization is revoked; and somebody
- * who may not is refused.
+ * Applications are listed, one is opened and changed, and the same form is refused the second time;
+ * an authorization is revoked; and a person without the permission is refused.
  */
 async function administration({ url, native }: Soaked, { advance }: Steering): Promise<Path> {
   const ada = await signedIn(url);
@@ -47,13 +47,13 @@ async function administration({ url, native }: Soaked, { advance }: Steering): P
     const consent = await consentOf(ada, requestOf(url, native));
     await ada.submit(consent, { decision: 'allow' });
     await expectStatus(303, doAt(ada, held, 'revoke'));
-    // Over the minute in which there is one event for those who are refused.
+    // Beyond the minute in which refused callers cause one event.
     await advance(61);
   };
   return inBatches(1, once);
 }
 
-/** Each probe looks anew: what was found before is old by then. */
+/** Each probe checks again: the previous result is too old by then. */
 async function health({ url }: Soaked, { advance }: Steering): Promise<Path> {
   const once = async () => {
     await advance(2);
@@ -84,7 +84,7 @@ async function audit(soaked: Soaked): Promise<Path> {
   return inBatches(BATCH, once);
 }
 
-/** Requests that are granted and refused, each of which is measured. */
+/** Granted and refused requests, each of which is measured. */
 async function telemetry(soaked: Soaked, { collect }: Steering): Promise<Path> {
   let told = await collect();
   const once = async () => {
@@ -100,7 +100,10 @@ async function telemetry(soaked: Soaked, { collect }: Steering): Promise<Path> {
   return inBatches(BATCH, once, between);
 }
 
-/** Sign-in by OpenID Connect, each with an ID token that is verified; a KeySigner signs it, where the mount takes one. */
+/**
+ * Sign-in with OpenID Connect, each with an ID token that is verified; a KeySigner signs it, if the
+ * mount supports one.
+ */
 async function idTokens({ url, native, signedBy }: Soaked): Promise<Path> {
   const visitor = createVisitor(url);
   const once = async () => {

@@ -2,29 +2,35 @@ import { ADA, PASSWORD, codeRequest } from '../portal.ts';
 import { isRedirect, locationOf, type Visitor } from '../visitor.ts';
 import type { Soaked } from './soak.ts';
 
-/** What a path needs of the process under soak besides its doors. */
+/** What a path needs of the tested process besides its endpoints. */
 export interface Steering {
-  /** Moves its clock, which limits, windows and freshness are measured by. Returns by how many milliseconds it is ahead now. */
+  /**
+   * Moves its clock, on which limits, windows and freshness depend. Returns by how many
+   * milliseconds it is ahead now.
+   */
   readonly advance: (seconds: number) => Promise<number>;
-  /** Collects its metrics, forgets its spans, and returns how many spans it has told of since it started. */
+  /**
+   * Collects its metrics, forgets its spans, and returns how many spans it has reported since its
+   * start.
+   */
   readonly collect: () => Promise<number>;
 }
 
-/** A way through the server, gone again and again. Rejects when anything is answered otherwise than it must be. */
+/** A path through the server, taken again and again. Rejects if any answer is wrong. */
 export interface Path {
-  /** Goes it so many times. */
+  /** Takes it this many times. */
   go(times: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export type Door = (soaked: Soaked, steering: Steering) => Promise<Path>;
 
-/** Calls at once, where one does not wait for another. */
+/** Simultaneous calls, if they do not wait for each other. */
 export const BATCH = 20;
 
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** So many at once, one batch after the other. */
+/** This many at once, one batch after the other. */
 export function inBatches(
   size: number,
   once: (number: number) => Promise<void>,
@@ -47,7 +53,7 @@ export function requestOf(url: string, client: string, scope = 'orders:read'): s
   return `${url}/oauth/authorize?${query}`;
 }
 
-/** The page, or what is in its place, for somebody who signs in where that is asked for. */
+/** The page, or the one in its place, for a person who signs in if asked. */
 export async function visitSignedIn(visitor: Visitor, url: string, email = ADA): Promise<Response> {
   const page = await visitor.visit(url);
   if (!(await page.clone().text()).includes('type="password"')) return page;
@@ -55,7 +61,7 @@ export async function visitSignedIn(visitor: Visitor, url: string, email = ADA):
   return visitor.visit(locationOf(signedIn).href);
 }
 
-/** Signs in where that is asked for. */
+/** Signs in if asked. */
 export async function consentOf(visitor: Visitor, url: string): Promise<Response> {
   const page = await visitSignedIn(visitor, url);
   if (page.status === 200 && !isRedirect(page)) return page;

@@ -10,7 +10,10 @@ import type { Steering } from './path.ts';
 /** The kit's own server, beside the mounts of other frameworks. */
 export const KIT = '@portico/kit';
 
-/** What is soaked: the kit, and one mount of each framework; one of each way to be mounted comes first. */
+/**
+ * The subjects of the soak test: the kit, and one mount of each framework; one for each way to
+ * mount comes first.
+ */
 export const SOAKED: readonly string[] = [
   KIT,
   'a session in an encrypted cookie, by portico/fetch',
@@ -34,42 +37,48 @@ export interface Soaked {
   /** An MCP endpoint that answers with JSON, and one that streams. */
   readonly json: Endpoint;
   readonly streaming: Endpoint;
-  /** Where the first is, with the application's API at `/api/orders`. */
+  /** The address of the first, with the application's API at `/api/orders`. */
   readonly url: string;
   /** A client with `client_credentials`, for `mcp:service` and `orders:read`. */
   readonly service: { readonly id: string; readonly secret: string };
   /** A public client, for people. */
   readonly native: string;
-  /** The key that signs ID tokens: a KeySigner's, where the mount takes one. */
+  /** The key that signs ID tokens: a KeySigner's, if the mount supports one. */
   readonly signedBy: string;
-  /** One that authenticates by assertions, and its private key (ES256, as PEM). */
+  /** A client that authenticates with assertions, and its private key (ES256, as PEM). */
   readonly signer: { readonly id: string; readonly key: string };
 }
 
 /**
- * What the process is asked: for the size of its heap, to collect what is measured, to answer once so many calls wait for their callers to leave, or to move its
- * clock. It answers with a number.
+ * Commands for the process: report the size of its heap, collect the metrics, answer once this many
+ * calls wait for their callers to leave, or move its clock. It answers with a number.
  */
 export type Asked = 'heap' | 'collect' | { readonly waiting: number } | { readonly advance: number };
 
 export interface SoakOptions {
   /** One of SOAKED, or another mount. */
   readonly mount: string;
-  /** Calls by MCP in each mode that are measured, after some that are not; of the other paths a share of it. */
+  /**
+   * MCP calls in each mode that are measured, after some that are not; other paths take a share of
+   * it.
+   */
   readonly calls: number;
   /** The heap of the process, in MiB. */
   readonly heap: number;
-  /** Which paths are gone; all unless given. */
+  /** Which paths to take; all unless given. */
   readonly paths?: readonly PathName[];
 }
 
-/** What a call leaves in the heap, in bytes: the slope of a line through several measures, with its standard error. */
+/**
+ * What a call leaves in the heap, in bytes: the slope of a line through several measurements, with
+ * its standard error.
+ */
 export interface Growth {
   readonly bytes: number;
   readonly error: number;
 }
 
-/** How many calls of a path stand for one by MCP: they take as long. */
+/** How many calls of a path equal one MCP call: they take as long. */
 const SHARES = {
   JSON: 1,
   streaming: 1,
@@ -90,11 +99,14 @@ export type PathName = keyof typeof SHARES;
 
 export const PATHS = Object.keys(SHARES) as readonly PathName[];
 
-/** The heap is measured so often, and once before. */
+/** The heap is measured this often, and once before. */
 const MEASURES = 5;
 const WARM_UP = 100;
 
-/** Goes every path of a process with a small heap, and measures how much the heap grows. Rejects when a call is not answered as it must be. */
+/**
+ * Takes every path of a process with a small heap, and measures how much the heap grows. Rejects if
+ * any answer is wrong.
+ */
 export async function soak(options: SoakOptions): Promise<ReadonlyMap<PathName, Growth>> {
   const { mount, calls, heap, paths = PATHS } = options;
   const child = fork(path.join(import.meta.dirname, 'soaked.ts'), [mount], {

@@ -1,4 +1,5 @@
-// The process that soak.ts measures: one mount, with and without streaming. `soaked.ts <mount>`, with an IPC channel.
+// The process that soak.ts measures: one mount, with and without streaming. `soaked.ts <mount>`,
+// with an IPC channel.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { ExportResultCode } from '@opentelemetry/core';
@@ -38,10 +39,10 @@ const later: ToolInterface = {
   },
 };
 
-/** Calls of the next tool that are under way. */
+/** Running calls of the next tool. */
 let waiting = 0;
 
-/** Answers only once its caller is gone. */
+/** Answers only after its caller has left. */
 const never: ToolInterface = {
   name: () => 'never',
   description: () => 'Waits until nobody listens any more',
@@ -55,7 +56,7 @@ const never: ToolInterface = {
   },
 };
 
-/** Asks first, and answers when it was answered. */
+/** Asks first, and answers when the question was answered. */
 const asks: ToolInterface = {
   name: () => 'asks',
   description: () => 'Asks first',
@@ -74,7 +75,7 @@ const asks: ToolInterface = {
       : { available: state !== null },
 };
 
-/** Acts for the person who has linked an account. */
+/** Acts for the person with the linked account. */
 const mine: ScopedToolInterface = {
   name: () => 'mine',
   description: () => 'Says that it is there for somebody',
@@ -96,7 +97,7 @@ interface Started {
 
 const SCOPES = { 'mcp:service': 'Use the tools that need no account', 'orders:read': 'See your orders' };
 
-/** Measured where it does not stream. */
+/** Measured in the mode without streaming. */
 async function start(streaming: boolean): Promise<Started> {
   const measured = streaming ? {} : { telemetry };
   const config = {
@@ -146,7 +147,7 @@ async function start(streaming: boolean): Promise<Started> {
   return { ...mounted, resource: mounted.mcp.resource };
 }
 
-/** Tells of spans to nobody, and counts them. */
+/** Counts spans, and reports them nowhere. */
 let spans = 0;
 const exporter: SpanExporter = {
   export(ended, done) {
@@ -168,7 +169,7 @@ async function collect(): Promise<number> {
 }
 
 const PAIR = generateKeyPairSync('rsa', { modulusLength: 2048 });
-/** As one that asks a module: answers later. */
+/** Like one that asks a module: answers later. */
 const KEY_SIGNER: KeySigner = {
   algorithm: 'RS256',
   kid: 'soak',
@@ -217,7 +218,7 @@ async function endpointOf({ server, url, resource }: Started, service?: TestClie
   return { resource, token };
 }
 
-/** What is finalised in one turn of the event loop can be collected in the next. */
+/** Objects that are finalized in one turn of the event loop can be collected in the next. */
 async function heapUsed(): Promise<number> {
   if (globalThis.gc === undefined) throw new Error('Run with --expose-gc');
   for (let turn = 0; turn < 4; turn += 1) {
@@ -227,9 +228,9 @@ async function heapUsed(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** By how much the clock of this process is ahead, in milliseconds. */
+/** How far the clock of this process is ahead, in milliseconds. */
 let ahead = 0;
-// Before anything is started: everybody who is given no clock takes this one.
+// Set before anything starts: code without its own clock uses this one.
 const { now } = Date;
 Date.now = () => now() + ahead;
 

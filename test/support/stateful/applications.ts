@@ -8,13 +8,13 @@ import { altered, offered } from './offered.ts';
 import type { LookUp, Revocation } from './other-rules.ts';
 import { givenBy, type Answer, type Proved, type SecretSent, type TokenRequest } from './token-rules.ts';
 
-/** What applications and resource servers send, and what they are answered, in the words of the model. */
+/** What applications and resource servers send and receive, in the terms of the model. */
 
 export { CHALLENGE };
 export const NONCE = 'the-nonce';
 type Form = Readonly<Record<string, string>>;
 
-/** How a client shows who it is. */
+/** How a client authenticates. */
 function credentials(known: Known, client: KnownClient, sent: SecretSent): { headers: Form; form: Form } {
   const { id, kind, secrets } = client;
   if (kind === 'keyed') {
@@ -131,7 +131,10 @@ function offeredInstead(
   return offered(refresh, wrong, variant, { other, code: get(known.codes, family), accessToken: access }, at);
 }
 
-/** The name of these tokens; what a use gave before has the name of then, and a second answer to it has another one. */
+/**
+ * The name of these tokens; a repeated answer keeps its first name, and a second answer to one use
+ * has another.
+ */
 function hold(
   { tokens }: Known,
   gives: string,
@@ -146,7 +149,7 @@ function hold(
   return gives;
 }
 
-/** AS-11.1: whose it is, for whom, and by a key that is published. */
+/** AS-11.1: its subject, its audience, and a published key. */
 async function verifyIdToken(known: Known, node: Node, body: Body, request: TokenRequest): Promise<void> {
   const { family } = request as Extract<TokenRequest, { readonly family: string }>;
   const { client, subject } = get(known.authorizations, family);
@@ -258,7 +261,7 @@ function introspected(known: Known, told: Introspection, family: string | null):
   };
 }
 
-/** Of whom an authorization is; null for a client's own token. */
+/** The owner of an authorization; null for a client's own token. */
 function subjectOf(known: Known, family: string | null): string | null {
   return family === null ? null : get(known.authorizations, family).subject;
 }

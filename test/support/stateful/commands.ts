@@ -26,7 +26,7 @@ class Step implements fc.AsyncCommand<Model, Real> {
   }
 }
 
-/** The commands of a run; `replayPath` is what a failure said. */
+/** The commands of a run; `replayPath` comes from a failure. */
 export function commands(
   longest: number,
   replayPath?: string,

@@ -1,7 +1,8 @@
 /**
- * The part of the stateful model that is about codes, tokens and their authorizations (AS-5, AS-9, AS-10), as a function: from what is,
- * and one request, to what is then, and the answer. `world.ts` has what is around it; `history/checker.ts` searches orders with it.
- * Nothing is removed here: what has expired is refused, whether or not its row is gone.
+ * The part of the stateful model about codes, tokens and their authorizations (AS-5, AS-9, AS-10),
+ * as a function: from a state and one request to the next state and the answer. `world.ts` has the
+ * rest; `history/checker.ts` searches orders with this function. Nothing is removed here: an
+ * expired value is refused, whether or not its row is gone.
  */
 
 /** In seconds. */
@@ -9,19 +10,22 @@ export interface Lifetimes {
   readonly code: number;
   readonly access: number;
   readonly refresh: number;
-  /** `refresh_retry_seconds`; none: a used refresh token is a replay, whenever it is offered. */
+  /** `refresh_retry_seconds`; none: a used refresh token is a replay at any time. */
   readonly retry?: number;
 }
 
-/** One authorization. Codes, tokens and families have names here; what they are is the server's own matter. */
+/** One authorization. Codes, tokens and families have names here; their values are the server's. */
 interface Family {
   readonly client: string;
   readonly codeExpires: number;
   readonly codeSpent: boolean;
-  /** The refresh token in use. All others that were issued are used. */
+  /** The current refresh token. All others that were issued are used. */
   readonly current: string | null;
   readonly currentExpires: number;
-  /** The token whose use gave the one in use, and until when that is answered again; null where there is none. */
+  /**
+   * The token whose use gave the current one, and until when that is answered again; null if there
+   * is none.
+   */
   readonly previous: { readonly token: string; readonly until: number } | null;
   readonly ended: boolean;
 }
@@ -32,7 +36,7 @@ interface AccessToken {
   readonly revoked: boolean;
 }
 
-/** What is, at one moment. */
+/** The state at one moment. */
 export interface State {
   /** Seconds. */
   readonly now: number;
@@ -43,15 +47,18 @@ export interface State {
   readonly active: boolean;
 }
 
-/** How a code is offered other than as it should be. */
+/** The ways to present a code wrongly. */
 export const CODE_FAULTS = ['none', 'verifier', 'redirect', 'missing', 'unknown'] as const;
 
-/** A refresh token changed so that it names no family (`unknown`), or names its own and is not the one in use (`used`). */
+/**
+ * A changed refresh token that names no family (`unknown`), or its own family without being the
+ * current one (`used`).
+ */
 export const REFRESH_FAULTS = ['none', 'unknown', 'used'] as const;
 
 /**
- * One request. `as` is the client that sends it, `name` what the tokens are called if it is answered with some: tokens that were
- * answered before have the name of then.
+ * One request. `as` is the client that sends it, `name` the name of the tokens in its answer:
+ * tokens that were answered before keep their name.
  */
 export type Request =
   | {
@@ -73,7 +80,7 @@ export type Request =
   | { readonly kind: 'look'; readonly token: string }
   | { readonly kind: 'revoke client'; readonly client: string };
 
-/** A status, or whether an access token is good. */
+/** A status, or whether an access token is valid. */
 export type Answer = number | 'good' | 'dead';
 
 export interface Outcome {
@@ -90,7 +97,7 @@ export function allowed(state: State, family: string, client: string, lifetimes:
   return withFamily(state, family, { client, ...code, ...refreshState, ended: false });
 }
 
-/** The person allows it once more before the code was used: there is another code in its place. */
+/** The person allows it again before the code was used: another code replaces it. */
 export function allowedAgain(state: State, id: string, lifetimes: Lifetimes): State {
   const codeExpires = state.now + lifetimes.code;
   return withFamily(state, id, { ...found(state.families, id), codeExpires });
@@ -102,7 +109,7 @@ export function isGood(state: State, token: string): boolean {
   return state.active && !revoked && !ended && expires > state.now && !state.revokedClients.includes(client);
 }
 
-/** The only answer to a request that comes alone, and what is then. */
+/** The only answer to a single request, and the next state. */
 export function step(state: State, request: Request, lifetimes: Lifetimes): Outcome {
   if ('as' in request && state.revokedClients.includes(request.as)) return { state, answer: 401 };
   switch (request.kind) {
@@ -143,7 +150,7 @@ function exchange(state: State, request: Request & { kind: 'exchange' }, lifetim
   return { state: issued(spent, id, name, lifetimes), answer: 200 };
 }
 
-/** No request is answered so. */
+/** No request has this answer. */
 const NEVER: Answer = 0;
 
 /** AS-5.4, AS-5.5, AS-5.16, AS-5.17, AS-5.18. */
@@ -168,7 +175,10 @@ function refresh(
   return { state: issued(state, id, name, lifetimes, previous), answer: 200 };
 }
 
-/** Whether a used refresh token is in time to be answered again, as far as that is about nothing but itself (AS-5.18). */
+/**
+ * Whether a used refresh token is in time for a repeated answer, apart from its other conditions
+ * (AS-5.18).
+ */
 export function isAnsweredAgain(
   { families, now }: State,
   { family: id, token, fault }: Pick<Request & { kind: 'refresh' | 'revoke' }, 'family' | 'token' | 'fault'>,

@@ -20,12 +20,15 @@ import { createDatabase } from '../database.ts';
 import { createLossyStore, type LossyStore } from '../lossy-store.ts';
 import type { Settings } from './world.ts';
 
-/** An application with two processes on one store, that is as good as new for every run: its tables are empty, its people and keys its own. */
+/**
+ * An application with two processes on one store, reset for every run: its tables are empty, its
+ * people and keys new.
+ */
 export interface Installation {
   readonly nodes: readonly Node[];
-  /** What an operator's commands use, which no fault touches. */
+  /** Used by the commands of an operator, which no fault affects. */
   readonly console: AuthorizationServer;
-  /** Adds somebody with these permissions. */
+  /** Adds a person with these permissions. */
   addPerson(name: string, permissions: readonly string[]): void;
   setActive(name: string, active: boolean): void;
   setPermission(name: string, permission: string, holds: boolean): void;
@@ -34,11 +37,11 @@ export interface Installation {
   readonly start: number;
   /** Seconds since 1970. */
   now(): number;
-  /** Ends a process and starts another one in its place: what it kept in memory is gone, and its store is back. */
+  /** Ends a process and starts another in its place: its memory is gone, and its store is back. */
   restart(node: number): void;
-  /** Awaited before each use of a process's store, where it is not null. */
+  /** If not null, awaited before each use of a process's store. */
   turn: (() => Promise<void>) | null;
-  /** The id of the authorization that was given last. */
+  /** The id of the newest authorization. */
   lastAuthorization(): string;
   close(): Promise<void>;
 }
@@ -49,7 +52,7 @@ export interface Node {
   readonly store: LossyStore;
 }
 
-/** Whose browser it is. */
+/** The person of the browser. */
 export interface Browser {
   readonly person: string;
 }
@@ -65,7 +68,7 @@ export const ISSUER = 'https://host.example';
 const PROVIDER = 'people';
 export const reference = (id: string) => ({ provider: PROVIDER, id });
 
-/** Of the host's own: at once, so that what comes when depends on nothing but the store. */
+/** The host's own is immediate, so that the order depends only on the store. */
 const hasher: PasswordHasher = {
   hash: async (password) => `sha256$${digest(password)}`,
   async verify(password, hash) {
@@ -91,7 +94,7 @@ export async function openEngine(): Promise<Engine> {
   const created = await createDatabase(folder);
   const open = () => openDatabase(created.url, { directory: folder });
   const first = open();
-  // Two connections of SQLite in one thread would wait for each other for ever.
+  // Two SQLite connections in one thread would wait for each other forever.
   const isFile = first.dialect === 'sqlite';
   const stores = isFile ? [first, first] : [first, open()];
   await migrate(first, oauthServerMigrations);
@@ -119,7 +122,7 @@ export async function openEngine(): Promise<Engine> {
   };
 }
 
-/** Those that there are still, of all that there have been. */
+/** Those that still exist, of all that there have been. */
 async function tablesOf(database: OpenedDatabase): Promise<readonly string[]> {
   const there: string[] = [];
   for (const table of EMPTIED) {
@@ -132,7 +135,7 @@ async function tablesOf(database: OpenedDatabase): Promise<readonly string[]> {
   return there;
 }
 
-/** For making keys alone. */
+/** Only for making keys. */
 const NOBODY: Host = {
   signedIn: async () => null,
   loadAccount: async () => null,
@@ -164,7 +167,7 @@ function serverOn(
     private_key_jwt: true,
     dpop: 'accept',
   });
-  // Whoever has to wait after wrong secrets goes ahead with this draw.
+  // With this draw, a client that must wait after wrong secrets goes ahead.
   return createAuthorizationServer({ publicUrl: ISSUER, config, host, database, clock, random: () => 0 });
 }
 
@@ -250,7 +253,7 @@ function install(
   return installation;
 }
 
-/** The store, each use of which waits for its turn while there are turns. */
+/** The store; each use waits for its turn while turns are given. */
 function inTurn(inner: OpenedDatabase, turnOf: () => Installation['turn']): OpenedDatabase {
   return {
     ...inner,

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { CODE_FAULTS, REFRESH_FAULTS } from './grants.ts';
 
-/** What runs are made of. Numbers choose among what there is when it comes to be, so that what is left of a run after shrinking still means something. */
+/**
+ * The parts of runs. Numbers choose among what exists at that time, so that a shrunk run still has
+ * a meaning.
+ */
 
 const any = fc.nat({ max: 99 });
 const seldom = fc.oneof(
@@ -84,7 +87,7 @@ const numbered = <T extends string>(...kinds: readonly T[]) =>
 const rivals = fc.oneof(exchange, refresh).map((one) => [one, { ...one, byOther: !one.byOther }]);
 const together = fc
   .oneof(
-    // The token in use twice at once: by chance it is one of twenty.
+    // The current token twice at once: by chance it is one of twenty.
     {
       weight: 2,
       arbitrary: refresh.map((one) => [{ ...one, age: 0, byOther: false, wrong: 'none' as const }]),

@@ -3,7 +3,10 @@ import { newKey, type ClientKey } from '../assertions.ts';
 import type { Installation, Node } from './installation.ts';
 import { found, type Settings } from './world.ts';
 
-/** What the clients, the people and the operator of an installation have got to know: by the names that the model has for it. */
+/**
+ * What the clients, the people and the operator of an installation know, under the names of the
+ * model.
+ */
 export interface Known {
   readonly installation: Installation;
   readonly settings: Settings;
@@ -12,9 +15,9 @@ export interface Known {
   readonly tokens: Map<string, KnownTokens>;
   /** The id of each authorization. */
   readonly authorizations: Map<string, KnownAuthorization>;
-  /** The consent screens, as they came. */
+  /** The consent screens, as received. */
   readonly screens: Map<string, Response>;
-  /** Public subjects, by whom they are of: everybody who was erased is somebody else afterwards. */
+  /** Public subjects, by person: an erased person has a new one afterwards. */
   readonly subjects: Map<string, string>;
   readonly erasures: Map<string, number>;
   readonly keySets: Map<string, JSONWebKeySet>;
@@ -23,7 +26,7 @@ export interface Known {
 export interface KnownClient {
   readonly id: string;
   readonly kind: string;
-  /** All that there were, the newest last; none for a client without. */
+  /** All that existed, the newest last; none for a client without. */
   readonly secrets: string[];
   readonly redirectUri: string;
 }
@@ -39,11 +42,11 @@ export interface KnownTokens {
 export interface KnownAuthorization {
   readonly id: string;
   readonly client: string;
-  /** Whose it is, as `subjects` has them. */
+  /** Its owner, as in `subjects`. */
   readonly subject: string;
 }
 
-/** Keys of clients: what they are made of makes no difference from one run to the next. */
+/** Keys of clients: their values make no difference between runs. */
 export const KEYS: Readonly<Record<'assertions' | 'own' | 'other', ClientKey>> = {
   assertions: newKey('ES256', 'assertions'),
   own: newKey('ES256', 'own'),
@@ -79,7 +82,7 @@ export function nodeOf({ installation }: Known, node: number): Node {
   return at;
 }
 
-/** By whom a public subject is known here; what nobody is known by says so. */
+/** The person of a public subject; an unknown one says so. */
 export function subjectNamed({ subjects }: Known, subject: unknown, expected: string): string {
   const known = subjects.get(expected);
   const isOthers = [...subjects].some(([who, each]) => each === subject && who !== expected);
@@ -87,7 +90,7 @@ export function subjectNamed({ subjects }: Known, subject: unknown, expected: st
   return subjects.get(expected) === subject ? expected : `somebody else than ${expected}`;
 }
 
-/** The name of a client that its id stands for. */
+/** The name of the client with this id. */
 export function clientNamed({ clients }: Known, id: unknown): string {
   const one = [...clients].find(([, client]) => client.id === id);
   return one === undefined ? `an unknown client ${String(id)}` : one[0];

@@ -1,6 +1,6 @@
 import type { REFRESH_FAULTS } from './grants.ts';
 
-/** Refresh tokens with something wrong about them: what stands in their place. */
+/** Refresh tokens with a mistake, and the text that replaces them. */
 
 interface Beside {
   /** A refresh token of another authorization. */
@@ -11,7 +11,7 @@ interface Beside {
 
 type Way = (token: string, beside: Beside) => string;
 
-/** The text with the last letter but one changed: the last one may not tell by all its bits. */
+/** The text with the last letter but one changed: not all bits of the last one count. */
 export const altered = (part: string) =>
   `${part.slice(0, -2)}${part.at(-2) === 'x' ? 'y' : 'x'}${part.slice(-1)}`;
 
@@ -20,7 +20,7 @@ function withPart(token: string, at: number, change: (part: string) => string): 
   return parts.with(at, change(parts.at(at) ?? '')).join('.');
 }
 
-/** No authorization is known by these. They are opaque; only their parts between dots are moved about. */
+/** These identify no authorization. They are opaque; only their parts between dots are moved. */
 const UNKNOWN: readonly Way[] = [
   (token) => withPart(token, 1, altered),
   (token) => withPart(token, 0, altered),
@@ -33,9 +33,14 @@ const UNKNOWN: readonly Way[] = [
   (token) => token.split('.').toReversed().join('.'),
   (_, { code }) => code,
 ];
-/** The access token itself is unknown where a refresh token is asked for; the revocation endpoint knows it, and ends it. */
+/**
+ * An access token is unknown as a refresh token; the revocation endpoint recognizes it, and ends
+ * it.
+ */
 const UNKNOWN_TO_REFRESH: readonly Way[] = [...UNKNOWN, (_, { accessToken }) => accessToken];
-/** These say what only a token of the authorization can have said, and are not the one in use. */
+/**
+ * These contain what only a token of the authorization can contain, and are not the current one.
+ */
 const USED: readonly Way[] = [
   (token) => withPart(token, -1, altered),
   (token) => withPart(token, -1, () => ''),
@@ -44,7 +49,7 @@ const USED: readonly Way[] = [
   (token, { other }) => withPart(token, -1, () => altered(other.split('.').at(-1) ?? '')),
 ];
 
-/** What is offered in the place of a refresh token. */
+/** What is presented in place of a refresh token. */
 export function offered(
   token: string,
   wrong: (typeof REFRESH_FAULTS)[number],

@@ -26,9 +26,12 @@ import {
   type SecretSent,
 } from './token-rules.ts';
 
-/** What the documents say of everything that is no token request: each answer that it may have, and what is then. */
+/**
+ * What the documents say about every request except those for tokens: each possible answer, and the
+ * next state.
+ */
 
-/** Offers something to the revocation endpoint (RFC 7009). */
+/** Presents something to the revocation endpoint (RFC 7009). */
 export interface Revocation {
   readonly kind: 'revoke';
   readonly what: 'refresh' | 'access' | 'code' | 'own';
@@ -44,9 +47,9 @@ export interface Revocation {
 export interface LookUp {
   readonly kind: 'introspect' | 'userinfo' | 'api';
   readonly token: string;
-  /** Who introspects; null for the resource server, which may. */
+  /** The introspecting client; null for the resource server, which has the right. */
   readonly as: string | null;
-  /** Whether a token that is bound to a key is presented without a proof. */
+  /** Whether a bound token is presented without a proof. */
   readonly asBearer: boolean;
 }
 
@@ -62,11 +65,11 @@ export interface Reply {
   readonly kind: 'reply';
   readonly question: string;
   readonly allows: boolean;
-  /** What the authorization is called that may come of it. */
+  /** The name of the authorization that may result. */
   readonly family: string;
 }
 
-/** What an operator or the person does. */
+/** Actions of an operator or a person. */
 export type Deed =
   | { readonly kind: 'register'; readonly client: string; readonly as: Client['kind'] }
   | { readonly kind: 'narrow' | 'widen'; readonly client: string; readonly scope: string }
@@ -178,7 +181,9 @@ function introspected(world: World, living: NonNullable<ReturnType<typeof living
   };
 }
 
-/** Who somebody is to applications: another one when everything about them was erased (AS-31.8). */
+/**
+ * A person's identity for applications: a new one after everything about them was erased (AS-31.8).
+ */
 const subjectOf = (world: World, person: string) => `${person} ${found(world.people, person).erasures}`;
 
 /** AS-7, AS-8.7. */
@@ -188,7 +193,7 @@ export function ask(world: World, request: Ask, settings: Settings): readonly Ou
   const isVerified = client.kind !== 'registered';
   return lives(world, id).flatMap((isThere) => {
     const { active } = found(world.people, person);
-    // Whether somebody is signed in first is said for clients that nobody vouches for alone (AS-7.17).
+    // Only for unverified clients the documents say whether sign-in comes first (AS-7.17).
     const signIn = active ? [] : [SIGN_IN];
     // Its redirect URI is gone with the grant.
     if (!isThere || !client.grants.includes('authorization_code')) return only(world, PAGE, ...signIn);
@@ -228,7 +233,7 @@ export function reply(world: World, request: Reply, settings: Settings): readonl
   });
 }
 
-/** The same answer once more; what would be granted now has to be what was granted. */
+/** The same answer again; it must grant now what it granted before. */
 function replyAgain(
   world: World,
   { question: id, allows }: Reply,
@@ -238,7 +243,7 @@ function replyAgain(
   const { answered, expires } = found(world.questions, id);
   const isSame = answered?.allows === allows && now(world) < answered.at + settings.code;
   if (!isSame) return only(world, PAGE);
-  // Too late to be answered it may have been removed.
+  // After its time it may have been removed.
   const gone = expires <= now(world) ? [PAGE] : [];
   const { family } = answered;
   if (family === null) return only(world, redirected('access_denied'), ...gone);
@@ -321,10 +326,10 @@ export function newClient(kind: Client['kind'], world: World): Client {
 
 type Update = Extract<Deed, { readonly client: string }>;
 
-/** Whoever may do something may ask for something. */
+/** A person with the right to do something may be asked for it. */
 const whole = (update: Partial<Client> | null) => (update?.scopes?.length === 0 ? null : update);
 
-/** What an update makes of a client (AS-13.13, AS-30.2); null when it is refused. */
+/** The client after an update (AS-13.13, AS-30.2); null if it is refused. */
 function updated(client: Client, update: Update, at: number): Partial<Client> | null {
   const { kind, scopes, grants } = client;
   if (kind === 'registered') return null;
@@ -335,7 +340,7 @@ function updated(client: Client, update: Update, at: number): Partial<Client> | 
         ? { scopes: scopes.filter((each) => each !== update.scope) }
         : null;
     case 'widen':
-      // A client that can only act for itself has no scope about a person.
+      // A client that only acts for itself has no scope about a person.
       if (isRobot && PERSONAL.includes(update.scope)) return null;
       return { scopes: scopes.includes(update.scope) ? scopes : [...scopes, update.scope] };
     case 'no refresh':
@@ -371,7 +376,7 @@ const familiesOf = (world: World, person: string, client?: string) =>
 const endedAll = (world: World, families: readonly string[]): World =>
   families.reduce((each, family) => ({ ...each, grants: ended(each.grants, family) }), world);
 
-/** AS-31.5. One of which nothing is left may be unknown. */
+/** AS-31.5. An authorization without anything left may be unknown. */
 function revokeAuthorization(world: World, family: string): readonly Outcome[] {
   if (found(world.about, family).erased) return only(world, REFUSED);
   const isGone = isOver(world, family);
@@ -402,7 +407,7 @@ function endPerson(world: World, person: string, erases: boolean): readonly Outc
     for (const family of families) after = changed(after, 'about', family, { erased: true });
     after = changed(after, 'people', person, { erasures: found(world.people, person).erasures + 1 });
   }
-  // Of whom nothing is kept nothing is ended; that may have been removed, and the subject stays for longer.
+  // Without rows there is nothing to end; rows may have been removed, and the subject stays longer.
   return isKnown ? only(after, DONE) : [...only(after, DONE), ...only(world, REFUSED)];
 }
 
@@ -410,7 +415,8 @@ function endPerson(world: World, person: string, erases: boolean): readonly Outc
 function takeBack(world: World, person: string, client: string): readonly Outcome[] {
   if (!found(world.people, person).active) return only(world, SIGN_IN);
   const families = familiesOf(world, person, client);
-  // One that its client may not use now may be taken back all the same: it would live again with the grant.
+  // One that its client may not use now can still be revoked: it would be valid again with the
+  // grant.
   const { grants } = found(world.clients, client);
   const asIfGranted = changed(world, 'clients', client, { grants: [...grants, ...CODE_GRANTS] });
   const listed = families.map((family) => isListed(asIfGranted, family));
@@ -421,7 +427,7 @@ function takeBack(world: World, person: string, client: string): readonly Outcom
   return [...(mayBeThere ? only(after, DONE) : []), ...(isThere ? [] : only(world, { is: 'not there' }))];
 }
 
-/** AS-31.1: each list that may be. */
+/** AS-31.1: each possible list. */
 function listings(world: World, client: string): readonly (readonly string[])[] {
   const families = Object.keys(world.about).filter((family) => clientOf(world, family) === client);
   let lists: readonly (readonly string[])[] = [[]];

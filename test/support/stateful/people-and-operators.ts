@@ -16,10 +16,13 @@ import { CODE_GRANTS, type Ask, type Deed, type Reply } from './other-rules.ts';
 import type { Answer } from './token-rules.ts';
 import { PERSONAL, SCOPES, type ClientKind } from './world.ts';
 
-/** What people do in their browsers, and operators on the console, and what comes of it, in the words of the model. */
+/**
+ * What people do in their browsers, and operators on the console, with the results in the terms of
+ * the model.
+ */
 
 const STATE = 'the-state';
-/** What the consent screen calls each scope. */
+/** The words for each scope on the consent screen. */
 const LABELS: Readonly<Record<(typeof SCOPES)[number], string>> = {
   openid: 'Confirm who you are',
   profile: 'See your profile, such as your name',
@@ -98,7 +101,7 @@ export async function reply(
   return { is: 'code' };
 }
 
-/** Null when it was refused, with nothing changed. */
+/** Null if it was refused, with nothing changed. */
 async function unlessRefused<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;

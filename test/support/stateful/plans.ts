@@ -23,18 +23,18 @@ import {
   type World,
 } from './world.ts';
 
-/** What a command comes to in the world as it is, or null when there is nothing that it could be about. */
+/** The meaning of a command in the current world, or null if there is nothing for it. */
 export type Plan = (model: Model, real: Real) => Promise<void>;
 
 type Of<Does> = Extract<Intent, { readonly does: Does }>;
 
-/** Whom a run begins with, and who comes later. */
+/** Who is there at the start of a run, and who comes later. */
 const PEOPLE: readonly (readonly string[])[] = [Object.values(PERMISSIONS), ['notes:read'], []];
 const MOST = { clients: 7, families: 12 };
 
 const pick = <T>(from: readonly T[], number: number): T | null => from[number % from.length] ?? null;
 
-/** One of the newest few, and before all others those that this would be worth trying on. */
+/** One of the newest few, preferring those for which this has an effect. */
 function likely(world: World, number: number, isWorthIt: (family: string) => boolean): string | null {
   const all = Object.keys(world.grants.families).toReversed();
   const sorted = all.toSorted((one, other) => Number(isWorthIt(other)) - Number(isWorthIt(one)));
@@ -87,12 +87,12 @@ function sentFor(model: Readonly<Model>, intent: Of<'exchange' | 'refresh' | 're
   const proof = kind === 'bound' && 'proof' in intent ? intent.proof : 'own';
   const send = (request: Request): Sent => ({ request, node: node % NODES });
   if (intent.does === 'exchange') {
-    // A key that is not its own is as good at the exchange, and all that is done with it is done with its own.
+    // A key that is not its own is equally good at the exchange, and only its own is used.
     const proved = proof === 'none' ? 'none' : 'own';
     return send({ kind: 'exchange', family, as, secret, wrong: intent.wrong, proof: proved });
   }
   const { wrong, age } = intent;
-  // What is right is right in one way.
+  // There is only one correct way.
   const variant = wrong === 'none' ? 0 : intent.variant;
   if (intent.does === 'revoke' && intent.what === 'code') {
     return send({ kind: 'revoke', what: 'code', family, token: '', as, secret, wrong: 'none', variant });
@@ -130,7 +130,7 @@ function scopeFor(world: World, family: string, choice: number | null): readonly
   return choice === 3 ? all.slice(0, 1) : all.slice(-choice);
 }
 
-/** What a client asks for: all, as little as one, or what it may not. */
+/** What a client requests: everything, as little as one scope, or what it may not have. */
 const ASKED: readonly (readonly string[])[] = [
   SCOPES,
   ['notes:read', 'notes:write'],
@@ -139,7 +139,7 @@ const ASKED: readonly (readonly string[])[] = [
   ['openid', 'profile', 'email', 'notes:read'],
 ];
 
-/** A person is asked, answers, and the client has its tokens: as far as it goes. */
+/** A person is asked, answers, and the client gets its tokens: as far as possible. */
 function connect(model: Readonly<Model>, intent: Of<'connect'>): Plan | null {
   const world = worldOf(model);
   if (Object.keys(world.about).length >= MOST.families) return null;
@@ -150,7 +150,7 @@ function connect(model: Readonly<Model>, intent: Of<'connect'>): Plan | null {
   const { scopes } = found(world.clients, client);
   const wanted = pick(ASKED, intent.scope) ?? SCOPES;
   const allowed = wanted.filter((each) => scopes.includes(each));
-  // Seldom for more than it may.
+  // Rarely for more than it may have.
   const scope = intent.scope < 90 && allowed.length > 0 ? allowed : wanted;
   const node = intent.node % NODES;
   if ((model.down[node] ?? 0) > 0) return null;
@@ -190,7 +190,7 @@ function sentAtOnce(model: Readonly<Model>, intent: Of<'together'>['all'][number
   return request === null ? null : { request, node: intent.node % NODES };
 }
 
-/** Just before and at what ends in time, and much later. */
+/** Just before and exactly at each time limit, and much later. */
 function jumps({ code, access, refresh, consent, retry = code }: Settings): readonly number[] {
   const ends = [code, access, refresh, retry, consent].flatMap((end) => [end - 1, end]);
   return [1, 1, 1, 10, 10, retry, 299, 300, ...ends, access + 3601, DAY, refresh + 3601, 30 * DAY, 91 * DAY];
@@ -361,10 +361,10 @@ function updateFor(world: World, does: UpdateIntent, client: string, two: number
   return { kind: does, client };
 }
 
-/** How many tokens are looked at after each command. */
+/** How many tokens are checked after each command. */
 const SAMPLED = 4;
 
-/** Nothing lives, and nothing died, but by what the model says: of the tokens that were answered some are introspected. */
+/** Tokens live and die exactly as the model says: some of the answered ones are introspected. */
 async function sample(model: Model, real: Real): Promise<void> {
   const node = model.down.findIndex((requests) => requests === 0);
   if (node === -1) return;
@@ -378,7 +378,7 @@ async function sample(model: Model, real: Real): Promise<void> {
   }
 }
 
-/** Whom a run begins with: two people, and two applications. */
+/** The start of a run: two people, and two applications. */
 export async function populate(model: Model, real: Real): Promise<void> {
   const { installation, clients } = real.known;
   const { client: inspector, secret } = await installation.console.clients.create({

@@ -27,13 +27,13 @@ import {
 } from './token-rules.ts';
 import { EMPTY, found, now, type Settings, type World } from './world.ts';
 
-/** Sends what the commands say, and holds each answer against the model. */
+/** Sends the commands, and compares each answer with the model. */
 
 export type Request = TokenRequest | Revocation | LookUp | Ask | Reply | Deed;
 
-/** What befalls the store of a process while a request is answered, and for how many requests to it after that. */
+/** What happens to the store of a process during a request, and for how many later requests. */
 export interface Fault {
-  /** Away from the beginning, or lost with the use that it is asked for, which takes effect or does not. */
+  /** Away from the start, or lost with the requested use, which takes effect or does not. */
   readonly is: 'away' | 'lost before' | 'lost after';
   /** Null: back before the server asks whether the use took effect. */
   readonly staysFor: number | null;
@@ -44,16 +44,16 @@ export interface Sent {
   readonly node: number;
 }
 
-/** What is known of a run by the model, and what it was made of. */
+/** What the model knows about a run, and what the run contained. */
 export interface Model {
   readonly settings: Settings;
-  /** Each world that may be, until an answer decides; never none. */
+  /** Each possible world, until an answer decides; never none. */
   worlds: readonly World[];
   /** For how many requests the store of each process stays away. */
   readonly down: number[];
-  /** Tokens that were answered, the oldest first. */
+  /** Answered tokens, the oldest first. */
   readonly held: string[];
-  /** Those of them that came with a refresh token. */
+  /** Those of them with a refresh token. */
   readonly refreshable: string[];
   /** Consent screens that were shown. */
   readonly shown: string[];
@@ -61,14 +61,14 @@ export interface Model {
   readonly log: string[];
 }
 
-/** How often something happened, in all runs. */
+/** How often each thing happened, in all runs. */
 export interface Counts {
   commands: number;
   requests: number;
   together: number;
   samples: number;
   faults: number;
-  /** Most worlds at once. */
+  /** The largest number of worlds. */
   worlds: number;
   readonly answers: Record<string, number>;
 }
@@ -85,7 +85,7 @@ export const createCounts = (): Counts => ({
 
 export interface Real {
   readonly known: Known;
-  /** Draws whose turn it is where several requests are answered at once. */
+  /** The draws that order simultaneous requests. */
   readonly scheduler: fc.Scheduler;
   readonly counts: Counts;
 }
@@ -103,7 +103,7 @@ export const NODES = 2;
 
 const UNAVAILABLE = refused(503, 'temporarily_unavailable');
 
-/** What the documents say of a request that comes alone to a process whose store is there. */
+/** What the documents say about a single request to a process with its store. */
 function rules(world: World, { request, node }: Sent, settings: Settings): readonly Outcome[] {
   if (isDeed(request)) return deedRules(world, request);
   switch (request.kind) {
@@ -146,7 +146,7 @@ function send({ known }: Real, model: Model, { request, node }: Sent): Promise<A
   return reply(known, request, found(worldOf(model).questions, request.question), node);
 }
 
-/** Nothing of ours was done: 503, or a refusal that needs nothing of the store. */
+/** Nothing was done: 503, or a refusal that needs no store. */
 function whileAway(world: World, sent: Sent, settings: Settings): readonly Outcome[] {
   const unneeded = rules(world, sent, settings).filter(
     ({ answer, world: after }) => after === world && answer.is === 'refused' && answer['status'] === 400,
@@ -154,7 +154,10 @@ function whileAway(world: World, sent: Sent, settings: Settings): readonly Outco
   return [{ answer: UNAVAILABLE, world }, ...unneeded];
 }
 
-/** Nobody knows: it took effect, and the process keeps the answer for the same request, or it did not (AS-18.9, AS-18.24). */
+/**
+ * Unknown: it took effect and the process keeps the answer for the same request, or it did not
+ * (AS-18.9, AS-18.24).
+ */
 function inDoubt(world: World, sent: Sent, settings: Settings): readonly Outcome[] {
   const { request, node } = sent;
   const happened = rules(world, sent, settings).flatMap(({ answer, world: after }) => {
@@ -174,7 +177,7 @@ function inDoubt(world: World, sent: Sent, settings: Settings): readonly Outcome
   return [{ answer: UNAVAILABLE, world }, ...happened];
 }
 
-/** How long a process keeps an answer that it could not give, in seconds (AS-18.24). */
+/** How long a process keeps an undelivered answer, in seconds (AS-18.24). */
 const KEPT_FOR = 300;
 
 /** Sends one request to a process, with or without a fault of its store. */
@@ -204,7 +207,8 @@ export async function sendOne(
     if (befalls.staysFor !== null) return inDoubt(world, sent, model.settings);
     const notDone = { answer: UNAVAILABLE, world };
     if (befalls.is === 'lost before') return [notDone];
-    // It is asked whether the use took effect: of one that was refused that is all that is known, and it is for whoever asks again.
+    // It asks whether the use took effect: for a refused one that is all that is known, and the
+    // answer is for a repetition.
     const answered = rules(world, sent, model.settings);
     return answered.some(({ answer: { is } }) => is === 'refused') ? [...answered, notDone] : answered;
   };
@@ -219,7 +223,9 @@ export async function sendOne(
   settle(model, real, [sent], [answer], model.worlds.flatMap(outcomes), happened);
 }
 
-/** What is no request to a process; those of people and of whoever registers are not sent while its store is away. */
+/**
+ * Not a request to a process; people and registering clients send nothing while its store is away.
+ */
 const onConsole = ({ kind }: Request) => !OF_APPLICATIONS.has(kind);
 const OF_APPLICATIONS: ReadonlySet<string> = new Set([
   'exchange',
@@ -231,16 +237,19 @@ const OF_APPLICATIONS: ReadonlySet<string> = new Set([
   'api',
 ]);
 
-/** The store of a process is away for so many more requests. */
+/** The store of a process is away for this many more requests. */
 function comesBack(model: Model, real: Real, node: number, requests: number): void {
   model.down[node] = requests;
   nodeOf(real.known, node).store.isAway = requests > 0;
 }
 
-/** Sends several at the same moment: there has to be an order in which they could have been answered, one after the other. */
+/**
+ * Sends several at the same moment: some order of them, one after the other, must explain the
+ * answers.
+ */
 export async function sendTogether(model: Model, real: Real, all: readonly Sent[]): Promise<void> {
   const { installation } = real.known;
-  // Which of the requests has the store next is drawn, statement by statement, and is the same when the run is repeated.
+  // The order of statements at the store is drawn, and is the same when the run is repeated.
   installation.turn = () => real.scheduler.schedule(Promise.resolve());
   const answering = Promise.all(all.map((sent) => send(real, model, sent)));
   const answers = await real.scheduler.waitFor(answering).finally(() => (installation.turn = null));
@@ -270,7 +279,7 @@ function orders(indexes: readonly number[]): readonly (readonly number[])[] {
   );
 }
 
-/** Keeps the worlds in which this would have been answered so. */
+/** Keeps the worlds in which this would have been the answer. */
 function settle(
   model: Model,
   real: Real,
@@ -313,7 +322,7 @@ class NotAsSpecified extends Error {
   }
 }
 
-/** All that was sent in this run, one line for each. */
+/** Everything that was sent in this run, one line each. */
 export function told({ log }: Model): string {
   return log.map((line, index) => `  ${index + 1}. ${line}`).join('\n');
 }

@@ -12,11 +12,14 @@ import {
   type World,
 } from './world.ts';
 
-/** What the documents say of a request to the token endpoint (AS-5, AS-9, AS-24, AS-30): each answer that it may have, and what is then. */
+/**
+ * What the documents say about a request to the token endpoint (AS-5, AS-9, AS-24, AS-30): each
+ * possible answer, and the next state.
+ */
 
-/** Which of its secrets a client sends, where it has any. */
+/** The secret that a client sends, if it has any. */
 export type SecretSent = 'current' | 'previous' | 'wrong';
-/** Of a client whose tokens are bound to a key: which one it proves. */
+/** The key that a client with bound tokens proves. */
 export type Proved = 'own' | 'other' | 'none';
 
 interface FromClient {
@@ -32,15 +35,15 @@ export interface Exchange extends FromClient {
   readonly proof: Proved;
 }
 
-/** Offers a refresh token to the token endpoint, or to the revocation endpoint. */
+/** Presents a refresh token to the token endpoint, or to the revocation endpoint. */
 export interface Refresh extends FromClient {
   readonly kind: 'refresh';
   readonly family: string;
   readonly token: string;
   readonly wrong: (typeof REFRESH_FAULTS)[number];
-  /** In which way it is wrong. */
+  /** The mistake in it. */
   readonly variant: number;
-  /** Null to say nothing of it. */
+  /** Null to leave it out. */
   readonly scope: readonly string[] | null;
   readonly proof: Proved;
 }
@@ -54,8 +57,8 @@ export interface Credentials extends FromClient {
 export type TokenRequest = Exchange | Refresh | Credentials;
 
 /**
- * What is answered: `tokens` with their name (one use gives the same, however often it is answered), `refused` with status and error, and
- * so on.
+ * The answer: `tokens` with their name (a repeated answer of one use has the same), `refused` with
+ * status and error, and so on.
  */
 export interface Answer {
   readonly is: string;
@@ -73,7 +76,9 @@ const INVALID_GRANT = refused(400, 'invalid_grant');
 const INVALID_SCOPE = refused(400, 'invalid_scope');
 export const UNAUTHORIZED_CLIENT = refused(400, 'unauthorized_client');
 
-/** What the tokens are called that a use gives: those of a code end with 1, and each refresh counts on. */
+/**
+ * The name of the tokens that a use gives: those of a code end with 1, and each refresh counts on.
+ */
 export function givenBy(request: TokenRequest): string {
   if (request.kind === 'credentials') return request.gives;
   if (request.kind === 'exchange') return `${request.family}.1`;
@@ -81,13 +86,13 @@ export function givenBy(request: TokenRequest): string {
   return `${family}.${Number(count) + 1}`;
 }
 
-/** All that makes it the same request when it comes again (decision 9). */
+/** Everything that makes a repeated request the same (decision 9). */
 export function sameness(request: TokenRequest): string {
   const { secret: _, ...asked } = request;
   return JSON.stringify(asked);
 }
 
-/** Whether the client is let in, as far as its lapsing is certain (AS-5.8, AS-9.1). */
+/** Whether the client authenticates, as far as its end is certain (AS-5.8, AS-9.1). */
 export function isLetIn(world: World, { as, secret }: FromClient): readonly boolean[] {
   const { kind, previousUntil } = found(world.clients, as);
   const hasSecret = kind === 'web' || kind === 'robot';
@@ -138,7 +143,7 @@ function exchange(world: World, request: Exchange, settings: Settings): readonly
   // It was sent to a redirect URI that is gone with the grant.
   if (mayNot.length > 0) return unchanged(spent, INVALID_GRANT, ...mayNot);
   const scopes = inForce(world, family);
-  // Whether that spends the code is said nowhere.
+  // The documents do not say whether that spends the code.
   if (scopes.length === 0) return [world, spent].flatMap((each) => unchanged(each, INVALID_SCOPE));
   if (client.kind === 'bound' && proof === 'none') {
     return unchanged(world, refused(400, 'invalid_dpop_proof'));
@@ -155,7 +160,8 @@ function refresh(world: World, request: Refresh, settings: Settings): readonly O
   const grants = grantsFor(world, family);
   const { client: owner, current, currentExpires, ended } = found(grants.families, family);
   if (erased || wrong === 'unknown' || owner !== as) return unchanged(world, INVALID_GRANT);
-  // Whoever has the token alone of a client that proves a key can neither use it nor end anything by it.
+  // A thief with only the token of a client that proves a key can neither use it nor end anything
+  // with it.
   if (client.kind === 'bound' && proof !== 'own') return unchanged(world, INVALID_GRANT);
 
   const gives = givenBy(request);
@@ -196,7 +202,7 @@ function issue(world: World, state: State, { as, family, gives, scopes }: Issued
   return [{ answer: tokensOf(after, gives, as, scopes), world: after }];
 }
 
-/** A client without the grant gets no refresh token beside the access token. */
+/** A client without the grant gets no refresh token with the access token. */
 function withoutRefresh(world: World, state: State, family: string, as: string): State {
   if (found(world.clients, as).grants.includes('refresh_token')) return state;
   const without = { ...found(state.families, family), current: null, currentExpires: 0, previous: null };
@@ -217,8 +223,9 @@ function tokensOf(world: World, name: string, as: string, scopes: readonly strin
 }
 
 /**
- * A use took effect, and nobody was told: the same request has its answer now, once (AS-18.24). Null where it goes its usual way, since the
- * authorization has ended or gone on meanwhile.
+ * A use took effect without a delivered answer: the same request gets its answer now, once
+ * (AS-18.24). Null if it takes the usual way, because the authorization has ended or continued
+ * meanwhile.
  */
 function answeredLate(world: World, request: Exchange | Refresh, kept: Kept): readonly Outcome[] | null {
   const { family, gives, isCode } = kept;
@@ -265,14 +272,14 @@ function credentials(
   return [{ answer, world: changed(world, 'own', gives, token) }];
 }
 
-/** A use of a client that registered itself is written down (AS-22.7). */
+/** A use of a self-registered client is recorded (AS-22.7). */
 function noted(world: World, client: string): World {
   return found(world.clients, client).kind === 'registered'
     ? changed(world, 'clients', client, { used: now(world) })
     : world;
 }
 
-/** What the model of grants says is then; who may sign in is said elsewhere. */
+/** The next state according to the model of grants; who may sign in is elsewhere. */
 export function withGrants(world: World, state: State): World {
   return { ...world, grants: { ...state, active: true } };
 }

@@ -1,12 +1,15 @@
 import { isGood, NOTHING, type Lifetimes, type State } from './grants.ts';
 
 /**
- * What there is at one moment, as docs/specification.md tells it: clients, people, questions, authorizations and their tokens, all by
- * names. What becomes of a code and of tokens (AS-5) is `grants.ts`, which the histories are held against, too; here is
- * what is around it.
+ * The state at one moment according to docs/specification.md: clients, people, questions,
+ * authorizations and their tokens, all by name. `grants.ts` has the rules of codes and tokens
+ * (AS-5), which the histories use too; the rest is here.
  */
 export interface World {
-  /** Authorizations, their access tokens, and the time in seconds. Who may sign in and who is revoked is said below. */
+  /**
+   * Authorizations, their access tokens, and the time in seconds. Who may sign in and who is
+   * revoked is below.
+   */
   readonly grants: State;
   readonly about: Readonly<Record<string, About>>;
   /** The scopes that each access token was issued with. */
@@ -16,11 +19,14 @@ export interface World {
   readonly clients: Readonly<Record<string, Client>>;
   readonly people: Readonly<Record<string, Person>>;
   readonly questions: Readonly<Record<string, Question>>;
-  /** Uses that took effect and were answered 503: the process keeps the answer for the same request (AS-18.24). */
+  /**
+   * Uses that took effect and got 503: the process keeps the answer for the same request
+   * (AS-18.24).
+   */
   readonly kept: readonly Kept[];
 }
 
-/** Of an authorization what its codes and tokens do not say. */
+/** What the codes and tokens of an authorization do not show. */
 export interface About {
   readonly person: string;
   readonly scopes: readonly string[];
@@ -35,8 +41,8 @@ export interface OwnToken {
 }
 
 /**
- * How a client proves itself: by a secret, by nothing, by assertions of its own key, by nothing and with tokens that are bound to a key;
- * `registered` is a public one that registered itself.
+ * How a client authenticates: with a secret, with nothing, with assertions of its own key, with
+ * nothing and bound tokens; `registered` is a public one that registered itself.
  */
 export const CLIENT_KINDS = ['web', 'spa', 'keyed', 'bound', 'registered', 'robot'] as const;
 export type ClientKind = (typeof CLIENT_KINDS)[number];
@@ -46,18 +52,18 @@ export interface Client {
   readonly scopes: readonly string[];
   readonly grants: readonly string[];
   readonly revoked: boolean;
-  /** Of the secret: which it is now, and until when the one before is accepted. */
+  /** Its current secret, and until when the previous one is accepted. */
   readonly secret: number;
   readonly previousUntil: number;
   readonly registered: number;
-  /** When it was last used; null when it was not. */
+  /** When it was last used; null if never. */
   readonly used: number | null;
 }
 
 export interface Person {
   readonly active: boolean;
   readonly permissions: readonly string[];
-  /** How often everything about them was erased: then they are somebody else to applications. */
+  /** How often everything about them was erased: applications then see a new person. */
   readonly erasures: number;
 }
 
@@ -68,7 +74,7 @@ export interface Question {
   readonly scopes: readonly string[];
   readonly expires: number;
   readonly open: boolean;
-  /** What was answered; absent where nothing was, or it was forgotten. */
+  /** The answer; absent if there was none, or it was forgotten. */
   readonly answered?: Answered | null;
 }
 
@@ -81,24 +87,24 @@ export interface Answered {
 
 export interface Kept {
   readonly node: number;
-  /** What the request was, all of it. */
+  /** The whole request. */
   readonly request: string;
-  /** What the tokens are called that it was to be answered with. */
+  /** The name of the tokens in its answer. */
   readonly gives: string;
   readonly family: string;
   readonly isCode: boolean;
   readonly until: number;
 }
 
-/** What an installation is configured with. */
+/** The configuration of an installation. */
 export interface Settings extends Lifetimes {
   /** `consent_ttl`, in seconds. */
   readonly consent: number;
 }
 
-/** Every scope that is offered, in the order in which they are asked for. */
+/** Every offered scope, in the order of requests. */
 export const SCOPES = ['openid', 'profile', 'email', 'notes:read', 'notes:write'] as const;
-/** What a person has to hold for a scope; the others need nothing. */
+/** The permission that a scope needs; the others need none. */
 export const PERMISSIONS: Readonly<Record<string, string>> = {
   'notes:read': 'notes:read',
   'notes:write': 'notes.edit',
@@ -140,7 +146,7 @@ export function both(some: readonly string[], others: readonly string[]): readon
   return some.filter((each) => others.includes(each));
 }
 
-/** Those of the scopes whose permission the person holds (AS-8.7, AS-10.4, AS-12.4). */
+/** The scopes whose permission the person holds (AS-8.7, AS-10.4, AS-12.4). */
 export function heldBy({ people }: World, person: string, scopes: readonly string[]): readonly string[] {
   const { permissions } = found(people, person);
   return scopes.filter((scope) => {
@@ -149,7 +155,7 @@ export function heldBy({ people }: World, person: string, scopes: readonly strin
   });
 }
 
-/** Whether a client that registered itself has ended for want of use (AS-22.7): a use is written down once a day. */
+/** Whether an unused self-registered client has ended (AS-22.7): a use is recorded once a day. */
 function lapsed({ kind, used, registered }: Client, at: number): boolean | 'perhaps' {
   if (kind !== 'registered') return false;
   if (used === null) return at >= registered + DAY;
@@ -157,7 +163,10 @@ function lapsed({ kind, used, registered }: Client, at: number): boolean | 'perh
   return at >= used + 91 * DAY ? true : 'perhaps';
 }
 
-/** Whether there is such a client still; more than one answer only where a day more or less is the server's own matter. */
+/**
+ * Whether the client still exists; more than one answer only if a day more or less is up to the
+ * server.
+ */
 export function lives(world: World, name: string): readonly boolean[] {
   const client = found(world.clients, name);
   if (client.revoked) return [false];
@@ -165,7 +174,7 @@ export function lives(world: World, name: string): readonly boolean[] {
   return ended === 'perhaps' ? [true, false] : [!ended];
 }
 
-/** Those of the authorization's scopes that its client is still registered for (AS-30.3). */
+/** The scopes of the authorization for which its client is still registered (AS-30.3). */
 export function inForce(world: World, family: string): readonly string[] {
   const client = found(world.clients, clientOf(world, family));
   return both(found(world.about, family).scopes, client.scopes);
@@ -175,13 +184,13 @@ export function clientOf({ grants }: World, family: string): string {
   return found(grants.families, family).client;
 }
 
-/** The authorizations as the model of grants takes them, where it is asked about this one. */
+/** The authorizations as the model of grants takes them, for a question about this one. */
 export function grantsFor(world: World, family: string): State {
   const { active } = found(world.people, found(world.about, family).person);
   return { ...world.grants, active, revokedClients: [] };
 }
 
-/** What an access token says of whoever presents it; null when it is none. */
+/** What an access token says about its presenter; null if it is invalid. */
 export interface Living {
   readonly client: string;
   /** Null for the client itself. */
@@ -215,8 +224,8 @@ export function livingToken(world: World, token: string, settings: Settings): Li
 }
 
 /**
- * Whether an authorization is listed as one that lives (AS-31.1); both where it is not said, such as of one whose code was spent and
- * gave nothing.
+ * Whether an authorization is listed as living (AS-31.1); both if the documents do not say, as for
+ * a spent code without tokens.
  */
 export function isListed(world: World, family: string): readonly boolean[] {
   const { client, codeSpent, codeExpires, current, currentExpires, ended } = found(

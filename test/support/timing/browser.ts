@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** A browser without a network: it keeps the cookies that answers set, whatever their path. */
+/** A browser without a network: it keeps the cookies of answers, whatever their path. */
 export interface Browser {
   /** As a header field. */
   cookies(): string;
@@ -29,7 +29,7 @@ export function openBrowser({ url, send }: World): Browser {
   };
 }
 
-/** The values of hidden fields of a page, of the first form that has `about` in it. */
+/** The hidden fields of the first form on a page that contains `about`. */
 export function fieldsOf(html: string, about = ''): Readonly<Record<string, string>> {
   const form = html.match(/<form\b[\s\S]*?<\/form>/g)?.find((each) => each.includes(about)) ?? '';
   const fields = form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g);

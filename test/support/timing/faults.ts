@@ -1,19 +1,22 @@
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** What somebody might get wrong, planted into the built files as they are loaded; `dist` stays as it is. */
+/** Possible mistakes, planted into the built files as they are loaded; `dist` stays unchanged. */
 export interface Fault {
   readonly name: string;
-  /** A text that is there once in the built files, and what takes its place. */
+  /** A text that occurs once in the built files, and its replacement. */
   readonly edits: readonly (readonly [text: string, replacement: string])[];
-  /** The row that it shows in, as the beginning of its name and of its first class. */
+  /** The row that finds it, as the beginning of its name and of its first class. */
   readonly row: string;
   readonly classes?: string;
-  /** Whether the time shows it, beside what is counted: at length where it takes more than a short run, or one of its kind is enough. */
+  /**
+   * Whether the time shows it too, besides the count: only in the long form if it takes longer than
+   * a short run, or another of its kind is enough.
+   */
   readonly inTime: 'no' | 'yes' | 'at length';
-  /** What it leaves out is the slow hash, which is measured then. */
+  /** It skips the slow hash, which is measured then. */
   readonly isHash?: boolean;
-  /** Whether the count shows it; it does unless it is said. */
+  /** Whether the count shows it; true by default. */
   readonly inCount?: boolean;
 }
 
@@ -21,7 +24,7 @@ const VERIFY = 'const verifying = inFlight.get(proof) ?? verifySlowly(client, ha
 const DECOY = 'decoy ??= await passwordHasher.hash(randomToken());';
 const COMPARE = 'return left.length === right.length && timingSafeEqual(left, right);';
 
-/** Takes this many nanoseconds for each byte that is right, up to the first that is wrong. */
+/** Takes this many nanoseconds for each correct byte, up to the first wrong one. */
 const byteByByte = (nanoseconds: number) => `
   let same = 0;
   while (same < left.length && left[same] === right[same]) same += 1;
@@ -166,7 +169,10 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** For what is loaded after this. Returns how many of the edits were made: a text that is no longer there is no fault. */
+/**
+ * For modules that are loaded afterwards. Returns how many of the edits were made: a missing text
+ * is not a fault.
+ */
 export function plant({ edits }: Pick<Fault, 'edits'>): () => number {
   const packages = fileURLToPath(new URL('../../../packages/', import.meta.url));
   const isBuilt = (file: string) => file.startsWith(packages) && /[\\/]dist[\\/]/.test(file);

@@ -3,13 +3,14 @@ import { syncBuiltinESMExports } from 'node:module';
 import { StatementSync } from 'node:sqlite';
 
 /**
- * What work a request costs, entry by entry: each call of what is slow or compares secrets, and each statement of SQLite. Two requests of
- * the same entries differ by nanoseconds; a return that comes too early leaves some out. It counts calls from everything in this process.
+ * The work of a request, entry by entry: each call of a slow function or a comparison of secrets,
+ * and each statement of SQLite. Two requests with the same entries differ by nanoseconds; an early
+ * return omits some. It counts calls from everything in this process.
  */
 export interface Ledger {
-  /** The entries while this is done, sorted. */
+  /** The entries during this work, sorted. */
   of(work: () => Promise<unknown>): Promise<readonly string[]>;
-  /** Gives Node its own functions back. */
+  /** Restores Node's own functions. */
   remove(): void;
 }
 
@@ -17,7 +18,7 @@ type Arguments = readonly unknown[];
 
 const PBKDF2 = 'pbkdf2 of ';
 
-/** What is written of a call, by the name of the function in `node:crypto`. */
+/** The entry for a call, by the name of the function in `node:crypto`. */
 const CALLS: Readonly<Record<string, (given: Arguments) => string>> = {
   timingSafeEqual: ([one]) => `timingSafeEqual ${(one as Uint8Array).length}`,
   createHmac: ([algorithm]) => `createHmac ${String(algorithm)}`,
@@ -76,7 +77,7 @@ export function keepLedger(): Ledger {
   };
 }
 
-/** Iterations as a sum: however they are parted, they take the same time. */
+/** Iterations as a sum: any partition takes the same time. */
 function summed(entries: readonly string[]): readonly string[] {
   const derived = entries.filter((entry) => entry.startsWith(PBKDF2));
   const iterations = derived.reduce((sum, entry) => sum + Number(entry.slice(PBKDF2.length)), 0);

@@ -3,7 +3,7 @@ import { isImported } from './rows.ts';
 import type { Row } from './rows/row.ts';
 import { startWorld, type World } from './world.ts';
 
-/** What differs in the work of the two classes of a row, in words; empty when nothing does. */
+/** The difference in the work of the two classes of a row, in words; empty if there is none. */
 export async function differencesOf(row: Row, world: World): Promise<readonly string[]> {
   const pair = await row.prepare(world);
   const ledger = keepLedger();
@@ -31,7 +31,7 @@ export async function differencesOf(row: Row, world: World): Promise<readonly st
   }
 }
 
-/** What differs when each of the two is the very first request of a process. */
+/** The difference if each of the two is the very first request of a process. */
 export async function firstDifferencesOf(row: Row): Promise<readonly string[]> {
   const works: (readonly string[])[] = [];
   for (const which of [0, 1] as const) {
@@ -45,7 +45,7 @@ export async function firstDifferencesOf(row: Row): Promise<readonly string[]> {
   return compared(row, works);
 }
 
-/** What differs when the same request comes twice at once. */
+/** The difference if the same request comes twice at once. */
 export async function differencesAtOnce(row: Row): Promise<readonly string[]> {
   const world = await startWorld({ hashing: 'argon2id', takesImported: false });
   const { requests } = await row.prepare(world);
@@ -66,10 +66,10 @@ export async function differencesAtOnce(row: Row): Promise<readonly string[]> {
   }
 }
 
-/** Rows whose requests are slow where nothing is known yet, or where the same is asked already. */
+/** Rows whose requests are slow if nothing is cached yet, or the same is already in progress. */
 export const isSlow = ({ name }: Row): boolean => name === 'Client, Basic' || name === 'Sign-in, account';
 
-/** All that differs in the work of a row, in a server of its own. */
+/** Every difference in the work of a row, in its own server. */
 export async function workOf(row: Row): Promise<readonly string[]> {
   const world = await startWorld({ hashing: 'argon2id', takesImported: isImported(row) });
   try {
@@ -101,7 +101,7 @@ function moreOf(
   });
 }
 
-/** The status, and what JSON says; a page has a nonce, and shows what was typed. */
+/** The status, and the JSON; a page has a nonce, and shows the typed text. */
 async function answerOf(response: Response): Promise<readonly unknown[]> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   const text = await response.text();

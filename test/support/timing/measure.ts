@@ -1,6 +1,6 @@
 import type { Pair } from './rows/row.ts';
 
-/** The difference between two classes, in nanoseconds: above zero where the first takes longer. */
+/** The difference between two classes, in nanoseconds: above zero if the first takes longer. */
 export interface Estimate {
   readonly difference: number;
   /** Half of the 99 % interval. */
@@ -10,12 +10,15 @@ export interface Estimate {
   readonly takes: number;
 }
 
-/** Of the differences, this share is left out at each end: what the machine did meanwhile, and the garbage collector. */
+/**
+ * This share of the differences is left out at each end: other work of the machine, and the garbage
+ * collector.
+ */
 const TRIMMED = 0.25;
 /** Of the normal distribution: 99 %. */
 const QUANTILE = 2.576;
 
-/** Sends both, in an order drawn for each pair, so that what comes first, or drifts, is as often of the one as of the other. */
+/** Sends both, in a random order for each pair, so that order and drift affect both equally. */
 export async function timePairs(
   { requests }: Pair,
   send: (request: Request) => Promise<Response>,
@@ -41,8 +44,9 @@ export async function timePairs(
 }
 
 /**
- * The trimmed mean of the paired differences, with the interval of Yuen: by the winsorized deviation. With the order drawn, differences
- * are symmetric about zero where there is none, whatever else runs on the machine.
+ * The trimmed mean of the paired differences, with Yuen's interval: by the winsorized deviation.
+ * With a random order, differences are symmetric about zero if there is none, whatever else runs on
+ * the machine.
  */
 export function estimate(differences: Float64Array, times: Float64Array): Estimate {
   const sorted = Float64Array.from(differences).sort();

@@ -6,7 +6,7 @@ import { SEALED } from './rows/sealed.ts';
 import { SIGN_INS } from './rows/sign-ins.ts';
 import { TOKENS } from './rows/tokens.ts';
 
-/** Everything that is compared and must not tell. */
+/** Every comparison that must not reveal anything. */
 export const ROWS: readonly Row[] = [
   ...CLIENTS,
   ...SIGN_INS,
@@ -16,5 +16,5 @@ export const ROWS: readonly Row[] = [
   ...SEALED,
 ];
 
-/** Rows about secrets that were hashed elsewhere: they need a server that takes those. */
+/** Rows about secrets that were hashed elsewhere: they need a server that accepts those. */
 export const isImported = ({ name }: Row): boolean => name.startsWith('Imported');

@@ -4,9 +4,9 @@ import { isImported } from './rows.ts';
 import type { Row } from './rows/row.ts';
 import { startWorld, type Hashing, type World } from './world.ts';
 
-/** A row as it was measured. */
+/** A measured row. */
 export interface Measured extends Estimate {
-  /** Whether the interval lies beyond the row's limit. */
+  /** Whether the interval is beyond the row's limit. */
   readonly isBeyond: boolean;
 }
 
@@ -15,24 +15,24 @@ export interface RunOptions {
   /** How many pairs at a time. */
   readonly pairs: number;
   /**
-   * A difference is believed when so many rounds have found it beyond the limit, on the same side, each of twice as many pairs as the one
-   * before.
+   * A difference is believed when this many rounds have found it beyond the limit, on the same
+   * side, each with twice as many pairs as the previous one.
    */
   readonly rounds: number;
-  /** A round goes on until the interval is no wider than this to either side, in nanoseconds, */
+  /** A round continues until the interval is no wider than this to either side, in nanoseconds, */
   readonly precision?: number;
-  /** or until so many milliseconds have passed; none unless given. */
+  /** or until this many milliseconds have passed; unlimited unless given, */
   readonly during?: number;
-  /** or until it lies beyond the row's limit: for what is known to, on a machine that has much else to do. */
+  /** or until it is beyond the row's limit: for a known difference, on a busy machine. */
   readonly untilBeyond?: boolean;
   /** Over HTTP, through a socket of this machine. */
   readonly overHttp?: boolean;
 }
 
-/** Until the compiler has seen the way. */
+/** Until the compiler has optimized this path. */
 const WARM_UP = 100;
 
-/** Measures a row in a server of its own. */
+/** Measures a row in its own server. */
 export async function measureRow(row: Row, options: RunOptions): Promise<Measured> {
   const world = await startWorld({ hashing: options.hashing ?? 'none', takesImported: isImported(row) });
   try {
@@ -42,7 +42,7 @@ export async function measureRow(row: Row, options: RunOptions): Promise<Measure
   }
 }
 
-/** The same in a server that there is. */
+/** The same in an existing server. */
 export async function measureIn(
   world: World,
   row: Row,
@@ -100,7 +100,7 @@ async function openDoor({ application, url }: World) {
   return {
     send(request: Request): Promise<Response> {
       const at = request.url.replace(url, `http://localhost:${running.port}`);
-      // The headers of the request, and the address that the server is known by outside.
+      // The headers of the request, and the public address of the server.
       return fetch(new Request(at, request), { redirect: 'manual' });
     },
     close: () => running.close(),

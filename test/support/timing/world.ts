@@ -24,14 +24,15 @@ import { hashingWith, withHasher } from '../hashers.ts';
 import { ensureSigningKey } from '../signing-key.ts';
 
 /**
- * The portal of the examples in this process, with everything switched on that compares something, on SQLite, without a socket: a request
- * is a call. Nothing is slowed down, however many fail, and the clock stands still.
+ * The portal of the examples in this process, with every option that compares something, on SQLite,
+ * without a socket: a request is a function call. Failures are never slowed down, and the clock
+ * stands still.
  */
 export interface World {
   readonly url: string;
   readonly application: Application;
   readonly server: AuthorizationServer;
-  /** Milliseconds since 1970: the time that it always is. */
+  /** Milliseconds since 1970: the fixed time. */
   readonly now: number;
   readonly hasher: PasswordHasher;
   readonly send: (request: Request) => Promise<Response>;
@@ -39,25 +40,28 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** What an imported secret may have been hashed with. */
+/** The hash of an imported secret. */
 export const ITERATIONS = 10;
 export const PERMISSION = 'portal:administer';
 export const ADA = 'ada@example.com';
-/** Nobody has signed in to hers before; as long as the next. */
+/** Her account has never been signed in to; as long as the next. */
 export const ALICE = 'alice@example.com';
 /** Her account is suspended. */
 export const GRACE = 'grace@example.com';
 export const PASSWORD = 'portico';
 
 /**
- * `argon2id` is the kit's, with little memory. `none` is no slow hash at all: what is around it is seen best without it, and that it is
- * called is counted elsewhere.
+ * `argon2id` is the kit's, with little memory. `none` is no slow hash: it shows the rest best, and
+ * the call itself is counted elsewhere.
  */
 export type Hashing = 'argon2id' | 'none';
 
 export interface WorldOptions {
   readonly hashing: Hashing;
-  /** Whether secrets may have been hashed elsewhere by PBKDF2, which every unknown secret costs then. */
+  /**
+   * Whether secrets may have been hashed elsewhere by PBKDF2, which every unknown secret then
+   * costs.
+   */
   readonly takesImported: boolean;
 }
 

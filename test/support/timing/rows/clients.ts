@@ -20,7 +20,7 @@ import {
 
 type Offered = (client: NewClient) => readonly [id: string, secret: string];
 
-/** Two secrets offered by Basic to the token endpoint; `known` changes the client before. */
+/** Two secrets sent with Basic to the token endpoint; `known` changes the client before. */
 function ofSecrets(
   name: string,
   classes: readonly [string, string],
@@ -44,7 +44,9 @@ function ofSecrets(
 const wrong: Offered = ({ id }) => [id, random()];
 const unknown: Offered = () => [hex(), random()];
 
-/** Its secret was verified before, so that what is offered is held against what is remembered first. */
+/**
+ * Its secret was verified before, so that the sent one is compared with the remembered one first.
+ */
 async function usedClient(world: World): Promise<NewClient> {
   const client = await newClient(world);
   const answer = await world.send(post(world, '/oauth/token', REFRESHING, basic(client.id, client.secret)));
@@ -58,7 +60,7 @@ async function rotatingClient(world: World): Promise<NewClient> {
   return client;
 }
 
-/** One whose secret another server kept as this hash of a hash. */
+/** One whose secret another server stored as this hash of a hash. */
 async function importedClient(world: World, kept: string, digest: string): Promise<NewClient> {
   const client = await newClient(world);
   const hash = kept + (await world.hasher.hash(digest));

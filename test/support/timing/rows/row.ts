@@ -2,36 +2,45 @@ import { randomBytes } from 'node:crypto';
 import type { ClientRegistration } from 'portico';
 import type { World } from '../world.ts';
 
-/** Two requests that are refused in the same words, whose time must not say which of the two was sent. */
+/**
+ * Two requests that are refused in the same words, whose time must not reveal which of the two was
+ * sent.
+ */
 export interface Row {
   readonly name: string;
-  /** What the requests of the two classes offer. */
+  /** What the requests of the two classes send. */
   readonly classes: readonly [string, string];
-  /** Entries of the ledger that both must have, besides having the same: a comparison that is left out in both is none. */
+  /**
+   * Ledger entries that both must have, besides having the same: a comparison that both skip is no
+   * comparison.
+   */
   readonly must: readonly string[];
   /** What one of them may have more often; each takes less than a microsecond. */
   readonly slight: readonly string[];
-  /** In nanoseconds: a difference beyond it is a fault. */
+  /** In nanoseconds: a larger difference is a fault. */
   readonly limit: number;
   prepare(world: World): Promise<Pair>;
 }
 
 export interface Pair {
-  /** Make a request each, outside of what is measured. */
+  /** Each makes a request, outside of the measurement. */
   readonly requests: readonly [() => Request, () => Request];
-  /** What both are answered. */
+  /** The answer to both. */
   readonly status: number;
 }
 
-/** In nanoseconds. The first is for requests that take the same way; the second where one of them reads a row that the other does not find. */
+/**
+ * In nanoseconds. The first is for requests that take the same way; the second if one of them reads
+ * a row that the other does not find.
+ */
 const LIMITS = { sameWay: 1000, row: 25_000 } as const;
-/** Where the bytes of one value are all that differs. */
+/** If they differ only in the bytes of one value. */
 export const SAME_WAY = { slight: [], limit: LIMITS.sameWay } as const;
-/** Where one is there and the other is not. */
+/** If one exists and the other does not. */
 export const A_ROW = { slight: [], limit: LIMITS.row } as const;
-/** An id that no client has is counted by its hash. */
+/** An unknown client id is counted by its hash. */
 export const A_CLIENT = { slight: ['hash sha256'], limit: LIMITS.row } as const;
-/** What no row has is compared with nothing: ids are no secrets, and what they stand for is hashed. */
+/** A missing row causes no comparison: ids are not secrets, and what they stand for is hashed. */
 export const AN_ID = { slight: ['timingSafeEqual 43'], limit: LIMITS.row } as const;
 
 export const REDIRECT_URI = 'https://client.example/callback';
@@ -43,7 +52,7 @@ export const BYTES = ['wrong in its first byte', 'wrong in its last byte'] as co
 export const random = (bytes = 32) => randomBytes(bytes).toString('base64url');
 export const hex = () => randomBytes(16).toString('hex');
 
-/** The same text but for one character, counted from the end below zero. */
+/** The same text with one other character, counted from the end if negative. */
 export function but(text: string, index: number): string {
   const at = index < 0 ? text.length + index : index;
   return text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
@@ -75,7 +84,7 @@ export type NewClient = Awaited<ReturnType<typeof newClient>>;
 export const UNKNOWN = 'a client that nobody knows';
 export const HASHED = ['hash sha256', 'timingSafeEqual 43'];
 
-/** What is expensive to make, made when it is asked for, and again only so often. */
+/** An expensive value, made on demand, and again only this often. */
 export function cycle<T>(make: () => T): () => T {
   const made: T[] = [];
   let asked = 0;

@@ -4,7 +4,7 @@ import { ADA } from '../world.ts';
 import { authorizationOf, signedIn } from './granting.ts';
 import { basic, but, BYTES, cycle, newClient, post, random, REFRESHING, SAME_WAY, type Row } from './row.ts';
 
-/** Bytes of base64url, one of them changed; counted from the end below zero. */
+/** Bytes of base64url with one changed, counted from the end if negative. */
 function butByte(text: string, index: number): string {
   const bytes = Buffer.from(text, 'base64url');
   const at = index < 0 ? bytes.length + index : index;
@@ -12,7 +12,7 @@ function butByte(text: string, index: number): string {
   return bytes.toString('base64url');
 }
 
-/** The tag of AES-GCM is what is compared: its 16 bytes at the end. */
+/** The compared part is the tag of AES-GCM: its 16 bytes at the end. */
 const sealedBytes = (sealed: string) => {
   const [, period = '', text = ''] = /^(\d+\.)(.*)$/.exec(sealed) ?? [];
   return [`${period}${butByte(text, -16)}`, `${period}${butByte(text, -1)}`] as const;

@@ -23,7 +23,7 @@ function ofSignIns(
   };
 }
 
-// As long as Ada's: the page that answers shows it again.
+// As long as Ada's: the answering page shows it again.
 const nobody = () => `${hex().slice(0, 3)}@example.com`;
 export const SIGN_INS: readonly Row[] = [
   ofSignIns(

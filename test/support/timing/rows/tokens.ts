@@ -44,11 +44,11 @@ interface OfTokens {
   readonly must: readonly string[];
   readonly status: number;
   readonly offering: Offering;
-  /** What is offered, from a real one. */
+  /** Derives the presented text from a real one. */
   readonly offered: (own: Granted & { readonly code: string }) => readonly [() => string, () => string];
 }
 
-/** Tokens and codes, offered by another client that has its right secret. */
+/** Tokens and codes, presented by another client with its correct secret. */
 function ofTokens({ name, classes, must, status, offering, offered }: OfTokens): Row {
   return {
     name,
