@@ -14,13 +14,21 @@ const run = promisify(execFile);
 const SERVER = path.join('packages', 'portico', 'src');
 const FOLDERS = readdirSync(path.join(ROOT, SERVER, 'features')).toSorted();
 const CODE_FLOW = path.join('test', 'support', 'code-flow.ts');
+const PROFILE_START = path.join('test', 'support', 'profile-start.ts');
 
 /** A copy of the sources. */
 let copy: string;
 
 beforeEach(async () => {
   copy = await mkdtemp(path.join(tmpdir(), 'portico-features-'));
-  for (const name of ['packages', 'package.json', 'tsconfig.json', 'tsconfig.build.json', CODE_FLOW])
+  for (const name of [
+    'packages',
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    CODE_FLOW,
+    PROFILE_START,
+  ])
     await cp(path.join(ROOT, name), path.join(copy, name), { recursive: true });
   linkDependencies(copy);
 });
@@ -68,6 +76,17 @@ describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))('w
     const { stdout } = await run(process.execPath, [CODE_FLOW], { cwd: copy });
     expect(JSON.parse(stdout)).toEqual([200, 200, 200, 401]);
   });
+});
+
+test.each([
+  ['dpop', 'binding'],
+  ['pushed-requests', 'directRequests'],
+])('without %s, a server of the profile fapi2 does not start', async (folder, part) => {
+  await deleteFeature(folder);
+  const { stdout } = await run(process.execPath, [PROFILE_START], { cwd: copy });
+  expect(JSON.parse(stdout)).toEqual([
+    `oauth_server:profile is fapi2, which needs a feature with ${part}, and this server has none`,
+  ]);
 });
 
 test('the list has each feature once, and no feature imports another', async () => {

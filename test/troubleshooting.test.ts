@@ -141,7 +141,7 @@ describe('the reason in brackets in the line of a refusal', () => {
    * documentation, and are listed elsewhere.
    */
   const elsewhere =
-    /\/(?:claims|imported-secrets|redirect-uris|round-trip|secrets|updating|logos\/endpoint|clients\/demands(?:\.fixture)?|features\/[\w-]+\/(?:index|config))\.ts$/;
+    /\/(?:claims|feature-profiles|imported-secrets|redirect-uris|round-trip|secrets|updating|logos\/endpoint|clients\/demands(?:\.fixture)?|features\/[\w-]+\/(?:index|config))\.ts$/;
   /**
    * A reason begins in lower case, and has words; so does one of these, which is not a reason, or
    * is a part of one.
@@ -155,7 +155,7 @@ describe('the reason in brackets in the line of a refusal', () => {
   );
   /** The rules of a profile are sentences, or continue after a key of the configuration. */
   const ofRule = (file: string, text: string) =>
-    file.endsWith('/fapi2.ts') && !/^(?:it|its|one of its) /.test(text);
+    file.endsWith('/fapi2/rules.ts') && !/^(?:it|its|one of its) /.test(text);
   const codeOf = (text: string) =>
     text
       .replaceAll(/\/\*[^]*?\*\//g, '')

@@ -15,6 +15,7 @@ import type { CompleteHost } from './host.ts';
 import type { Importing } from './importing/contract.ts';
 import type { Measuring } from './measuring/measuring.ts';
 import type { KeyRing } from './keys/key-ring.ts';
+import type { Profiles } from './profiles/profiles.ts';
 import type { ResourceNeeds } from './protected-resource.ts';
 import type { InitialAccessTokens } from './registering/initial-access-tokens.ts';
 import type { Client } from './store/client.ts';
@@ -40,6 +41,8 @@ export interface AuthorizationServer extends ProtectedRoutes {
   readonly clients: Clients;
   /** What clients may demand of it. */
   readonly demands: readonly ClientDemand[];
+  /** The security profiles that clients are held to. */
+  readonly profiles: Profiles;
   /** Who holds access, and its end. */
   readonly access: Access;
   /** Takes over the clients of another server, and what it called people. */

@@ -215,7 +215,6 @@ export const coreShape = {
   client_id_metadata_documents: documents.optional(),
   health: health.optional(),
   private_key_jwt: z.boolean({ error: 'must be true or false' }).optional(),
-  profile: z.literal('fapi2', { error: 'must be fapi2, or left out' }).optional(),
   imported_pbkdf2_iterations: z
     .int({ error: 'must be a whole number of iterations' })
     .min(0, 'must be at least 0, which takes no such hash')
@@ -288,11 +287,6 @@ export interface OAuthServerConfigInput {
    * false.
    */
   readonly private_key_jwt?: boolean | undefined;
-  /**
-   * `fapi2` holds every client to the FAPI 2.0 Security Profile, and switches on what the profile demands. Without it, you can hold single
-   * clients to the profile (`oauth:client:create --profile fapi2`); none.
-   */
-  readonly profile?: 'fapi2' | undefined;
   /** What happens to audit events, in addition to `Host.audit`; nothing. */
   readonly audit?: AuditConfigInput | undefined;
   /**

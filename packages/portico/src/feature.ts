@@ -18,6 +18,7 @@ import type { OAuthServerConfig } from './config.ts';
 import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { Server } from './server.ts';
+import type { SecurityProfile } from './profiles/profiles.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
 
 /** Keys of the configuration, each with its schema. */
@@ -47,6 +48,8 @@ export interface Feature<Config = OAuthServerConfig> {
   tokenSchemes?(config: Config): readonly string[];
   /** What clients may demand of it. */
   readonly clientDemands?: readonly OfferedDemand<Config>[];
+  /** The security profile that it offers. */
+  readonly profile?: ProfileOffer<Config>;
   /** Its URLs, wherever it is switched on. */
   readonly endpoints?: readonly EndpointDescription[];
   /** Adds it to a server. Called once for each, also where its keys leave it off. */
@@ -57,6 +60,20 @@ export interface Feature<Config = OAuthServerConfig> {
 export interface OfferedDemand<Config = OAuthServerConfig> extends DemandDescription {
   /** Whether it is met as the server is configured. */
   meets(config: Config): boolean;
+}
+
+/** A security profile, and what it demands of a server. */
+export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfile {
+  /** Whether the whole server is held to it. */
+  isServers(config: Config): boolean;
+  /** The keys of `oauth_server` that it sets for such a server. */
+  readonly demanded: Readonly<Record<string, unknown>>;
+  /** What features must contribute to such a server, which does not start without it. */
+  readonly needs: readonly (keyof Contribution)[];
+  /** What is wrong with the configuration of such a server. */
+  problems(config: Config): readonly ConfigurationProblem[];
+  /** The keys that must be switched on where only single clients are held to it, and are off. */
+  missing(config: Config): readonly string[];
 }
 
 /** What a feature adds to one server. */

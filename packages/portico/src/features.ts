@@ -2,6 +2,7 @@ import type { Feature } from './feature.ts';
 import { administration } from './features/administration/index.ts';
 import { applications } from './features/applications/index.ts';
 import { dpop } from './features/dpop/index.ts';
+import { fapi2 } from './features/fapi2/index.ts';
 import { logos } from './features/logos/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
@@ -13,6 +14,7 @@ export const FEATURES: readonly Feature[] = [
   pushedRequests,
   dpop,
   refreshRetry,
+  fapi2,
   administration,
 ];
 

@@ -3,7 +3,7 @@ import { claimNames } from './tokens/claims.ts';
 import { GRANT_TYPES_SUPPORTED } from './grants/grant-types.ts';
 import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS } from './keys/algorithms.ts';
 import type { SigningKey } from './keys/signing-key.ts';
-import { ID_TOKEN_ALGORITHMS, PROFILED_ALGORITHMS } from './profiles/fapi2.ts';
+import type { SecurityProfile } from './profiles/profiles.ts';
 import { VERIFIED_ALGORITHMS } from './jws/public-keys.ts';
 import { listedScopes, type ScopeCatalog } from './tokens/scopes.ts';
 
@@ -20,35 +20,36 @@ export interface MetadataOptions {
   readonly takesKeys?: boolean;
   /** Members of the server's features. */
   readonly members?: Readonly<Record<string, unknown>>;
-  /** Whether the server is of the profile fapi2; false unless given. */
-  readonly isProfiled?: boolean;
+  /** The profile of the server; none unless given. */
+  readonly profile?: SecurityProfile | null;
 }
 
 /** Whether a client that no operator registered can be granted `openid`. */
-function signsIdTokens(keys: readonly SigningKey[], isProfiled: boolean): boolean {
-  const algorithms = isProfiled ? ID_TOKEN_ALGORITHMS : SIGNING_ALGORITHMS;
+function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | null): boolean {
+  const algorithms = profile?.idTokenAlgorithms ?? SIGNING_ALGORITHMS;
   return keys.some(({ algorithm }) => algorithms.includes(algorithm));
 }
 
 /** Where clients may come that no operator registered, only what such a client can be granted: many ask for all that is named. */
 function supportedScopes(
-  { scopes, clientDocuments = false, registers = false, isProfiled = false }: MetadataOptions,
+  { scopes, clientDocuments = false, registers = false, profile = null }: MetadataOptions,
   keys: readonly SigningKey[],
 ): readonly string[] {
   const names = [...scopes.keys()];
   if (!clientDocuments && !registers) return names;
-  return listedScopes(names, true).filter((name) => name !== 'openid' || signsIdTokens(keys, isProfiled));
+  return listedScopes(names, true).filter((name) => name !== 'openid' || signsIdTokens(keys, profile));
 }
 
-function verifiedAlgorithms(isProfiled: boolean): readonly string[] {
-  return isProfiled
-    ? VERIFIED_ALGORITHMS.filter((each) => PROFILED_ALGORITHMS.includes(each))
-    : VERIFIED_ALGORITHMS;
+function verifiedAlgorithms(profile: SecurityProfile | null): readonly string[] {
+  return VERIFIED_ALGORITHMS.filter((each) => profile?.algorithms.includes(each) ?? true);
 }
 
 /** The methods at each endpoint, and with what assertions may be signed, where they are taken (RFC 8414 section 2). */
-function authenticationMethods(takesKeys: boolean, isProfiled: boolean): Readonly<Record<string, unknown>> {
-  const algorithms = verifiedAlgorithms(isProfiled);
+function authenticationMethods(
+  takesKeys: boolean,
+  profile: SecurityProfile | null,
+): Readonly<Record<string, unknown>> {
+  const algorithms = verifiedAlgorithms(profile);
   const methods = takesKeys
     ? [...CLIENT_AUTHENTICATION_METHODS.slice(0, -1), PRIVATE_KEY_JWT, 'none']
     : CLIENT_AUTHENTICATION_METHODS;
@@ -57,8 +58,8 @@ function authenticationMethods(takesKeys: boolean, isProfiled: boolean): Readonl
     ...(takesKeys ? { [`${endpoint}_endpoint_auth_signing_alg_values_supported`]: algorithms } : {}),
   });
   return {
-    ...withAlgorithms('token', isProfiled ? [PRIVATE_KEY_JWT] : methods),
-    ...withAlgorithms('revocation', isProfiled ? [PRIVATE_KEY_JWT] : methods),
+    ...withAlgorithms('token', profile?.authenticationMethods ?? methods),
+    ...withAlgorithms('revocation', profile?.authenticationMethods ?? methods),
     // An API elsewhere may ask with a secret, whatever the profile demands of clients (decision 45).
     ...withAlgorithms(
       'introspection',
@@ -73,7 +74,7 @@ export function authorizationServerMetadata(
   keys: readonly SigningKey[],
 ): Readonly<Record<string, unknown>> {
   const { issuer, clientDocuments = false, registers = false, takesKeys = false } = options;
-  const { members = {}, isProfiled = false, locales = null } = options;
+  const { members = {}, profile = null, locales = null } = options;
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -86,7 +87,7 @@ export function authorizationServerMetadata(
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: GRANT_TYPES_SUPPORTED,
-    ...authenticationMethods(takesKeys, isProfiled),
+    ...authenticationMethods(takesKeys, profile),
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
     ...members,
@@ -103,16 +104,16 @@ export function openidProviderMetadata(
   options: MetadataOptions,
   keys: readonly SigningKey[],
 ): Readonly<Record<string, unknown>> {
-  const { issuer, scopes, isProfiled = false } = options;
+  const { issuer, scopes, profile = null } = options;
   return {
     ...authorizationServerMetadata(options, keys),
     userinfo_endpoint: `${issuer}/oauth/userinfo`,
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS.filter((each) =>
-      isProfiled
-        ? each !== DEFAULT_ALGORITHM && keys.some(({ algorithm }) => algorithm === each)
-        : each === DEFAULT_ALGORITHM || keys.some(({ algorithm }) => algorithm === each),
-    ),
+    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS.filter((each) => {
+      if (profile === null && each === DEFAULT_ALGORITHM) return true;
+      const isAllowed = profile?.idTokenAlgorithms.includes(each) ?? true;
+      return isAllowed && keys.some(({ algorithm }) => algorithm === each);
+    }),
     prompt_values_supported: ['consent', 'none'],
     claim_types_supported: ['normal'],
     claims_supported: ['sub', ...claimNames([...scopes.keys()], scopes)],

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { AUDIT, type AuditedSignIn } from './auditing/audit.ts';
 import type { Application, Plugin } from './application/contracts.ts';
 import { assembleServer } from './assembly/authorization-server.ts';
+import { profileProblems, withProfile } from './assembly/feature-profiles.ts';
 import { completeHost, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
 import type { KeySigner } from './keys/signers.ts';
@@ -17,7 +18,6 @@ import type { CompleteHost, Host } from './host.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
 import { createHealthEndpoints } from './endpoints/health.ts';
 import { healthPaths } from './health/paths.ts';
-import { profileProblems, withProfile } from './profiles/profiles.ts';
 import { speakingOf } from './tokens/scopes.ts';
 import { challengeProblems } from './protected-resource.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
@@ -70,11 +70,11 @@ export function oauthServer<Context = unknown>({
     configuration: { oauth_server: configurationWith(options.features ?? []) },
     problems: (config) => [
       ...challengeProblems(config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
-      ...profileProblems(config['oauth_server'] as OAuthServerConfig),
+      ...profileProblems(features, config['oauth_server'] as OAuthServerConfig),
     ],
     words: (config) => speakingOf(config['oauth_server'] as OAuthServerConfig),
     tokenSchemes(config) {
-      const section = withProfile(config['oauth_server'] as OAuthServerConfig);
+      const section = withProfile(features, config['oauth_server'] as OAuthServerConfig);
       return features.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);
     },
     migrations: oauthServerMigrations,
@@ -85,7 +85,10 @@ export function oauthServer<Context = unknown>({
     },
     async commands(program, context) {
       const { addServerCommands } = await import('./console/commands/index.ts');
-      addServerCommands(features.flatMap(({ clientDemands = [] }) => clientDemands))(program, context);
+      addServerCommands({
+        demands: features.flatMap(({ clientDemands = [] }) => clientDemands),
+        profiles: features.flatMap(({ profile }) => profile ?? []),
+      })(program, context);
     },
     warnings(application) {
       const found = examineLoginRoute({ application, server: authorizationServerOf(application) });

@@ -106,8 +106,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'no signature is looked at for an unknown client',
     edits: [
       [
-        'await assertions?.verify(keyed ?? decoyClient(clientId), assertion, isProfiled);',
-        'if (keyed !== null) await assertions?.verify(keyed, assertion, isProfiled);',
+        'await assertions?.verify(keyed ?? decoyClient(clientId), assertion, profile);',
+        'if (keyed !== null) await assertions?.verify(keyed, assertion, profile);',
       ],
     ],
     row: 'private_key_jwt, ES256',

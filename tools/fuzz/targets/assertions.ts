@@ -5,6 +5,7 @@ import { readCredentials } from '../../../packages/portico/src/clients/credentia
 import { readKeySet } from '../../../packages/portico/src/clients/key-sets.ts';
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
 import { createParameters } from '../../../packages/portico/src/parameters.ts';
+import { profilesWith } from '../../../test/support/profiles.ts';
 import { createKeys, jwsOf } from '../support/keys.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
 import type { SingleUses } from '../../../packages/portico/src/store/single-uses.ts';
@@ -13,6 +14,7 @@ const NOW = 1_800_000_000;
 const ISSUER = 'https://app.example';
 const TOKENS = 'https://app.example/oauth/token';
 const CLIENT = 'a-client';
+const PROFILE = profilesWith({ profile: 'fapi2' }).servers;
 const ALGORITHMS: Readonly<Record<string, string>> = { ec: 'ES256', rsa: 'RS256', ed: 'EdDSA' };
 
 const seed = (header: object, payload: object, key: string) =>
@@ -116,11 +118,11 @@ export const target: Target = {
         'it can be written in two ways',
       );
       used.clear();
-      for (const isProfiled of [false, true]) {
+      for (const profile of [null, PROFILE]) {
         const verified = await unlessAsync(
           (error) => error instanceof JwsError,
           async () => {
-            await assertions.verify(client, jws, isProfiled);
+            await assertions.verify(client, jws, profile);
             return true;
           },
         );
@@ -144,11 +146,11 @@ export const target: Target = {
           'it is for somebody else as well',
         );
         hold(Number(payload.exp) <= NOW + 3660, 'it is good for too long');
-        hold(!isProfiled || (payload.aud === ISSUER && alg !== 'RS256'), 'it is not of the profile');
+        hold(profile === null || (payload.aud === ISSUER && alg !== 'RS256'), 'it is not of the profile');
         const again = await unlessAsync(
           (error) => error instanceof JwsError,
           async () => {
-            await assertions.verify(client, jws, isProfiled);
+            await assertions.verify(client, jws, profile);
             return true;
           },
         );

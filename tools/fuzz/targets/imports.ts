@@ -13,13 +13,14 @@ import { readRecords } from '../../../packages/portico/src/console/commands/impo
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { scratch } from '../support/scratch.ts';
+import { Profiles } from '../../../packages/portico/src/profiles/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
 
 const NOW = 1_800_000_000_000;
 const refuses = (error: unknown) => error instanceof RegistrationError || error instanceof AccessError;
 const catalog = createScopeCatalog({ 'notes:read': 'Read' });
 const keys = { all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }] } as never;
-const profiles = { governs: () => false, requireRegistrable: () => {} };
+const profiles = new Profiles([]);
 const hasher = {
   hash: async (secret: string) =>
     `$cheap$x$${'A'.repeat(22)}$${Buffer.from(secret).toString('base64').slice(0, 43).padEnd(43, 'B').replaceAll('=', 'C')}`,

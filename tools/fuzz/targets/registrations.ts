@@ -4,6 +4,7 @@ import { OAuthError, RegistrationError } from '../../../packages/portico/src/err
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
 import { registrationOf } from '../../../packages/portico/src/registering/asked-metadata.ts';
 import { checkDescribed } from '../support/described.ts';
+import { Profiles } from '../../../packages/portico/src/profiles/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
 
 const catalog = createScopeCatalog({ 'notes:read': 'Read', 'mcp:service': 'Act as a service' });
@@ -15,7 +16,7 @@ const EC = {
   y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
 };
 const keys = { all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }] } as never;
-const profiles = { governs: () => false, requireRegistrable: () => {} };
+const profiles = new Profiles([]);
 
 export const target: Target = {
   about: 'registration bodies (RFC 7591): members, what is replaced, what is refused',

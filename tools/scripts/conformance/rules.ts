@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { FAPI2_RULES } from '../../../packages/portico/src/profiles/fapi2.ts';
+import { FAPI2_RULES } from '../../../packages/portico/src/features/fapi2/rules.ts';
 
 /** A rule that users can rely on. */
 export interface Rule {

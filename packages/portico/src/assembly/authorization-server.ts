@@ -66,7 +66,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     log: host.log,
   });
   measuring?.observe(observedServer({ database, keys, clock }));
-  const { issuer, origin, basePath, mountPath, demands, sealer } = server;
+  const { issuer, origin, basePath, mountPath, demands, profiles, sealer } = server;
   const { clients, clientKeyProblems, importing, initialAccessTokens } = clientParts;
   const assembled: AuthorizationServer = {
     issuer,
@@ -78,6 +78,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     csrfExemptRoutes: csrfExemptRoutes(features),
     clients,
     demands,
+    profiles,
     clientKeyProblems,
     access: createAccess({ store, audit, clock }),
     importing,
@@ -193,7 +194,7 @@ function metadataHandlers(server: Server, { metadata: members }: Contributions) 
     registers: (config.registration ?? 'off') !== 'off',
     takesKeys: config.private_key_jwt ?? false,
     members,
-    isProfiled: profiles.isServers,
+    profile: profiles.servers,
   };
   return {
     oauth_server_openid_configuration: createOpenidConfigurationEndpoint({ ...metadata, keys, host, clock }),

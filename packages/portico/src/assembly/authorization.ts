@@ -64,7 +64,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
     scopes,
     takesKeys,
     demands,
-    isProfiled: profiles.isServers,
+    profile: profiles.servers,
     keys,
     serverName,
     clock,

@@ -11,7 +11,7 @@ import { createClientUrls } from '../client-documents/client-urls.ts';
 import type { ClientRegistration } from '../clients/registration.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import { unrepeated } from '../parameters.ts';
-import { createProfiles } from '../profiles/profiles.ts';
+import { profilesWith } from '../../../../test/support/profiles.ts';
 import { SingleUses } from '../store/single-uses.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { claimsOf, headerOf, newKey, signed, withAssertion } from '../../../../test/support/assertions.ts';
@@ -79,7 +79,7 @@ function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts {
     host,
     scopes,
     keys: { all: async () => [{ algorithm: 'RS256' }] },
-    profiles: createProfiles({ code_ttl: 60, private_key_jwt: true, dpop: 'accept', ...config }),
+    profiles: profilesWith({ private_key_jwt: true, dpop: 'accept', ...config }),
     // Every host has an address that the server must not ask.
     fetching: { allowsLoopback: false, anyPort: false, clock: () => now, resolve: async () => ['127.0.0.1'] },
     demands: demandsOfFeatures(FEATURES, config as OAuthServerConfig),

@@ -25,7 +25,7 @@ import { createKeyRing } from '../keys/key-ring.ts';
 import { signingKeysOf } from '../keys/signers.ts';
 import { createMeasuring } from '../measuring/measuring.ts';
 import { measuredStore } from '../measuring/measured-store.ts';
-import { createProfiles, profileProblems, withProfile } from '../profiles/profiles.ts';
+import { profileProblems, profilesOf, requireNeeds, withProfile } from './feature-profiles.ts';
 import type { Server } from '../server.ts';
 import { Pruning } from '../store/pruning.ts';
 import { SingleUses } from '../store/single-uses.ts';
@@ -68,7 +68,7 @@ export function layFoundation(options: ServerParts): Foundation {
   const { basePath = '', basePathStripped = false, showsDetails = false, outbound = {} } = options;
   const features = featuresWith(options.features);
   requireNoProblems(options.config, features, basePath, basePathStripped);
-  const config = withProfile(options.config);
+  const config = withProfile(features, options.config);
   const { origin } = new URL(publicUrl);
   const issuer = `${origin}${basePath}`;
   const mounting = { basePath, mountPath: basePathStripped ? '' : basePath };
@@ -106,7 +106,7 @@ export function layFoundation(options: ServerParts): Foundation {
     accounts: createAccounts(host),
     keys,
     demands: demandsOfFeatures(features, config),
-    profiles: createProfiles(config),
+    profiles: profilesOf(features, config),
     audit,
     pruning,
     singleUses: new SingleUses(store.singleUses, pruning),
@@ -118,6 +118,7 @@ export function layFoundation(options: ServerParts): Foundation {
     measuring,
   };
   const contributions = startFeatures(features, server);
+  requireNeeds(features, config, contributions);
   return { server, features, contributions, urls, runFrom };
 }
 
@@ -183,8 +184,8 @@ function requireNoProblems(
   const problems = [
     ...basePathProblems(basePath).map((message) => ({ key: 'base_path', message })),
     ...strippedProblems(basePath, stripped).map((message) => ({ key: 'base_path_stripped', message })),
-    ...features.flatMap((feature) => feature.problems?.(withProfile(config)) ?? []),
-    ...profileProblems(config),
+    ...features.flatMap((feature) => feature.problems?.(withProfile(features, config)) ?? []),
+    ...profileProblems(features, config),
   ];
   if (problems.length > 0) throw new ConfigurationError(problems);
 }

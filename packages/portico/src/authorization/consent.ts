@@ -12,7 +12,6 @@ import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../
 import { formToken, isFormToken } from '../form-token.ts';
 import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
-import { LONGEST_CODE } from '../profiles/fapi2.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import type { Pruning } from '../store/pruning.ts';
 import { quotedList, quotedUri } from '../quoting.ts';
@@ -60,7 +59,7 @@ export interface ConsentOptions {
   readonly clock: () => number;
   /** In seconds. */
   readonly lifetimes: { readonly consent_ttl: number; readonly code_ttl: number };
-  readonly profiles: Pick<Profiles, 'governs' | 'refusal'>;
+  readonly profiles: Profiles;
   /** What refuses requests that came by a browser alone. */
   readonly indirectRefusals: readonly IndirectRefusal[];
   /** Where people see and take back what they allowed. */
@@ -358,7 +357,7 @@ export class Consent {
   /** In seconds. */
   #codeLifetime(client: Client): number {
     const { lifetimes, profiles } = this.#options;
-    return profiles.governs(client) ? Math.min(lifetimes.code_ttl, LONGEST_CODE) : lifetimes.code_ttl;
+    return Math.min(lifetimes.code_ttl, profiles.of(client)?.longestCode ?? lifetimes.code_ttl);
   }
 
   /** What the person has allowed this client before, where the resource lets clients step up. */

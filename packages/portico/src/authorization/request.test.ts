@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AuthorizationPageError } from '../errors.ts';
 import { createParameters } from '../parameters.ts';
-import { createProfiles } from '../profiles/profiles.ts';
+import { profilesWith } from '../../../../test/support/profiles.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import { createRequestChecks } from './request.ts';
@@ -63,7 +63,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     admitsUnverified: false,
     clients: { find: async (id) => (id === CLIENT.id ? { ...CLIENT, grants } : null) },
     documents: { names: () => false, require: () => {}, find: () => Promise.reject(new Error('Not asked')) },
-    profiles: createProfiles({ code_ttl: 60 }),
+    profiles: profilesWith(),
     scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
     keys: { active },
     audience: 'https://api.example/',

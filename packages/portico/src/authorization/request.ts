@@ -59,7 +59,7 @@ export interface PutRequest {
 export interface RequestChecksOptions extends CheckContext {
   readonly clients: Pick<Clients, 'find'>;
   readonly documents: Pick<ClientDocuments, 'names' | 'require' | 'find'>;
-  readonly profiles: Pick<Profiles, 'refusal'>;
+  readonly profiles: Profiles;
   readonly serverName: string;
   /** Whether `ui_locales` is read (`oauth_server:languages`). */
   readonly withLanguage: boolean;
@@ -157,7 +157,7 @@ function requireLiving(
 }
 
 /** A page, and no answer to the client: where it goes may be what the profile does not allow. */
-function requireProfile(client: Client, profiles: Pick<Profiles, 'refusal'>, serverName: string): void {
+function requireProfile(client: Client, profiles: Profiles, serverName: string): void {
   const refusal = profiles.refusal(client);
   if (refusal === null) return;
   throw new AuthorizationPageError(

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { demands } from '../clients/demands.fixture.ts';
 import { page } from '../words/words.ts';
 import { AuthorizationPageError } from '../errors.ts';
+import { profilesWith } from '../../../../test/support/profiles.ts';
 import { OutboundError } from '../outbound/limits.ts';
 import type { Client, SigningAlgorithm } from '../store/client.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
@@ -9,6 +10,7 @@ import { createClientDocuments, type ClientDocumentsOptions, type FetchedFor } f
 import { createClientUrls } from './client-urls.ts';
 import type { DocumentClientRecords } from '../store/sql/document-clients.ts';
 
+const PROFILE = profilesWith({ profile: 'fapi2' }).servers;
 const START = 1_800_000_000_000;
 const HOUR = 3_600_000;
 const URL_OF_IT = 'https://client.example/client.json';
@@ -64,7 +66,7 @@ function installation() {
       scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
       takesKeys: true,
       demands: demands(),
-      isProfiled: false,
+      profile: null,
       keys: { all: async () => algorithms.map((algorithm) => ({ algorithm }) as never) },
       serverName: 'The portal',
       clock,
@@ -157,9 +159,9 @@ describe('A document', () => {
 
   test.each<[string, Options, SigningAlgorithm]>([
     ['no profile', { algorithms: ['ES256'] }, 'RS256'],
-    ['a profile, and both keys', { isProfiled: true, algorithms: ['EdDSA', 'ES256'] }, 'ES256'],
-    ['a profile, and the other key', { isProfiled: true, algorithms: ['RS256', 'EdDSA'] }, 'EdDSA'],
-    ['a profile, and no key yet', { isProfiled: true }, 'ES256'],
+    ['a profile, and both keys', { profile: PROFILE, algorithms: ['EdDSA', 'ES256'] }, 'ES256'],
+    ['a profile, and the other key', { profile: PROFILE, algorithms: ['RS256', 'EdDSA'] }, 'EdDSA'],
+    ['a profile, and no key yet', { profile: PROFILE }, 'ES256'],
   ])('that names no algorithm gets one, with %s', async (_, options, algorithm) => {
     const { start } = installation();
     expect(await start(options).find(URL_OF_IT, ADA, [])).toMatchObject({
@@ -400,7 +402,7 @@ describe('A document that another process stored', () => {
     [
       'the profile allows its algorithm',
       { id_token_signed_response_alg: 'ES256' },
-      { options: { isProfiled: true } },
+      { options: { profile: PROFILE } },
     ],
     [
       'it has all scopes that are asked for',
@@ -424,7 +426,7 @@ describe('A document that another process stored', () => {
       { dpop_bound_access_tokens: true },
       { options: { demands: demands({ bound: false }) } },
     ],
-    ['there is a profile now', {}, { options: { isProfiled: true } }],
+    ['there is a profile now', {}, { options: { profile: PROFILE } }],
     ['a scope is offered that was not', { scope: 'openid' }, { scopes: ['openid', 'notes:read'] }],
     ['it was unblocked, and has not been read since', {}, { row: { grants: [] } }],
   ])('is fetched again when %s', async (_, says, how) => {

@@ -8,7 +8,7 @@ import type { ClientDemand } from '../clients/demands.ts';
 import { firstWithKey, newClient } from '../clients/registration.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
-import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
+import type { SecurityProfile } from '../profiles/profiles.ts';
 import { OutboundError } from '../outbound/limits.ts';
 import { quotedUri } from '../quoting.ts';
 import type { Client } from '../store/client.ts';
@@ -49,8 +49,8 @@ export interface ClientDocumentsOptions {
   readonly demands: readonly ClientDemand[];
   /** Whether keys of clients are fetched from any port: while developing; false unless given. */
   readonly anyPort?: boolean | undefined;
-  /** Whether all clients are held to the profile: then it decides what ID tokens are signed with where a document does not say. */
-  readonly isProfiled: boolean;
+  /** The profile of the whole server, or null: it decides what ID tokens are signed with where a document does not say. */
+  readonly profile: SecurityProfile | null;
   readonly keys: Pick<KeyRing, 'all'>;
   readonly serverName: string;
   /** Milliseconds since 1970. */
@@ -78,7 +78,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     takesKeys,
     demands,
     anyPort,
-    isProfiled,
+    profile,
     keys,
     serverName,
     clock,
@@ -90,9 +90,9 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
 
   /** Without a key, a request for openid is told which key is missing. */
   const unnamedAlgorithm = async () =>
-    isProfiled
-      ? ((await firstWithKey(ID_TOKEN_ALGORITHMS, keys)) ?? ID_TOKEN_ALGORITHMS[0])
-      : DEFAULT_ALGORITHM;
+    profile === null
+      ? DEFAULT_ALGORITHM
+      : ((await firstWithKey(profile.idTokenAlgorithms, keys)) ?? profile.idTokenAlgorithms[0]);
 
   async function fetchDocument(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
     const { value, headers } = await fetchJson(new URL(url), {
@@ -146,7 +146,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   const isUsable = ({ client }: Known) =>
     (takesKeys || client.keys === null) &&
     demands.every(({ isStrict, isMet, field }) => !isStrict || isMet || !client[field]) &&
-    (!isProfiled || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM);
+    (profile?.idTokenAlgorithms.includes(client.idTokenSignedResponseAlg) ?? true);
   /** It is unblocked, but not a client yet: its document was not read since. */
   const isRead = ({ client }: Known) => client.grants.length > 0;
   /**

@@ -1,7 +1,7 @@
 import { JwsError, type JsonObject, type Jws } from '../jws/compact.ts';
 import { algorithmOf, isSignedBy } from '../jws/public-keys.ts';
 import { checkDecoySignature, isDecoyClient } from './decoy-client.ts';
-import { PROFILED_ALGORITHMS } from '../profiles/fapi2.ts';
+import type { SecurityProfile } from '../profiles/profiles.ts';
 import type { SingleUses } from '../store/single-uses.ts';
 import { areInDocument, type ClientKeySource, type Fits, type KeyedClient } from './client-keys.ts';
 
@@ -9,9 +9,9 @@ import { areInDocument, type ClientKeySource, type Fits, type KeyedClient } from
 export interface Assertions {
   /**
    * Resolves when this client signed the assertion, for this server, now, and it is its first use in all processes. Throws a JwsError
-   * that says why not, and a ClientKeysError; for `decoyClient()` always, after the same work. `isProfiled`: with an algorithm of the profile fapi2, for the issuer alone, as one text.
+   * that says why not, and a ClientKeysError; for `decoyClient()` always, after the same work. `profile` is that of the client.
    */
-  verify(client: KeyedClient, assertion: Jws, isProfiled: boolean): Promise<void>;
+  verify(client: KeyedClient, assertion: Jws, profile: SecurityProfile | null): Promise<void>;
 }
 
 export interface AssertionsOptions {
@@ -42,9 +42,10 @@ export function createAssertions(options: AssertionsOptions): Assertions {
   const { issuer, endpoints, keys, singleUses, clock } = options;
 
   /** An assertion with a second audience could be used here by the server that it is also for. */
-  function requireAudience({ header, payload }: Jws, isProfiled: boolean): void {
+  function requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
     const { aud } = payload;
-    if (isProfiled && aud !== issuer) throw new JwsError('its aud is not the issuer, as one text');
+    if (profile?.onlyIssuerIsAudience === true && aud !== issuer)
+      throw new JwsError('its aud is not the issuer, as one text');
     const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
     const ours = typeOf(header) === OWN_TYPE ? [issuer] : [issuer, ...endpoints];
     if (named.length === 0 || !named.every((each) => ours.some((own) => own === each))) {
@@ -56,7 +57,7 @@ export function createAssertions(options: AssertionsOptions): Assertions {
   async function requireRight(
     client: KeyedClient,
     assertion: Jws,
-    isProfiled: boolean,
+    profile: SecurityProfile | null,
     isSigned: typeof isSignedBy,
   ): Promise<void> {
     const { header, payload } = assertion;
@@ -64,14 +65,14 @@ export function createAssertions(options: AssertionsOptions): Assertions {
     const { algorithm: kept } = client.keys;
     if (kept !== null && algorithm !== kept && !areInDocument(client))
       throw new JwsError('its alg is not the one that the client registered');
-    if (isProfiled && !PROFILED_ALGORITHMS.includes(algorithm))
-      throw new JwsError(`its alg is ${algorithm}, which the profile fapi2 does not allow`);
+    if (profile !== null && !profile.algorithms.includes(algorithm))
+      throw new JwsError(`its alg is ${algorithm}, which the profile ${profile.name} does not allow`);
     if (!TYPES.includes(typeOf(header))) throw new JwsError('its typ is that of another kind of token');
     const kid = kidOf(header);
     if (payload['iss'] !== client.id || payload['sub'] !== client.id) {
       throw new JwsError('its iss and sub are not both the client');
     }
-    requireAudience(assertion, isProfiled);
+    requireAudience(assertion, profile);
     const expiry = requireTimes(payload, clock() / 1000);
     const jti = requireJti(payload);
     const fits: Fits = (known, only) =>
@@ -88,14 +89,14 @@ export function createAssertions(options: AssertionsOptions): Assertions {
   }
 
   return {
-    async verify(client, assertion, isProfiled) {
+    async verify(client, assertion, profile) {
       let isChecked = false;
       const isSigned: typeof isSignedBy = (key, jws) => {
         isChecked = true;
         return isSignedBy(key, jws);
       };
       try {
-        await requireRight(client, assertion, isProfiled, isSigned);
+        await requireRight(client, assertion, profile, isSigned);
       } catch (error) {
         if (!isChecked) checkDecoySignature(assertion);
         throw error;

@@ -35,7 +35,7 @@ export interface ClientAuthenticationOptions {
   readonly secrets: ClientSecrets;
   /** Null when clients have no keys here. */
   readonly assertions: Assertions | null;
-  readonly profiles: Pick<Profiles, 'governs' | 'refusal'>;
+  readonly profiles: Profiles;
   readonly failedAttempts: FailedAttempts;
   /**
    * Failed assertions. They are counted separately, so that they neither hide nor slow down a guess
@@ -115,8 +115,8 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
     const keyed = active === null || active.keys === null ? null : { ...active, keys: active.keys };
     try {
       // Do the same work for an unknown client, so that the time tells nothing.
-      const isProfiled = active !== null && profiles.governs(active);
-      await assertions?.verify(keyed ?? decoyClient(clientId), assertion, isProfiled);
+      const profile = active === null ? null : profiles.of(active);
+      await assertions?.verify(keyed ?? decoyClient(clientId), assertion, profile);
       if (keyed !== null && assertions !== null) return null;
     } catch (error) {
       if (!(error instanceof JwsError)) throw error;

@@ -9,7 +9,7 @@ import { createClients, type Clients, type ClientsOptions } from './clients.ts';
 import type { ClientRegistration } from './registration.ts';
 import type { ClientChanges } from './updating.ts';
 import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
-import { createProfiles } from '../profiles/profiles.ts';
+import { profilesWith } from '../../../../test/support/profiles.ts';
 import type { Client } from '../store/client.ts';
 import { ClientRecords } from '../store/sql/clients.ts';
 import { Store } from '../store/store.ts';
@@ -65,8 +65,7 @@ const fetchedBy = (fetchImage: FetchImage): ClientLogos => ({
 function clientsWith(changes: Partial<ClientsOptions> = {}): Clients {
   const scopes = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });
   const keys = { all: async () => ['RS256', 'ES256'].map((algorithm) => ({ algorithm }) as never) };
-  const profiles = createProfiles({
-    code_ttl: 60,
+  const profiles = profilesWith({
     private_key_jwt: true,
     dpop: 'accept',
     pushed_authorization_requests: 'accept',
@@ -224,7 +223,7 @@ describe('finding a client', () => {
     expect(shown.client).not.toHaveProperty('secretHash');
     await clients.rotateSecret(id, 60);
     expect((await clients.show(id)).secret).toEqual({ previousAcceptedUntil: NOW + 60_000 });
-    const refusing = { ...createProfiles({ code_ttl: 60 }), refusal: () => 'not of the profile' };
+    const refusing = Object.assign(profilesWith(), { refusal: () => 'not of the profile' });
     expect((await clientsWith({ profiles: refusing }).show(id)).refusal).toBe('not of the profile');
     await expect(clients.show('nobody')).rejects.toThrow(
       refusal('No client has this id; see oauth:client:list'),

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { RegistrationError } from '../errors.ts';
-import type { ProfiledSwitches } from '../profiles/fapi2.ts';
-import { createProfiles } from '../profiles/profiles.ts';
+import type { OAuthServerConfig } from '../config.ts';
+import { profilesWith } from '../../../../test/support/profiles.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import {
@@ -25,14 +25,14 @@ const SERVICE: ClientRegistration = {
   scopes: ['notes:read'],
   grants: ['client_credentials'],
 };
-const OFF: ProfiledSwitches = { code_ttl: 60 };
-const ON: ProfiledSwitches = {
+const OFF: Partial<OAuthServerConfig> = { code_ttl: 60 };
+const ON: Partial<OAuthServerConfig> = {
   ...OFF,
   private_key_jwt: true,
   dpop: 'accept',
   pushed_authorization_requests: 'accept',
 };
-const OF_PROFILE: ProfiledSwitches = { ...ON, profile: 'fapi2' };
+const OF_PROFILE: Partial<OAuthServerConfig> = { ...ON, profile: 'fapi2' };
 const RS256: readonly SigningAlgorithm[] = ['RS256'];
 
 const keysOf = (algorithms: readonly SigningAlgorithm[]) => ({
@@ -42,7 +42,7 @@ const keysOf = (algorithms: readonly SigningAlgorithm[]) => ({
 const check = (
   changes: Partial<ClientRegistration> = {},
   { base = BASE, algorithms = RS256, switches = OFF } = {},
-) => checkRegistration({ ...base, ...changes }, CATALOG, keysOf(algorithms), createProfiles(switches));
+) => checkRegistration({ ...base, ...changes }, CATALOG, keysOf(algorithms), profilesWith(switches));
 
 async function refusal(...asked: Parameters<typeof check>): Promise<string> {
   try {

@@ -7,8 +7,7 @@ import { quoted } from '../quoting.ts';
 import { demandsOf, type DemandField } from './demands.ts';
 import { checkClientKeys } from './key-sets.ts';
 import { CODE_GRANTS } from './metadata.ts';
-import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
-import { FAPI2, type Profiles } from '../profiles/profiles.ts';
+import type { Profiles } from '../profiles/profiles.ts';
 import { hasScheme, redirectUriProblem, schemeProblem } from './redirect-uris.ts';
 
 /** An application that is to be registered. */
@@ -74,8 +73,8 @@ export interface ClientRegistration {
   /** In place of `logo`: the `https` URL that the picture is fetched from, once, now. */
   readonly logoUri?: string;
   /**
-   * `fapi2`: the client is held to the FAPI 2.0 Security Profile, and its ID tokens are signed with ES256 or EdDSA. `private_key_jwt`, DPoP
-   * and pushed authorization requests have to be switched on.
+   * The security profile that the client is held to. `fapi2` is the FAPI 2.0 Security Profile: its ID tokens are signed with ES256 or
+   * EdDSA, and `private_key_jwt`, DPoP and pushed authorization requests have to be switched on.
    */
   readonly profile?: string;
 }
@@ -131,7 +130,7 @@ export async function checkRegistration(
   registration: ClientRegistration,
   catalog: ScopeCatalog,
   keys: Pick<KeyRing, 'all'>,
-  profiles: Pick<Profiles, 'governs' | 'requireRegistrable'>,
+  profiles: Profiles,
   rules: RegistrationRules = {},
 ): Promise<CheckedRegistration> {
   const name = checkName(registration.name);
@@ -153,7 +152,7 @@ export async function checkRegistration(
       );
     }
   }
-  const profile = checkProfile(registration.profile);
+  const profile = checkProfile(registration.profile, profiles.names);
   const described = {
     name,
     redirectUris,
@@ -166,22 +165,23 @@ export async function checkRegistration(
     ...demandsOf(registration, profile !== null),
     profile,
   };
-  const [likely] = ID_TOKEN_ALGORITHMS;
-  const preferred = profiles.governs({ ...described, idTokenSignedResponseAlg: likely })
-    ? ID_TOKEN_ALGORITHMS
-    : null;
+  const preferred = profiles.of(described)?.idTokenAlgorithms ?? null;
   // Report what is switched off, and what the profile does not allow, before a missing key: so no one makes a key in vain.
   const named = SIGNING_ALGORITHMS.find((each) => each === registration.idTokenSignedResponseAlg);
-  profiles.requireRegistrable({ ...described, idTokenSignedResponseAlg: named ?? likely });
+  profiles.requireRegistrable({
+    ...described,
+    idTokenSignedResponseAlg: named ?? preferred?.[0] ?? DEFAULT_ALGORITHM,
+  });
   const idTokenSignedResponseAlg = await checkAlgorithm(registration, described, keys, preferred);
   const checked = { ...described, idTokenSignedResponseAlg };
   profiles.requireRegistrable(checked);
   return checked;
 }
 
-function checkProfile(requested: string | undefined): string | null {
-  if (requested === undefined || requested === FAPI2) return requested ?? null;
-  throw new RegistrationError(`The profile ${JSON.stringify(requested)} is unknown; it is ${FAPI2}`);
+function checkProfile(requested: string | undefined, known: readonly string[]): string | null {
+  if (requested === undefined || known.includes(requested)) return requested ?? null;
+  const named = known.length === 0 ? '' : `; it is ${known.join(' or ')}`;
+  throw new RegistrationError(`The profile ${JSON.stringify(requested)} is unknown${named}`);
 }
 
 function checkKeys(

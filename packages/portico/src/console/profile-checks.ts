@@ -1,5 +1,5 @@
-import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
-import { createProfiles, FAPI2 } from '../profiles/profiles.ts';
+import type { AuthorizationServer } from '../authorization-server.ts';
+import type { SecurityProfile } from '../profiles/profiles.ts';
 import type { Client } from '../store/client.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import { livingClients } from './every-client.ts';
@@ -7,37 +7,48 @@ import type { Subject } from './subject.ts';
 
 /** Empty if no client is held to a profile, or if the clients cannot be read, which the check of the schema reports. */
 export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
-  const { config } = server;
-  const profiles = createProfiles(config);
-  let governed = 0;
+  const { profiles } = server;
+  const { servers } = profiles;
+  const names = new Set<string | null>();
+  let held = 0;
   const refused = await livingClients(server, (client) => {
-    if (!profiles.governs(client)) return false;
-    governed += 1;
+    if (profiles.of(client) === null) return false;
+    held += 1;
+    names.add(client.profile);
     return profiles.refusal(client) !== null;
   }).catch((): readonly Client[] => []);
-  if (!profiles.isServers && governed === 0) return [];
-  const keys = profiles.isServers ? await server.keys.all() : [];
-  if (
-    profiles.isServers &&
-    !keys.some(({ algorithm }) => ID_TOKEN_ALGORITHMS.some((each) => each === algorithm))
-  ) {
-    return [
-      failing(
-        `there is no signing key for ${ID_TOKEN_ALGORITHMS.join(' or ')} in ${config.key_path}, so openid cannot be granted`,
-        `run npx portico oauth:keys:generate --alg ${ID_TOKEN_ALGORITHMS[0]}`,
-      ),
-    ];
-  }
+  if (servers === null && held === 0) return [];
+  const missing = servers === null ? null : await missingKey(server, servers);
+  if (missing !== null) return [missing];
   if (refused.length > 0) {
-    const isOwn = refused.some(({ profile }) => profile !== null);
+    const own = refused.find(({ profile }) => profile !== null);
     const told = refused.map((client) => `${client.id}: ${profiles.refusal(client)}`);
+    const name = own?.profile ?? servers?.name;
     return [
-      (isOwn ? failing : warning)(
+      (own === undefined ? warning : failing)(
         `clients that are given nothing: ${told.join('; ')}`,
-        'switch on what is missing, or register them anew (oauth:client:create --profile fapi2)',
+        `switch on what is missing, or register them anew (oauth:client:create --profile ${name})`,
       ),
     ];
   }
-  const whose = profiles.isServers ? 'every client is held to' : `${governed} held to`;
-  return [ok(`${whose} ${FAPI2}`)];
+  return [
+    ok(
+      servers === null
+        ? `${held} held to ${[...names].join(', ')}`
+        : `every client is held to ${servers.name}`,
+    ),
+  ];
+}
+
+/** A server of a profile without a key for its ID tokens. */
+async function missingKey(
+  { config, keys }: AuthorizationServer,
+  { idTokenAlgorithms: algorithms }: SecurityProfile,
+): Promise<Finding | null> {
+  const known = await keys.all();
+  if (known.some(({ algorithm }) => algorithms.includes(algorithm))) return null;
+  return failing(
+    `there is no signing key for ${algorithms.join(' or ')} in ${config.key_path}, so openid cannot be granted`,
+    `run npx portico oauth:keys:generate --alg ${algorithms[0]}`,
+  );
 }

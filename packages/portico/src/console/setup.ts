@@ -3,13 +3,12 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import { KeyRotationError } from '../keys/signing-key.ts';
 import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
-import { ID_TOKEN_ALGORITHMS } from '../profiles/fapi2.ts';
 import { examineLoginRoute } from './application-checks.ts';
 import type { ExaminedApplication } from './subject.ts';
 
 /** What `oauth:server:setup` did and found. */
 export interface SetupReport {
-  /** The key that signs with RS256, or of a server of the profile fapi2 with ES256 or EdDSA, and whether this run made it. */
+  /** The key that signs with RS256, or with an algorithm of the server's profile, and whether this run made it. */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
   /** What is still missing, each with what to do; empty when the server is ready. */
   readonly missing: readonly string[];
@@ -24,7 +23,7 @@ export async function setUpServer(
   server: AuthorizationServer,
   acting: Acting = {},
 ): Promise<SetupReport> {
-  const usable = server.config.profile === undefined ? ([DEFAULT_ALGORITHM] as const) : ID_TOKEN_ALGORITHMS;
+  const usable = server.profiles.servers?.idTokenAlgorithms ?? ([DEFAULT_ALGORITHM] as const);
   const all = await server.keys.all();
   const existing = all.find(({ algorithm }) => usable.some((each) => each === algorithm));
   if (all.length === 0 && (await hasLostKeys(server))) throw new KeyRotationError(lostKeys(server));

@@ -26,7 +26,7 @@ export interface AuthorizeRepliesOptions {
   readonly serverName: string;
   readonly speaking: Speaking;
   readonly scopes: ScopeCatalog;
-  readonly profiles: Pick<Profiles, 'isServers' | 'governs'>;
+  readonly profiles: Profiles;
 }
 
 interface PageWithLink {
@@ -48,10 +48,10 @@ export class AuthorizeReplies {
     return this.#options.speaking.of(request);
   }
 
-  /** Of redirects that answer GET. The profile fapi2 recommends 303. */
+  /** Of redirects that answer GET; a profile may ask for 303. */
   redirectStatus(client: Client | null): 302 | 303 {
     const { profiles } = this.#options;
-    return (client === null ? profiles.isServers : profiles.governs(client)) ? 303 : 302;
+    return (client === null ? profiles.servers : profiles.of(client))?.redirectStatus ?? 302;
   }
 
   /** The consent page, or the response that there is without a question. */

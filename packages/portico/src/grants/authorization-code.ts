@@ -1,6 +1,7 @@
 import { isRegistered } from '../clients/redirect-uris.ts';
 import { verifiesChallenge } from './pkce.ts';
-import type { Profiles } from '../profiles/profiles.ts';
+import type { Parameters } from '../parameters.ts';
+import type { Profiles, SecurityProfile } from '../profiles/profiles.ts';
 import { quotedUri } from '../quoting.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationCode } from '../store/grant.ts';
@@ -23,7 +24,7 @@ import {
 
 export interface AuthorizationCodeGrantOptions extends StoredGrantOptions {
   readonly store: Store;
-  readonly profiles: Pick<Profiles, 'governs'>;
+  readonly profiles: Profiles;
 }
 
 /** Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was issued for. */
@@ -42,7 +43,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
     const offered = parseToken(form.require('code'));
     const presentation = {
       redirectUri: form.require('redirect_uri'),
-      codeVerifier: profiles.governs(client) ? form.get('code_verifier') : form.require('code_verifier'),
+      codeVerifier: verifierIn(form, profiles.of(client)),
       resource: form.get('resource'),
       thumbprint,
     };
@@ -78,10 +79,14 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
   };
 }
 
+function verifierIn(form: Parameters, profile: SecurityProfile | null): string | undefined {
+  return profile?.missingVerifierIsWrong === true ? form.get('code_verifier') : form.require('code_verifier');
+}
+
 /** What a token request says about the code that it offers. */
 interface Presentation {
   readonly redirectUri: string;
-  /** Left out only for a client of the profile fapi2, where that counts as a wrong one. */
+  /** Left out only for a client of a profile for which that counts as a wrong one. */
   readonly codeVerifier: string | undefined;
   readonly resource: string | undefined;
   readonly thumbprint: string | null;

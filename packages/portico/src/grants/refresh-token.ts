@@ -30,7 +30,7 @@ export interface RefreshTokenGrantOptions extends StoredGrantOptions {
   readonly store: Store;
   /** Decides what a second use gets; null where each is a replay. */
   readonly secondUses: ((rules: RefreshRules, binding: KeyBinding | null) => SecondUses) | null;
-  readonly profiles: Pick<Profiles, 'governs'>;
+  readonly profiles: Profiles;
   /** Null where tokens are bound to nothing. */
   readonly binding: KeyBinding | null;
 }
@@ -106,7 +106,7 @@ export class RefreshTokenGrant {
   async #use(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
     const { store, issuing, profiles } = this.#options;
     const { client, form, presented, now } = offer;
-    const stays = profiles.governs(client);
+    const stays = profiles.of(client)?.refreshTokensStay === true;
     const request = await this.#tokenRequest(offer, token, stays);
     const prepared = await issuing.forPerson(request);
     const retries = stays ? null : this.#retries;

@@ -1,88 +1,137 @@
-import type { ConfigurationProblem } from '@portico/sql';
 import { RegistrationError } from '../errors.ts';
-import { FAPI2_RULES, PROFILED_ALGORITHMS, type ProfiledClient, type ProfiledSwitches } from './fapi2.ts';
+import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
+import type { Client, SigningAlgorithm } from '../store/client.ts';
+
+/** What of a client a profile says something about. */
+export type ProfiledClient = Pick<
+  Client,
+  | 'public'
+  | 'keys'
+  | 'grants'
+  | 'scopes'
+  | 'redirectUris'
+  | 'applicationType'
+  | 'idTokenSignedResponseAlg'
+  | 'profile'
+>;
+
+/**
+ * A security profile: stricter rules for the whole server or for single clients. A feature of the
+ * server provides it.
+ */
+export interface SecurityProfile {
+  /** Its name in registrations, in rows of clients and on the console. */
+  readonly name: string;
+  /** What an operator reads about a client of it: continues a sentence after its name. */
+  readonly says: string;
+  /** The only algorithms that clients may sign with. */
+  readonly algorithms: readonly string[];
+  /** The algorithm of ID tokens for clients that ask for none: the first that the server has a key for. */
+  readonly idTokenAlgorithms: readonly [SigningAlgorithm, ...SigningAlgorithm[]];
+  /** How clients may authenticate where they get tokens. */
+  readonly authenticationMethods: readonly string[];
+  /** The most seconds that a code may live. */
+  readonly longestCode: number;
+  /** The status of redirects that answer GET. */
+  readonly redirectStatus: 302 | 303;
+  /** Whether a refresh token stays good when it is used, and is not replaced. */
+  readonly refreshTokensStay: boolean;
+  /** Whether a code that comes without its verifier is refused as with a wrong one. */
+  readonly missingVerifierIsWrong: boolean;
+  /** Whether the `aud` of an assertion must be the issuer, as one string. */
+  readonly onlyIssuerIsAudience: boolean;
+  /** Why a client gets nothing now; null when nothing is against it. */
+  clientProblem(client: ProfiledClient): string | null;
+  /** The same, with what is checked only when a client is registered. */
+  registrationProblem(client: ProfiledClient): string | null;
+}
+
+/** A profile as a server offers it. */
+export interface OfferedProfile extends SecurityProfile {
+  /** Whether the whole server is held to it. */
+  readonly isServers: boolean;
+  /** Keys of the configuration that it needs, and that are off. */
+  readonly missing: readonly string[];
+}
+
+const UNKNOWN_PROFILE = 'it is of a profile that is not known here';
+/** Of clients that are held to a profile that no feature of this server provides: they get nothing. */
+const UNKNOWN: SecurityProfile = {
+  name: '',
+  says: '',
+  algorithms: [],
+  idTokenAlgorithms: [DEFAULT_ALGORITHM],
+  authenticationMethods: [],
+  longestCode: 0,
+  redirectStatus: 303,
+  refreshTokensStay: true,
+  missingVerifierIsWrong: true,
+  onlyIssuerIsAudience: true,
+  clientProblem: () => UNKNOWN_PROFILE,
+  registrationProblem: () => UNKNOWN_PROFILE,
+};
 
 /** Which clients the rules of a profile apply to, and which clients they refuse. */
-export interface Profiles {
-  /** Whether the profile is the whole server's. */
-  readonly isServers: boolean;
-  /** Whether the rules apply to this client: the server is of the profile, or the client is. */
-  readonly governs: (client: ProfiledClient) => boolean;
-  /**
-   * The only algorithms that this server accepts; null for all that it can verify.
-   */
-  readonly algorithms: readonly string[] | null;
-  /** The same for what this client signs. */
-  readonly algorithmsOf: (client: ProfiledClient) => readonly string[] | null;
-  /** The same for a client that is itself held to this profile, or to none. */
-  readonly algorithmsOfProfile: (profile: string | null) => readonly string[] | null;
-  /** Why this client is given nothing now, for the log; null when nothing is against it, as for every client that no profile governs. */
-  readonly refusal: (client: ProfiledClient) => string | null;
+export class Profiles {
+  /** The profile of the whole server, or null. */
+  readonly servers: SecurityProfile | null;
+  readonly #offered: readonly OfferedProfile[];
+
+  constructor(offered: readonly OfferedProfile[]) {
+    this.#offered = offered;
+    this.servers = offered.find(({ isServers }) => isServers) ?? null;
+  }
+
+  /** The names of all profiles that a client can be held to. */
+  get names(): readonly string[] {
+    return this.#offered.map(({ name }) => name);
+  }
+
+  /** The profile that a client has by itself; null for none. */
+  named(name: string | null): SecurityProfile | null {
+    return name === null ? null : (this.#offeredAs(name) ?? UNKNOWN);
+  }
+
+  /** The profile whose rules apply to this client: its own, or the server's. Null for none. */
+  of(client: Pick<Client, 'profile' | 'grants'>): SecurityProfile | null {
+    return this.named(client.profile) ?? (asksWhatTokensAreGoodFor(client) ? null : this.servers);
+  }
+
+  /** Why this client gets nothing now, for the log; null when nothing is against it, as for every client without a profile. */
+  refusal(client: ProfiledClient): string | null {
+    const profile = this.of(client);
+    if (profile === null) return null;
+    const offered = this.#offeredAs(profile.name);
+    if (offered === undefined) return UNKNOWN_PROFILE;
+    const { name, missing } = offered;
+    if (missing.length > 0) return `it is of the profile ${name}, which needs ${missing.join(', ')}`;
+    const problem = profile.clientProblem(client);
+    return problem === null ? null : `${problem}, which the profile ${name} does not allow`;
+  }
+
   /** Throws a RegistrationError when a client cannot be registered as it is said to be. */
-  readonly requireRegistrable: (client: ProfiledClient) => void;
-}
-
-export const FAPI2 = 'fapi2';
-
-/** The configuration with what its profile demands, where that was left out. */
-export function withProfile<Config extends ProfiledSwitches>(config: Config): Config {
-  if (config.profile !== FAPI2) return config;
-  return { ...config, private_key_jwt: true, dpop: 'require', pushed_authorization_requests: 'require' };
-}
-
-/** All that is wrong with a server of the profile, as it is configured. */
-export function profileProblems(config: ProfiledSwitches): readonly ConfigurationProblem[] {
-  if (config.profile !== FAPI2) return [];
-  return FAPI2_RULES.flatMap(({ server }) => server?.(config) ?? []);
-}
-
-export function createProfiles(config: ProfiledSwitches): Profiles {
-  const isServers = config.profile === FAPI2;
-  const missing = FAPI2_RULES.flatMap(({ needs }) => needs?.(config) ?? []);
-
-  const governs = (client: ProfiledClient) =>
-    client.profile !== null || (isServers && !asksWhatTokensAreGoodFor(client));
-
-  function refusal(client: ProfiledClient): string | null {
-    if (!governs(client)) return null;
-    if (client.profile !== null && client.profile !== FAPI2)
-      return 'it is of a profile that is not known here';
-    if (missing.length > 0) return `it is of the profile fapi2, which needs ${missing.join(', ')}`;
-    const problem = first(client, 'client');
-    return problem === null ? null : `${problem}, which the profile fapi2 does not allow`;
+  requireRegistrable(client: ProfiledClient): void {
+    const profile = this.of(client);
+    if (profile === null) return;
+    const { name } = profile;
+    const { missing = [] } = this.#offeredAs(name) ?? {};
+    if (missing.length > 0) {
+      throw new RegistrationError(`The profile ${name} needs what is switched off: ${missing.join(', ')}`);
+    }
+    const problem = profile.registrationProblem(client);
+    if (problem !== null)
+      throw new RegistrationError(`The profile ${name} does not allow this client: ${problem}`);
   }
 
-  return {
-    isServers,
-    governs,
-    algorithms: isServers ? PROFILED_ALGORITHMS : null,
-    algorithmsOf: (client) => (governs(client) ? PROFILED_ALGORITHMS : null),
-    algorithmsOfProfile: (profile) => (profile === null ? null : PROFILED_ALGORITHMS),
-    refusal,
-    requireRegistrable(client) {
-      if (!governs(client)) return;
-      if (missing.length > 0) {
-        throw new RegistrationError(`The profile fapi2 needs what is switched off: ${missing.join(', ')}`);
-      }
-      const problem = first(client, 'client') ?? first(client, 'registration');
-      if (problem !== null)
-        throw new RegistrationError(`The profile fapi2 does not allow this client: ${problem}`);
-    },
-  };
-}
-
-function first(client: ProfiledClient, when: 'client' | 'registration'): string | null {
-  for (const rule of FAPI2_RULES) {
-    const problem = rule[when]?.(client) ?? null;
-    if (problem !== null) return problem;
+  #offeredAs(wanted: string): OfferedProfile | undefined {
+    return this.#offered.find(({ name }) => name === wanted);
   }
-  return null;
 }
 
 /**
- * An API that only uses introspection is not a client of the profile: it receives no token, and no
+ * An API that only uses introspection is not a client of the server's profile: it receives no token, and no
  * data about a person.
  */
-function asksWhatTokensAreGoodFor({ grants }: ProfiledClient): boolean {
+function asksWhatTokensAreGoodFor({ grants }: Pick<Client, 'grants'>): boolean {
   return grants.join() === 'introspection';
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { demands } from '../clients/demands.fixture.ts';
 import { tokenHash } from '../crypto.ts';
 import { BearerError, OAuthError, TooManyRegistrationsError } from '../errors.ts';
-import { createProfiles } from '../profiles/profiles.ts';
+import { profilesWith } from '../../../../test/support/profiles.ts';
 import type {
   Client,
   InitialAccessToken,
@@ -83,7 +83,7 @@ function server(options: Partial<RegistrationsOptions> = {}) {
     keys: { all: async () => [] },
     takesKeys: true,
     demands: demands(),
-    profiles: createProfiles({ code_ttl: 60, private_key_jwt: true }),
+    profiles: profilesWith({ private_key_jwt: true }),
     passwordHasher: { hash: async (secret: string) => `hash of ${secret}` } as never,
     secrets: {
       verify: async (client, secret) => client?.secretHash === `hash of ${Buffer.from(secret).toString()}`,

@@ -1,6 +1,6 @@
 import type { BindingOffer } from '../http/challenges.ts';
 import type { BearerErrorCode } from '../errors.ts';
-import type { ProfiledClient } from '../profiles/fapi2.ts';
+import type { ProfiledClient } from '../profiles/profiles.ts';
 
 /**
  * Binds access tokens to a key of their client (RFC 7800), so that they cannot be used without it.

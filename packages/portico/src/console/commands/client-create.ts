@@ -1,5 +1,6 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import { demandsSet, registrationOfDemands, type DemandDescription } from '../../clients/demands.ts';
+import type { SecurityProfile } from '../../profiles/profiles.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
 import { collect, collectList, namedKeys, namedLogo, warnOfSchemes } from './client-options.ts';
@@ -21,8 +22,13 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** `demands` are those that a client may have. */
-export function addClientCreate(demands: readonly DemandDescription[]): AddCommands {
+/** What features let an operator choose for a client. */
+export interface ClientChoices {
+  readonly demands: readonly DemandDescription[];
+  readonly profiles: readonly Pick<SecurityProfile, 'name' | 'says'>[];
+}
+
+export function addClientCreate({ demands, profiles }: ClientChoices): AddCommands {
   return (program, context) => {
     const command = program
       .command('oauth:client:create')
@@ -63,11 +69,9 @@ export function addClientCreate(demands: readonly DemandDescription[]): AddComma
         'what alone it signs with: RS256, PS256, ES256, EdDSA or Ed25519 (default: any of these that its keys are for)',
       );
     for (const { option } of demands) command.option(option.flag, option.says);
+    if (profiles.length > 0)
+      command.option('--profile <profile>', profiles.map(({ name, says }) => `${name}: ${says}`).join('; '));
     command
-      .option(
-        '--profile <profile>',
-        'fapi2: it is held to the FAPI 2.0 Security Profile, see docs/security-profile.md; it needs --jwks then',
-      )
       .option('--site <url>', 'its web site (https), which the consent screen names')
       .option(
         '--logo <file or URL>',

@@ -1,9 +1,8 @@
 import type { AddCommands } from '../../application/contracts.ts';
-import type { DemandDescription } from '../../clients/demands.ts';
 import { addAuthorizationList } from './authorization-list.ts';
 import { addAuthorizationRevoke } from './authorization-revoke.ts';
 import { addAuditList } from './audit-list.ts';
-import { addClientCreate } from './client-create.ts';
+import { addClientCreate, type ClientChoices } from './client-create.ts';
 import { addClientImport } from './client-import.ts';
 import { addClientList } from './client-list.ts';
 import { addClientShow } from './client-show.ts';
@@ -28,10 +27,10 @@ import { addSubjectImport } from './subject-import.ts';
 import { addServerDoctor } from './server-doctor.ts';
 import { addServerSetup } from './server-setup.ts';
 
-const commandsOf = (demands: readonly DemandDescription[]): readonly AddCommands[] => [
+const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
   addServerSetup,
   addServerDoctor,
-  addClientCreate(demands),
+  addClientCreate(choices),
   addClientImport,
   addClientList,
   addClientShow,
@@ -57,8 +56,8 @@ const commandsOf = (demands: readonly DemandDescription[]): readonly AddCommands
 ];
 
 /** Every command of the plugin. They have their own file, because an application that serves does not load them. */
-export function addServerCommands(demands: readonly DemandDescription[]): AddCommands {
+export function addServerCommands(choices: ClientChoices): AddCommands {
   return (program, context) => {
-    for (const add of commandsOf(demands)) add(program, context);
+    for (const add of commandsOf(choices)) add(program, context);
   };
 }

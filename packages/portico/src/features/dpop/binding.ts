@@ -1,6 +1,7 @@
 import { dpopOffer } from '../../http/dpop.ts';
 import { VERIFIED_ALGORITHMS } from '../../jws/public-keys.ts';
 import type { DpopProof } from '../../jws/dpop-proof.ts';
+import type { SecurityProfile } from '../../profiles/profiles.ts';
 import type { Server } from '../../server.ts';
 import type { KeyBinding, ProvedKey } from '../../tokens/key-binding.ts';
 import type { DpopConfig } from './config.ts';
@@ -9,11 +10,9 @@ import { createDpop, proofOf, requireAlgorithm, type Dpop } from './dpop.ts';
 import { createDpopNonces } from './nonces.ts';
 import { ResourceProofs } from './resource-proofs.ts';
 
-/** What proofs may be signed with; `allowed` is what a profile allows, and null for no profile. */
-export function proofAlgorithms(allowed: readonly string[] | null): readonly string[] {
-  return allowed === null
-    ? VERIFIED_ALGORITHMS
-    : VERIFIED_ALGORITHMS.filter((each) => allowed.includes(each));
+/** What proofs may be signed with under the profile of the server. */
+export function proofAlgorithms(profile: Pick<SecurityProfile, 'algorithms'> | null): readonly string[] {
+  return VERIFIED_ALGORITHMS.filter((each) => profile?.algorithms.includes(each) ?? true);
 }
 
 /** Tokens that are bound by DPoP, where `oauth_server:dpop` is not off. */
@@ -21,7 +20,7 @@ export function createDpopBinding(server: Server, config: DpopConfig): KeyBindin
   const { profiles, singleUses, sealer, clock } = server;
   const nonces = config.dpop_nonces === true ? createDpopNonces({ sealer, clock }) : null;
   return bindingBy(
-    createDpop({ singleUses, nonces, algorithms: profiles.algorithms, clock }),
+    createDpop({ singleUses, nonces, algorithms: profiles.servers?.algorithms ?? null, clock }),
     server,
     config,
   );
@@ -33,7 +32,7 @@ export function bindingBy(dpop: Dpop, server: Server, config: DpopConfig): KeyBi
   return {
     offer: dpopOffer({
       required: config.dpop === 'require',
-      algorithms: proofAlgorithms(profiles.algorithms),
+      algorithms: proofAlgorithms(profiles.servers),
     }),
     // RFC 9449 section 10.
     parameter: 'dpop_jkt',
@@ -53,8 +52,8 @@ function provedKey({ profiles }: Server, dpop: Dpop, proof: DpopProof): ProvedKe
   return {
     thumbprint: proof.thumbprint,
     requireFor(client) {
-      const allowed = profiles.algorithmsOf(client);
-      if (allowed !== null) requireAlgorithm(proof, allowed);
+      const allowed = profiles.of(client)?.algorithms;
+      if (allowed !== undefined) requireAlgorithm(proof, allowed);
     },
     claim: () => (claimed ??= dpop.claim(proof)),
     async answerFields() {

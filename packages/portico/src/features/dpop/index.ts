@@ -39,7 +39,7 @@ export const dpop = defineFeature({
     return {
       issuanceCheck,
       binding: createDpopBinding(server, config),
-      metadata: { dpop_signing_alg_values_supported: proofAlgorithms(server.profiles.algorithms) },
+      metadata: { dpop_signing_alg_values_supported: proofAlgorithms(server.profiles.servers) },
       usesOnce: true,
     };
   },

@@ -12,7 +12,7 @@ export interface ResourceProofsOptions {
   /** What is left of `basePath` in a request that arrives. */
   readonly mountPath: string;
   readonly dpop: Pick<Dpop, 'check' | 'claim'>;
-  readonly profiles: Pick<Profiles, 'algorithmsOfProfile'>;
+  readonly profiles: Profiles;
 }
 
 /** The proof that was claimed with a request, and by which server: it may be looked up there more than once. */
@@ -63,8 +63,8 @@ export class ResourceProofs {
     const proof = await dpop.check({ proof: text, method, url }, token);
     if (proof === null || text === null) return refusedProof('there is no DPoP header');
     if (proof.thumbprint !== thumbprint) return OTHER_KEY;
-    const allowed = profiles.algorithmsOfProfile(clientProfile);
-    if (allowed !== null && !allowed.includes(proof.algorithm))
+    const allowed = profiles.named(clientProfile)?.algorithms;
+    if (allowed !== undefined && !allowed.includes(proof.algorithm))
       return refusedProof(`of the proof: its alg is ${proof.algorithm}, which the profile does not allow`);
     const source = sourceOf(request);
     const before = claimed.of(source);

@@ -8,7 +8,6 @@ import {
   URL_OF_IT,
   type Started as StartedWithout,
 } from '../../../../../test/support/token-endpoint.ts';
-import { PROFILED_ALGORITHMS } from '../../profiles/fapi2.ts';
 import type { Server } from '../../server.ts';
 import type { SingleUses } from '../../store/single-uses.ts';
 import { bindingBy } from './binding.ts';
@@ -62,7 +61,7 @@ function dpopBinding(steps: unknown[], { dpop, governs }: Pick<Started, 'dpop' |
     algorithms: null,
     clock: () => NOW,
   });
-  const profiles = { algorithms: null, algorithmsOf: () => (governs === true ? PROFILED_ALGORITHMS : null) };
+  const profiles = { servers: null, of: () => (governs === true ? { algorithms: ['ES256'] } : null) };
   const server = { profiles, config: { scopes: {} }, basePath: '', mountPath: '' } as unknown as Server;
   return bindingBy(made, server, {});
 }

@@ -48,7 +48,7 @@ function start(about: About = {}) {
     scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
     takesKeys: false,
     demands: [],
-    isProfiled: false,
+    profile: null,
     keys: { all: async () => [] },
     serverName: 'The portal',
     clock: () => NOW,

@@ -12,7 +12,7 @@ export const overview: Page = {
   async show(asked) {
     const { parts, links } = asked;
     const { server } = parts;
-    const { registration = 'off', client_id_metadata_documents: documents = false, profile } = server.config;
+    const { registration = 'off', client_id_metadata_documents: documents = false } = server.config;
     const ways: readonly (readonly [href: string, text: string, about: string])[] = [
       ...(registration === 'off'
         ? []
@@ -39,7 +39,7 @@ export const overview: Page = {
       <h2>This server</h2>
       ${facts([
         ['Issuer', code(server.issuer)],
-        ['Profile', profile ?? null],
+        ['Profile', server.profiles.servers?.name ?? null],
         ['Applications come', howTheyCome(registration, documents !== false)],
       ])}
       <p class="soft">The console does the same: <code>npx portico --help</code>. What is done here is in the audit log, with who did it.</p>`,

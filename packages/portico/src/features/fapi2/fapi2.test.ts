@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { FAPI2_RULES, type ProfiledClient, type ProfiledSwitches } from './fapi2.ts';
-import { createProfiles, profileProblems, withProfile } from './profiles.ts';
+import { profileProblems, withProfile } from '../../assembly/feature-profiles.ts';
+import type { OAuthServerConfig } from '../../config.ts';
+import { profilesWith } from '../../../../../test/support/profiles.ts';
+import type { ProfiledClient, Profiles } from '../../profiles/profiles.ts';
+import { fapi2 } from './index.ts';
+import { FAPI2_RULES } from './rules.ts';
 
 const CLIENT: ProfiledClient = {
   public: false,
@@ -13,8 +17,9 @@ const CLIENT: ProfiledClient = {
   profile: null,
 };
 const PROFILED: ProfiledClient = { ...CLIENT, profile: 'fapi2' };
-const OFF: ProfiledSwitches = { code_ttl: 60 };
-const ON: ProfiledSwitches = {
+type Config = Partial<OAuthServerConfig>;
+const OFF: Config = { code_ttl: 60 };
+const ON: Config = {
   code_ttl: 600,
   private_key_jwt: true,
   dpop: 'accept',
@@ -27,9 +32,13 @@ test('each rule has its own number and a text', () => {
   for (const { says } of FAPI2_RULES) expect(says).toMatch(/^[a-z].*\.$/);
 });
 
+const problems = (config: Config) => profileProblems([fapi2], config as OAuthServerConfig);
+const completed = (config: Config) => withProfile([fapi2], config as OAuthServerConfig);
+const governs = (profiles: Profiles, client: ProfiledClient) => profiles.of(client)?.name === 'fapi2';
+
 describe('the configuration of a server of the profile', () => {
   test("gets the profile's values where it has none", () => {
-    const config = withProfile({ profile: 'fapi2', ...OFF });
+    const config = completed({ profile: 'fapi2', ...OFF });
     expect(config).toEqual({
       profile: 'fapi2',
       code_ttl: 60,
@@ -37,11 +46,11 @@ describe('the configuration of a server of the profile', () => {
       dpop: 'require',
       pushed_authorization_requests: 'require',
     });
-    expect(profileProblems(config)).toEqual([]);
-    expect(createProfiles(config).refusal(CLIENT)).toBeNull();
+    expect(problems(config)).toEqual([]);
+    expect(profilesWith(config).refusal(CLIENT)).toBeNull();
   });
 
-  test.each<readonly [key: string, changes: Partial<ProfiledSwitches>]>([
+  test.each<readonly [key: string, changes: Config]>([
     ['private_key_jwt', { private_key_jwt: false }],
     ['dpop', { dpop: 'off' }],
     ['dpop', { dpop: 'accept' }],
@@ -50,39 +59,39 @@ describe('the configuration of a server of the profile', () => {
     ['registration', { registration: 'open' }],
     ['code_ttl', { code_ttl: 61 }],
   ])('is refused if %s contradicts it: %j', (key, changes) => {
-    expect(profileProblems({ profile: 'fapi2', ...OFF, ...changes }).map((each) => each.key)).toEqual([
+    expect(problems({ profile: 'fapi2', ...OFF, ...changes }).map((each) => each.key)).toEqual([
       `oauth_server:${key}`,
     ]);
     // Other clients do not have to care.
-    expect(profileProblems({ ...OFF, ...changes })).toEqual([]);
-    expect(withProfile({ ...OFF, ...changes })).toEqual({ ...OFF, ...changes });
+    expect(problems({ ...OFF, ...changes })).toEqual([]);
+    expect(completed({ ...OFF, ...changes })).toEqual({ ...OFF, ...changes });
   });
 });
 
 describe('the profile applies', () => {
   test('to no client, if neither the server nor the client has it', () => {
-    const { governs, refusal } = createProfiles(OFF);
+    const profiles = profilesWith(OFF);
     const open = { ...CLIENT, public: true, keys: null };
-    expect([governs(open), refusal(open)]).toEqual([false, null]);
+    expect([governs(profiles, open), profiles.refusal(open)]).toEqual([false, null]);
   });
 
   test('to a client that has it, and to no other', () => {
-    const { governs, refusal } = createProfiles(ON);
-    expect([governs(PROFILED), refusal(PROFILED)]).toEqual([true, null]);
-    expect([governs(CLIENT), refusal({ ...CLIENT, public: true })]).toEqual([false, null]);
+    const profiles = profilesWith(ON);
+    expect([governs(profiles, PROFILED), profiles.refusal(PROFILED)]).toEqual([true, null]);
+    expect([governs(profiles, CLIENT), profiles.refusal({ ...CLIENT, public: true })]).toEqual([false, null]);
   });
 
   test('on a server that has it, to every client except an API that introspects tokens', () => {
-    const { governs } = createProfiles(withProfile({ profile: 'fapi2', ...OFF }));
-    expect(governs(CLIENT)).toBe(true);
-    expect(governs({ ...CLIENT, grants: ['introspection'] })).toBe(false);
-    expect(governs({ ...CLIENT, grants: ['client_credentials', 'introspection'] })).toBe(true);
-    expect(governs({ ...PROFILED, grants: ['introspection'] })).toBe(true);
+    const profiles = profilesWith({ profile: 'fapi2' });
+    expect(governs(profiles, CLIENT)).toBe(true);
+    expect(governs(profiles, { ...CLIENT, grants: ['introspection'] })).toBe(false);
+    expect(governs(profiles, { ...CLIENT, grants: ['client_credentials', 'introspection'] })).toBe(true);
+    expect(governs(profiles, { ...PROFILED, grants: ['introspection'] })).toBe(true);
   });
 
   test('and a client with a profile that this release does not know is refused', () => {
-    expect(createProfiles(ON).refusal({ ...CLIENT, profile: 'fapi3' })).toContain('not known');
-    expect(createProfiles(ON).refusal({ ...CLIENT, profile: '' })).toContain('not known');
+    expect(profilesWith(ON).refusal({ ...CLIENT, profile: 'fapi3' })).toContain('not known');
+    expect(profilesWith(ON).refusal({ ...CLIENT, profile: '' })).toContain('not known');
   });
 });
 
@@ -99,9 +108,9 @@ test.each<readonly [what: string, changes: Partial<ProfiledClient>]>([
     { redirectUris: ['http://127.0.0.1.example/cb'], applicationType: 'native' },
   ],
 ])('a client is refused that %s', (_, changes) => {
-  const { refusal, requireRegistrable } = createProfiles(ON);
-  expect(refusal({ ...PROFILED, ...changes })).toContain('fapi2');
-  expect(() => requireRegistrable({ ...PROFILED, ...changes })).toThrow('fapi2');
+  const profiles = profilesWith(ON);
+  expect(profiles.refusal({ ...PROFILED, ...changes })).toContain('fapi2');
+  expect(() => profiles.requireRegistrable({ ...PROFILED, ...changes })).toThrow('fapi2');
 });
 
 test.each<readonly [what: string, changes: Partial<ProfiledClient>]>([
@@ -116,17 +125,17 @@ test.each<readonly [what: string, changes: Partial<ProfiledClient>]>([
   ['signs with PS256', { keys: { jwks: null, jwksUri: 'https://a.example/', algorithm: 'PS256' } }],
   ['asks for no ID token', { scopes: ['notes:read'], idTokenSignedResponseAlg: 'RS256' }],
 ])('a client is accepted that %s', (_, changes) => {
-  const { refusal, requireRegistrable } = createProfiles(ON);
-  expect(refusal({ ...PROFILED, ...changes })).toBeNull();
-  expect(() => requireRegistrable({ ...PROFILED, ...changes })).not.toThrow();
+  const profiles = profilesWith(ON);
+  expect(profiles.refusal({ ...PROFILED, ...changes })).toBeNull();
+  expect(() => profiles.requireRegistrable({ ...PROFILED, ...changes })).not.toThrow();
 });
 
 test.each(['private_key_jwt', 'dpop', 'pushed_authorization_requests'] as const)(
   'without %s, a client with the profile gets nothing and cannot be registered',
   (key) => {
-    const { refusal, requireRegistrable } = createProfiles({ ...ON, [key]: undefined });
-    expect(refusal(PROFILED)).toContain(`oauth_server:${key}`);
-    expect(() => requireRegistrable(PROFILED)).toThrow(`oauth_server:${key}`);
-    expect(refusal(CLIENT)).toBeNull();
+    const profiles = profilesWith({ ...ON, [key]: undefined });
+    expect(profiles.refusal(PROFILED)).toContain(`oauth_server:${key}`);
+    expect(() => profiles.requireRegistrable(PROFILED)).toThrow(`oauth_server:${key}`);
+    expect(profiles.refusal(CLIENT)).toBeNull();
   },
 );

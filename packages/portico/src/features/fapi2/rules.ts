@@ -1,5 +1,5 @@
 import type { ConfigurationProblem } from '@portico/sql';
-import type { Client } from '../store/client.ts';
+import type { ProfiledClient } from '../../profiles/profiles.ts';
 
 /**
  * FAPI 2.0 Security Profile (final, February 2025): what it demands of an authorization server, in our own words, and where each demand is
@@ -8,7 +8,6 @@ import type { Client } from '../store/client.ts';
 
 /** The keys of `oauth_server` that the profile says something about. */
 export interface ProfiledSwitches {
-  readonly profile?: 'fapi2' | undefined;
   readonly private_key_jwt?: boolean | undefined;
   readonly dpop?: Switch | undefined;
   readonly pushed_authorization_requests?: Switch | undefined;
@@ -18,19 +17,6 @@ export interface ProfiledSwitches {
 }
 
 type Switch = 'off' | 'accept' | 'require';
-
-/** What of a client the profile says something about. */
-export type ProfiledClient = Pick<
-  Client,
-  | 'public'
-  | 'keys'
-  | 'grants'
-  | 'scopes'
-  | 'redirectUris'
-  | 'applicationType'
-  | 'idTokenSignedResponseAlg'
-  | 'profile'
->;
 
 export interface ProfileRule {
   /** The section, and the number of the item in it. */
@@ -53,9 +39,6 @@ export interface ProfileRule {
 export const LONGEST_CODE = 60;
 /** What signs ID tokens and assertions. RS256 is not among them; `Ed25519` is what RFC 9864 calls EdDSA with that curve. */
 export const PROFILED_ALGORITHMS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
-/** The algorithm of ID tokens for clients that ask for none: the first that the server has a key for. */
-export const ID_TOKEN_ALGORITHMS = ['ES256', 'EdDSA'] as const;
-
 const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?:[:/?]|$)/;
 
 const problem = (key: string, message: string): ConfigurationProblem => ({
@@ -219,6 +202,15 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
     met: 'always',
   },
 ];
+
+/** Why a client cannot be of the profile: by the rules of each time, or those of its registration. */
+export function clientProblem(client: ProfiledClient, when: 'client' | 'registration'): string | null {
+  for (const rule of FAPI2_RULES) {
+    const problem = rule[when]?.(client) ?? null;
+    if (problem !== null) return problem;
+  }
+  return null;
+}
 
 /** Of the keys as they are kept. */
 function hasProfiledKey(jwks: string): boolean {

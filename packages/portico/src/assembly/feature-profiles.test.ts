@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import type { OAuthServerConfig } from '../config.ts';
+import type { Feature, ProfileOffer } from '../feature.ts';
+import { fapi2 } from '../features/fapi2/index.ts';
+import { profileProblems, profilesOf, requireNeeds } from './feature-profiles.ts';
+
+const CONFIG = { code_ttl: 60 } as OAuthServerConfig;
+const strict: Feature = {
+  name: 'strict',
+  profile: { ...(fapi2.profile as ProfileOffer), name: 'strict', isServers: () => true },
+};
+
+test('a server of a profile does not start without what the profile needs', () => {
+  const contributed = { binding: null, directRequests: {} };
+  expect(() => requireNeeds([strict], CONFIG, contributed)).toThrow(
+    'oauth_server:profile: is strict, which needs a feature with binding, and this server has none',
+  );
+  expect(() => requireNeeds([strict], CONFIG, { ...contributed, binding: {} })).not.toThrow();
+  expect(() => requireNeeds([fapi2], CONFIG, {})).not.toThrow();
+});
+
+test('a server of two profiles does not start', () => {
+  expect(profileProblems([strict], CONFIG)).toEqual([]);
+  const both = profileProblems([strict, fapi2], { ...CONFIG, profile: 'fapi2' });
+  expect(both.map(({ message }) => message)).toEqual([
+    'is strict, and the server is held to fapi2, too; choose one of them',
+  ]);
+});
+
+test('a client whose profile no feature provides gets nothing, even at a server of another one', () => {
+  const profiles = profilesOf([strict], CONFIG);
+  const client = { profile: 'fapi2', grants: ['authorization_code' as const] };
+  expect(profiles.of(client)).toMatchObject({ algorithms: [], longestCode: 0 });
+  expect(profiles.of({ ...client, profile: null })?.name).toBe('strict');
+});

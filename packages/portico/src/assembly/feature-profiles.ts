@@ -1,0 +1,63 @@
+import { ConfigurationError, type ConfigurationProblem } from '@portico/sql';
+import type { OAuthServerConfig } from '../config.ts';
+import type { Contribution, Feature, ProfileOffer } from '../feature.ts';
+import { Profiles } from '../profiles/profiles.ts';
+
+/** The security profiles of these features, as the server is configured. */
+export function profilesOf(features: readonly Feature[], config: OAuthServerConfig): Profiles {
+  return new Profiles(
+    offers(features).map((offer) => ({
+      ...offer,
+      isServers: offer.isServers(config),
+      missing: offer.missing(config),
+    })),
+  );
+}
+
+/** The configuration with what the profile of the server demands. */
+export function withProfile(features: readonly Feature[], config: OAuthServerConfig): OAuthServerConfig {
+  return Object.assign(
+    {},
+    config,
+    ...serversOffers(features, config).map(({ demanded }) => demanded),
+  ) as OAuthServerConfig;
+}
+
+/** All that is wrong with a server of a profile, as it is configured. */
+export function profileProblems(
+  features: readonly Feature[],
+  config: OAuthServerConfig,
+): readonly ConfigurationProblem[] {
+  const [first, second] = serversOffers(features, config);
+  if (first === undefined) return [];
+  const twice = `is ${first.name}, and the server is held to ${second?.name ?? ''}, too; choose one of them`;
+  return [
+    ...first.problems(config),
+    ...(second === undefined ? [] : [{ key: 'oauth_server:profile', message: twice }]),
+  ];
+}
+
+/** Throws a ConfigurationError when the profile of the server needs what no feature contributes. */
+export function requireNeeds(
+  features: readonly Feature[],
+  config: OAuthServerConfig,
+  contributed: Readonly<Partial<Record<keyof Contribution, unknown>>>,
+): void {
+  const problems = serversOffers(features, config).flatMap(({ name, needs }) =>
+    needs
+      .filter((part) => (contributed[part] ?? null) === null)
+      .map((part) => ({
+        key: 'oauth_server:profile',
+        message: `is ${name}, which needs a feature with ${part}, and this server has none`,
+      })),
+  );
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+function offers(features: readonly Feature[]): readonly ProfileOffer[] {
+  return features.flatMap(({ profile }) => profile ?? []);
+}
+
+function serversOffers(features: readonly Feature[], config: OAuthServerConfig): readonly ProfileOffer[] {
+  return offers(features).filter((offer) => offer.isServers(config));
+}
