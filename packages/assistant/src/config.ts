@@ -35,7 +35,9 @@ export interface AssistantConfigInput {
   readonly account_linking?: boolean | undefined;
   /** The vendor's callback URIs, exactly as its console shows them. Needed for account linking. */
   readonly redirect_uris?: readonly string[] | undefined;
-  /** The scopes of the linking client, the same as `mcp:oauth:scopes_supported`; `['mcp:tools']`. */
+  /**
+   * The scopes of the linking client, the same as `mcp:oauth:scopes_supported`; `['mcp:tools']`.
+   */
   readonly user_scopes?: readonly string[] | undefined;
   /** What the vendor's directory shows. Checked when it is exported. */
   readonly listing?: Readonly<Record<string, unknown>> | undefined;

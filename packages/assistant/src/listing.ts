@@ -131,9 +131,11 @@ const listingSchema = z.object({
   }),
 });
 
-// --- the export -----------------------------------------------------------------------------------------------
+// --- the export ----------------------------------------------------------------------------------
 
-/** The content of `addon-package/addon.json`: the listing and the URL of the tools, no credentials. */
+/**
+ * The content of `addon-package/addon.json`: the listing and the URL of the tools, no credentials.
+ */
 export function addonManifest(listing: Listing, resource: string): Readonly<Record<string, unknown>> {
   return {
     manifestVersion: '1.0',

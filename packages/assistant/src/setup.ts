@@ -40,7 +40,10 @@ export interface ClientSetup {
 
 /** What `assistant:setup` did and found. */
 export interface AssistantSetup {
-  /** The canonical resource (RFC 8707) that the assistant's tokens are for, such as `https://app.example/mcp`. */
+  /**
+   * The canonical resource (RFC 8707) that the assistant's tokens are for, such as
+   * `https://app.example/mcp`.
+   */
   readonly resource: string;
   /** One for each role. */
   readonly clients: readonly ClientSetup[];

@@ -9,7 +9,7 @@ import type {
   UserInterface,
 } from 'portico';
 
-// --- people ---------------------------------------------------------------------------------------------------
+// --- people --------------------------------------------------------------------------------------
 
 /** A source of accounts. An application has one or more, each with its own name. */
 export interface AccountProvider {
@@ -60,7 +60,7 @@ export interface Accounts {
   readonly search: ((text: string, limit: number) => Promise<readonly UserInterface[]>) | null;
 }
 
-// --- a browser ------------------------------------------------------------------------------------------------
+// --- a browser -----------------------------------------------------------------------------------
 
 /**
  * This browser's session. It is loaded on first use, and stored only if something was written. It
@@ -106,7 +106,7 @@ export interface Auth {
   csrfToken(): Promise<string>;
 }
 
-// --- the application ------------------------------------------------------------------------------------------
+// --- the application -----------------------------------------------------------------------------
 
 /** A started application of the kit, with its own accounts, sessions and routes. */
 export interface Application extends BaseApplication {

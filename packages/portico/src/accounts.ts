@@ -11,11 +11,15 @@ export interface Visitor {
   readonly request: Request;
 }
 
-/** The host's accounts, as the server uses them: one that may no longer sign in counts as absent. */
+/**
+ * The host's accounts, as the server uses them: one that may no longer sign in counts as absent.
+ */
 export interface Accounts {
-  /** The account of this person as it is now; null if it does not exist or may no longer sign in. */
+  /**
+   * The account of this person as it is now; null if it does not exist or may no longer sign in.
+   */
   active(person: PersonReference): Promise<UserInterface | null>;
-  /** The person who is signed in in the browser that sent this request; null if no one is. */
+  /** The person who is signed in in the browser that sent this request, or null. */
   visitor(request: Request): Promise<Visitor | null>;
 }
 
@@ -57,7 +61,7 @@ export function createAccounts(
   };
 }
 
-/** What the store keeps of a person must lead to them again, and to no one else. */
+/** The stored reference to a person must lead to that person again, and to no other. */
 function requireStorable(member: string, person: PersonReference): void {
   const problem = personProblem(person);
   if (problem !== null)

@@ -6,48 +6,58 @@ import type { Host } from './host.ts';
 import type { KeySigner } from './keys/signers.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
 
-/** What a server is made of. */
+/** The options of a server. */
 export interface AuthorizationServerOptions<Context = unknown> {
   /** The public origin of the application, `public_url`; with `basePath` it is the issuer. */
   readonly publicUrl: string;
-  /** What stands before the path of every endpoint, such as `/auth`; empty unless given. It is part of the issuer. */
+  /**
+   * The prefix of every endpoint's path, such as `/auth`; empty unless given. It is part of the
+   * issuer.
+   */
   readonly basePath?: string;
-  /** Whether a proxy takes `basePath` away before a request arrives; false unless given. */
+  /** Whether a proxy removes `basePath` before a request arrives; false unless given. */
   readonly basePathStripped?: boolean;
   /** The section `oauth_server`, as `oauthServerConfiguration` validates it. */
   readonly config: OAuthServerConfig;
   /** The application that the server asks about people and browsers. */
   readonly host: Host<Context>;
   /**
-   * Features of the application's own, beside those of Portico (docs/extending.md). `config` is validated by `configurationWith(features)`.
+   * Features of the application's own, beside those of Portico (docs/extending.md). `config` is
+   * validated by `configurationWith(features)`.
    *
    * @example
    * createAuthorizationServer({ publicUrl, config, host, database, features: [maintenance] });
    */
   readonly features?: readonly Feature[];
-  /** Where the server keeps what it issues; its schema is `oauthServerMigrations`. */
+  /** Where the server stores what it issues; its schema is `oauthServerMigrations`. */
   readonly database: Database;
-  /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
+  /** Milliseconds since 1970; the system's clock unless a test passes one. */
   readonly clock?: () => number;
   /**
-   * Whether this is development: the error page shows details that are meant for the log, and where `publicUrl` is on loopback, the
-   * documents of clients may be, too. False unless given.
+   * Whether this is development. The error page then shows details that are otherwise only in the
+   * log. If `publicUrl` is on loopback, documents of clients may be too. False unless given.
    */
   readonly showsDetails?: boolean;
-  /** How documents of clients are fetched; as the system does unless given. */
+  /** How documents of clients are fetched; with the system's defaults unless given. */
   readonly outbound?: OutboundOptions;
-  /** Measures what the server does: `opentelemetry()` of `portico/telemetry`. Nothing is measured unless given. */
+  /**
+   * Measures what the server does: `opentelemetry()` of `portico/telemetry`. Nothing is measured
+   * unless given.
+   */
   readonly telemetry?: Telemetry;
   /**
-   * The folder of messages of the application's own, `<tag>.json`, which change the words of the pages or add a language (docs/pages.md); absolute,
-   * none unless given.
+   * The folder of the application's own messages, `<tag>.json`, which change the texts of the pages
+   * or add a language (docs/pages.md); absolute, none unless given.
    */
   readonly messages?: string;
-  /** Signing keys that are no files; none unless given. Those of a server's processes are the same. */
+  /**
+   * Signing keys that are not files; none unless given. All processes of a server must have the
+   * same.
+   */
   readonly keySigners?: readonly KeySigner[];
   /**
-   * Returns a number from 0 up to, and not including, 1. It decides which attempts go ahead while an attacker guesses
-   * client secrets. Default: the system's random source.
+   * Returns a number from 0 up to, and not including, 1. It decides which attempts are allowed
+   * while an attacker guesses client secrets. Default: the system's random source.
    */
   readonly random?: () => number;
 }

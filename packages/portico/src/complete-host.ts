@@ -5,27 +5,29 @@ import type { AuditEvent } from './auditing/audit.ts';
 import type { Browsers } from './authorization/browsers.ts';
 import type { CompleteHost, Host } from './host.ts';
 
-/** What a host is given for what it leaves out; each is made when the server is, if it is needed. */
+/**
+ * Defaults for the members that a host leaves out; each is made with the server, if it is needed.
+ */
 export interface HostDefaults {
   log(): Log;
   renderer(): CompleteHost['render'];
   passwordHasher(): PasswordHasher;
-  /** Where a request comes from of which the framework's own says nothing; null when that is not known. */
+  /** The address of a request, if the framework's own request has none; null if unknown. */
   clientAddress(): string | null;
-  /** Takes events beside the log. */
+  /** Receives events in addition to the log. */
   audit(event: AuditEvent): Promise<void>;
 }
 
 /**
- * The host that an application wrote, as the server asks it: with what it leaves out, and each member called with the context of
- * the request. The kit's own is complete, and is not wrapped.
+ * The application's host, as the server uses it: with defaults for missing members, and each member
+ * called with the context of the request. The kit's own host is complete, and is not wrapped.
  */
 export function completeHost<Context>(
   host: Host<Context>,
   defaults: HostDefaults,
   browsers: Browsers,
 ): CompleteHost {
-  // What the mount gave: the application says by the type which mount that is.
+  // The value from the mount: the application chooses the type that belongs to its mount.
   const context = () => currentContext() as Context;
   requirePath('loginUrl', host.loginUrl);
   requirePath('signOut', host.signOut);
@@ -66,7 +68,10 @@ export function completeHost<Context>(
   };
 }
 
-/** How browsers are told apart, signed out and answered: with a secret of the host's own, or by a cookie of Portico's. */
+/**
+ * How browsers are told apart, signed out and answered: with the host's own secret, or with a
+ * cookie of Portico.
+ */
 function browserOf<Context>(
   host: Host<Context>,
   context: () => Context,
@@ -113,12 +118,14 @@ function requirePath(member: string, given: unknown): void {
   );
 }
 
-/** A path of the host, with where to go from there. */
+/** A path of the host, with the next address as a parameter. */
 export function withReturn(path: string, returnTo: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ return_to: returnTo })}`;
 }
 
-/** As frameworks have it in their own request: `ip` follows their setting for proxies, and Node knows the connection. */
+/**
+ * From the framework's own request: `ip` follows its proxy setting, and Node knows the connection.
+ */
 function addressIn(context: unknown): string | null {
   const { ip, socket } = (context ?? {}) as {
     readonly ip?: unknown;
@@ -128,7 +135,7 @@ function addressIn(context: unknown): string | null {
   return typeof address === 'string' ? address : null;
 }
 
-/** An event of the audit log as a line of the log, where nothing of the name `authorization` is written. */
+/** Writes an audit event as a log line. Drops members with the name `authorization`. */
 function writeAuditLine(log: Log, event: AuditEvent): void {
   const { type, authorization, ...fields } = { authorization: undefined, ...event };
   const named = authorization === undefined ? {} : { authorizationId: authorization };

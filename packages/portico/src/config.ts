@@ -24,14 +24,17 @@ const LONGEST_RETENTION = 36_525;
 
 /** About a second of a processor core. */
 const MOST_ITERATIONS = 4_000_000;
-/** As many as the server keeps before they are used. */
+/** As many as the server keeps unused. */
 const MOST_REGISTRATIONS = 10_000;
 
-/** A text that says something. */
+/** A text that is not blank. */
 export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
-/** What a scope releases of the person. Each problem is one of the list or a name, and none of the scope as a whole. */
+/**
+ * The claims that a scope releases. Each problem is about the list or a name, not about the whole
+ * scope.
+ */
 const claims = z
   .custom<readonly string[]>(() => true)
   .superRefine((value: unknown, context) => {
@@ -64,7 +67,7 @@ const scopeShape = {
 /** A scope that is configured as an object, validated. */
 export interface ScopeSettings extends z.output<z.ZodObject<typeof scopeShape>> {}
 
-/** `more` are the keys of features. */
+/** `more`: keys of features. */
 function scopeDefinition(more: z.ZodRawShape): z.ZodType<string | ScopeSettings, ScopeInput> {
   const settings = z.strictObject({ ...scopeShape, ...more }) as unknown as z.ZodType<
     ScopeSettings,
@@ -86,7 +89,7 @@ const scopeName = z
     'is built in and needs no configuring; remove it',
   );
 
-/** `oauth_server:scopes`; `more` are the keys of features. */
+/** `oauth_server:scopes`. `more`: keys of features. */
 export function scopesSchema(more: z.ZodRawShape) {
   return z.record(scopeName, scopeDefinition(more), required('a map of scope names', scopesHint));
 }
@@ -128,7 +131,7 @@ const healthPath = z.union([
   }),
 ]);
 
-/** A path that is written in exactly one way. The empty path would be the whole application. */
+/** A path with exactly one spelling. The empty path would be the whole application. */
 function healthPathProblem(path: string): string | null {
   if (path === '') return 'must not be empty; write false to switch it off';
   if (/^\/oauth(?:\/|$)/.test(path)) return 'must not lie in /oauth, where the other endpoints are';
@@ -190,7 +193,10 @@ const audit = z.strictObject(
   { error: 'must be an object { keep, retention_days, stream }' },
 );
 
-/** The keys of the section `oauth_server` that the core reads, with their defaults. Times are in seconds. */
+/**
+ * The keys of the section `oauth_server` that the core reads, with their defaults. Times are in
+ * seconds.
+ */
 export const coreShape = {
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
   scopes: scopesSchema({}),
@@ -236,13 +242,17 @@ export const coreShape = {
 /** The validated section `oauth_server`; a feature adds its keys. */
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
-/** What you write in the section `oauth_server`. A key that is left out, or undefined, has its default. */
+/**
+ * What you write in the section `oauth_server`. A key that is left out, or undefined, has its
+ * default.
+ */
 export interface OAuthServerConfigInput {
   /** The name that people know your application by. Needed. */
   readonly name?: string | undefined;
   /**
-   * The scopes that clients can ask for, each with a label for people. A person needs the permission of the same name, or the
-   * one that you name. `openid`, `profile` and `email` are built in. Needed.
+   * The scopes that clients can ask for, each with a label for people. A person needs the
+   * permission of the same name, or the one that you name. `openid`, `profile` and `email` are
+   * built in. Needed.
    */
   readonly scopes?: Readonly<Record<string, ScopeInput | undefined>> | undefined;
   /** The URL of the API that tokens are for (RFC 8707); none. */
@@ -252,9 +262,9 @@ export interface OAuthServerConfigInput {
   /** Whether the plugin adds the endpoints to the application's routes; true. */
   readonly routes?: boolean | undefined;
   /**
-   * Whether a refusal of `token()` says how to get a token: `resource_metadata` (RFC 9728) and `scope` in `WWW-Authenticate`. It needs
-   * `oauth_server:audience`, whose metadata are then published. A new authorization also contains what the person allowed this client
-   * before; false.
+   * Whether a refusal of `token()` says how to get a token: `resource_metadata` (RFC 9728) and
+   * `scope` in `WWW-Authenticate`. It needs `oauth_server:audience`, whose metadata are then
+   * published. A new authorization also contains what the person allowed this client before; false.
    */
   readonly challenge?: boolean | undefined;
   /** Claims about a person, in addition to those of the profile. */
@@ -272,44 +282,52 @@ export interface OAuthServerConfigInput {
   /** How long a person may take to answer the consent screen, in seconds; 600. */
   readonly consent_ttl?: number | undefined;
   /**
-   * Whether a client id may be the `https` URL of the client's metadata (draft-ietf-oauth-client-id-metadata-document-02), from any host
-   * or only from some; false.
+   * Whether a client id may be the `https` URL of the client's metadata
+   * (draft-ietf-oauth-client-id-metadata-document-02), from any host or only from some; false.
    */
   readonly client_id_metadata_documents?: boolean | DocumentHosts | undefined;
   /**
-   * Where probes ask whether the process is alive and whether it is ready, below `base_path`: `{ live: '/health/live', ready: '/health/ready' }`.
-   * Each may be another path, or false. `true` means these two paths, `false` neither. With the kit these two, unless your application has
+   * Where probes ask whether the process is alive and whether it is ready, below `base_path`: `{
+   * live: '/health/live', ready: '/health/ready' }`. Each may be another path, or false. `true`
+   * means these two paths, `false` neither. With the kit these two, unless your application has
    * routes there; in a mount none.
    */
   readonly health?: boolean | HealthPathsInput | undefined;
   /**
-   * Whether clients may authenticate with assertions that they sign (`private_key_jwt`, RFC 7523), as their registration or document says;
-   * false.
+   * Whether clients may authenticate with assertions that they sign (`private_key_jwt`, RFC 7523),
+   * as their registration or document says; false.
    */
   readonly private_key_jwt?: boolean | undefined;
   /** What happens to audit events, in addition to `Host.audit`; nothing. */
   readonly audit?: AuditConfigInput | undefined;
   /**
-   * How many iterations of PBKDF2-HMAC-SHA256 the hash of an imported client secret may have (`oauth:client:import`). Every secret that this
-   * process has not seen yet costs as many, so that the time tells nothing; 0, which refuses such hashes.
+   * How many iterations of PBKDF2-HMAC-SHA256 the hash of an imported client secret may have
+   * (`oauth:client:import`). Every secret that this process has not seen yet costs as many, so that
+   * the time tells nothing; 0, which refuses such hashes.
    */
   readonly imported_pbkdf2_iterations?: number | undefined;
   /**
-   * The languages of the pages for people: true for all, or their tags (BCP 47). The first one is for people who ask for none of them. You add
-   * languages with files (docs/pages.md). Without it, the pages are in English; false.
+   * The languages of the pages for people: true for all, or their tags (BCP 47). The first one is
+   * for people who ask for none of them. You add languages with files (docs/pages.md). Without it,
+   * the pages are in English; false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
   /**
-   * Whether clients may register themselves (RFC 7591, RFC 7592): `open` for everyone, as a public client; `initial_access_token` for those
-   * that you gave a token (`oauth:initial-access-token:create`); or `off`, the default.
+   * Whether clients may register themselves (RFC 7591, RFC 7592): `open` for everyone, as a public
+   * client; `initial_access_token` for those that you gave a token
+   * (`oauth:initial-access-token:create`); or `off`, the default.
    */
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /**
-   * How many clients may register from one network (an IPv4 address, or a /64 of IPv6) within an hour without an initial access token. All
-   * users of an assistant that runs on its vendor's servers register from a few addresses; 60.
+   * How many clients may register from one network (an IPv4 address, or a /64 of IPv6) within an
+   * hour without an initial access token. All users of an assistant that runs on its vendor's
+   * servers register from a few addresses; 60.
    */
   readonly registrations_per_hour?: number | undefined;
-  /** How the pages look, unless the kit's section `branding` says it. Without the kit, write absolute paths of files; Portico's own design. */
+  /**
+   * How the pages look, unless the kit's section `branding` says it. Without the kit, write
+   * absolute paths of files; Portico's own design.
+   */
   readonly branding?: BrandingInput | undefined;
 }
 
@@ -327,7 +345,10 @@ export interface AuditConfigInput {
   readonly keep?: boolean | undefined;
   /** After how many days the server removes them from the table; never. */
   readonly retention_days?: number | undefined;
-  /** Where the server writes each one as a line of JSON: `-` for standard output, or the absolute path of a file; nowhere. */
+  /**
+   * Where the server writes each one as a line of JSON: `-` for standard output, or the absolute
+   * path of a file; nowhere.
+   */
   readonly stream?: string | undefined;
 }
 
@@ -341,15 +362,17 @@ export interface ScopeConfig {
   /** A longer explanation, which people open on the pages of consent and applications; none. */
   readonly description?: string | undefined;
   /**
-   * The group that the consent screen shows it in: who the person is, what the client may see, or what it may change. By default the name
-   * decides: a scope with `read`, `view` and the like is for seeing, any other for changing.
+   * The group that the consent screen shows it in: who the person is, what the client may see, or
+   * what it may change. By default the name decides: a scope with `read`, `view` and the like is
+   * for seeing, any other for changing.
    */
   readonly group?: 'identity' | 'read' | 'change' | undefined;
   /** The permission that a person must hold; the scope's own name. */
   readonly permission?: string | undefined;
   /**
-   * The claims of `getProfile()` and `oauth_server:claims` that it releases in ID tokens and at UserInfo, while the person holds its
-   * permission. The protocol's own claims, such as `sub`, cannot be among them; none.
+   * The claims of `getProfile()` and `oauth_server:claims` that it releases in ID tokens and at
+   * UserInfo, while the person holds its permission. The protocol's own claims, such as `sub`,
+   * cannot be among them; none.
    */
   readonly claims?: readonly string[] | undefined;
 }

@@ -16,7 +16,8 @@ export const oauthServerConfiguration: OAuthServerConfiguration = configurationW
  * The same with the keys of these features, beside those of Portico's own.
  *
  * @example
- * const config = configurationWith([maintenance]).parse({ name: 'My app', scopes: {}, maintenance: true });
+ * const config = configurationWith([maintenance]).parse({ name: 'My app', scopes: {}, maintenance:
+ * true });
  */
 export function configurationWith(own: readonly Feature[]): OAuthServerConfiguration {
   const features = featuresWith(own);

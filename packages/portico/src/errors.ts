@@ -1,7 +1,10 @@
 import { ENGLISH_WORDS, told, type PageText, type Text } from './words/words.ts';
 import type { BindingRefusal } from './http/challenges.ts';
 
-/** The error codes of RFC 6749 (4.1.2.1, 5.2), RFC 8707 section 2 and OpenID Connect Core 3.1.2.6 that this server sends. */
+/**
+ * The error codes of RFC 6749 (4.1.2.1, 5.2), RFC 8707 section 2 and OpenID Connect Core 3.1.2.6
+ * that this server sends.
+ */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -21,8 +24,8 @@ export type OAuthErrorCode =
 export type RegistrationErrorCode = 'invalid_redirect_uri' | 'invalid_client_metadata';
 
 /**
- * A refusal that is reported to the client. The message is its `error_description`, so it is plain ASCII without quotes
- * (RFC 6749 section 5.2) and repeats nothing that was sent.
+ * A refusal that is reported to the client. The message is its `error_description`, so it is plain
+ * ASCII without quotes (RFC 6749 section 5.2) and repeats nothing of the request.
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
@@ -32,10 +35,7 @@ export class OAuthError extends Error {
    * The exact reason: for the log only, never for the client. Contains no secret, token or code.
    */
   readonly detail: string | null;
-  /**
-   * The id of the authorization that it is about: for the log. The id grants nothing. Null when
-   * none is known.
-   */
+  /** The id of its authorization: for the log. The id grants nothing. Null if unknown. */
   authorization: string | null = null;
 
   /** `description` becomes `error_description`; `detail` stays in the log. */
@@ -52,11 +52,11 @@ export class OAuthError extends Error {
  */
 export class KeyProofError extends Error {
   override readonly name = 'KeyProofError';
-  /** The parameter `error`. */
+  /** The exact reason, only for the log. */
   readonly code: BearerErrorCode;
   /** Which of the possible reasons it was: for the log alone. */
   readonly detail: string;
-  /** The header fields that the answer gets, such as what the next proof is to carry. */
+  /** Header fields for the answer, such as what the next proof must contain. */
   readonly fields: Readonly<Record<string, string>>;
 
   /** `message` becomes `error_description`. */
@@ -73,7 +73,7 @@ export class KeyProofError extends Error {
   }
 }
 
-/** Too many wrong client secrets came before this one; a later attempt may go ahead. */
+/** There were too many wrong client secrets before this one; a later attempt may succeed. */
 export class TooManyFailuresError extends Error {
   override readonly name = 'TooManyFailuresError';
   /** Seconds. */
@@ -91,7 +91,7 @@ export class TooManyFailuresError extends Error {
  */
 export class ClientKeysError extends Error {
   override readonly name = 'ClientKeysError';
-  /** Why: for the log alone. */
+  /** Why: only for the log. */
   readonly detail: string;
   /** Seconds. */
   readonly retryAfter: number;
@@ -103,12 +103,12 @@ export class ClientKeysError extends Error {
   }
 }
 
-/** The request cannot be met now, for a temporary reason. A later attempt may succeed. */
+/** The request cannot be answered now, for a temporary reason. A later attempt may succeed. */
 export class NotNowError extends Error {
   override readonly name = 'NotNowError';
-  /** Whether this caller, and not others, asked for too much. */
+  /** Whether only this caller asked for too much. */
   readonly tooMuch: boolean;
-  /** Why: for the log alone. */
+  /** Why: only for the log. */
   readonly detail: string;
   /** Seconds. */
   readonly retryAfter: number;
@@ -124,10 +124,10 @@ export class NotNowError extends Error {
   }
 }
 
-/** Too many clients have registered themselves; a later attempt may go ahead. */
+/** Too many clients have registered themselves; a later attempt may succeed. */
 export class TooManyRegistrationsError extends Error {
   override readonly name = 'TooManyRegistrationsError';
-  /** Whose registrations they are: those of one network, or all. */
+  /** Whose registrations reached the limit: those of one network, or all. */
   readonly of: 'network' | 'all';
   /** Seconds. */
   readonly retryAfter: number;
@@ -141,27 +141,28 @@ export class TooManyRegistrationsError extends Error {
   }
 }
 
-/** The body of a request is larger than this server reads. */
+/** The body of a request is larger than the limit. */
 export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';
 }
 
 /**
- * A refusal in the browser that must not be a redirect (RFC 6749 section 4.1.2.1), and so is a page. Its message and title are in English, for the log;
- * `text` is what the person reads, in their language.
+ * A refusal in the browser that must not be a redirect (RFC 6749 section 4.1.2.1), and so is a
+ * page. Its message and title are in English, for the log; `text` is for the person, in their
+ * language.
  */
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
   readonly text: PageText;
-  /** Which of the possible reasons it was: for the log, and for the page under `APP_ENV=dev`. */
+  /** The exact reason: for the log, and for the page under `APP_ENV=dev`. */
   readonly detail: string | null;
-  /** In how many seconds the same may succeed; null when it will not. */
+  /** In how many seconds the same request may succeed; null if it will not. */
   readonly retryAfter: number | null;
-  /** Where the person can go from here, on this server; null when only back to the application. */
+  /** Where the person can go from here on this server; null if only back to the application. */
   readonly link: PageLink | null;
-  /** The status of the page, where `retryAfter` is null. */
+  /** The status of the page if `retryAfter` is null. */
   readonly status: 400 | 403 | 404;
-  /** What the log calls it. */
+  /** Its name in the log. */
   readonly code: string;
 
   constructor(
@@ -195,45 +196,53 @@ export interface PageLink {
   readonly text: Text;
 }
 
-/** The error codes that protected resources answer with (RFC 6750 section 3.1); a feature may add its own. */
+/**
+ * The error codes that protected resources answer with (RFC 6750 section 3.1); a feature may add
+ * its own.
+ */
 export interface BearerErrorCodes {
   /** There is no token. */
   readonly missing_token: true;
   /** The request is malformed. */
   readonly invalid_request: true;
-  /** The token cannot be used here. */
+  /** The token is not valid here. */
   readonly invalid_token: true;
-  /** The token does not reach the resource. */
+  /** The token lacks the scope. */
   readonly insufficient_scope: true;
-  /** With `oauth_server:challenge` alone: no token would reach it, since the person has no permission. */
+  /**
+   * Only with `oauth_server:challenge`: no token would help, because the person lacks the
+   * permission.
+   */
   readonly access_denied: true;
 }
 
 /** Why a request may not reach a protected resource. */
 export type BearerErrorCode = keyof BearerErrorCodes;
 
-/** A request for a protected resource came without a token that reaches it. */
+/** A request for a protected resource came without a sufficient token. */
 export class BearerError extends Error {
   override readonly name = 'BearerError';
   /** The parameter `error` of the response; a missing token has none (RFC 6750 section 3.1). */
   readonly code: BearerErrorCode;
-  /** The scope that would have been needed. */
+  /** The scope that was needed. */
   readonly scope: string | null;
-  /** Which of the possible reasons it was: for the log alone. */
+  /** The exact reason, only for the log. */
   readonly detail: string | null;
-  /** The request that was refused, so that the response can name it; null when it is not known. */
+  /** The refused request, so that the response can name it; null if unknown. */
   readonly requestId: string | null;
-  /** The URL of the resource's metadata (RFC 9728), for the challenge; null when challenges do not name it. */
+  /**
+   * The URL of the resource's metadata (RFC 9728), for the challenge; null if challenges do not
+   * name it.
+   */
   readonly resourceMetadata: string | null;
-  /** What the challenge says of tokens that are bound to a key; null where there are none. */
+  /** What the challenge says about bound tokens; null if there are none. */
   readonly binding: BindingRefusal | null;
   /**
-   * The id of the authorization of the token that was sent: for the log. The id grants nothing.
-   * Null when none is known.
+   * The id of the authorization of the token: for the log. The id grants nothing. Null if unknown.
    */
   readonly authorization: string | null;
 
-  /** `scope` is the one that would have been needed, if any. */
+  /** `scope` is the one that was needed, if any. */
   constructor(
     code: BearerErrorCode,
     scope: string | null = null,
@@ -265,24 +274,29 @@ const BEARER_MESSAGES: Readonly<Partial<Record<BearerErrorCode, string>>> = {
   access_denied: 'The person has no permission for this, and no access token would change that.',
 };
 
-/** A client cannot be registered as asked; the message says why, in one line for the person who asked. */
+/**
+ * A client cannot be registered as requested; the message says why, in one line for the person who
+ * asked.
+ */
 export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
 }
 
 /**
- * An administrator asked for something that cannot be done: it is unknown or ill-formed. The
- * message says why, in one line.
+ * An administrator asked for something that is unknown or ill-formed. The message says why, in one
+ * line.
  */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
 }
 
-/** The host did not answer in time. It is a fault of the host, and a later attempt may go ahead. */
+/**
+ * The host did not answer in time. This is a fault of the host, and a later attempt may succeed.
+ */
 export class HostTimeoutError extends Error {
   override readonly name = 'HostTimeoutError';
 
-  /** `member` of the host contract, and how long it was waited for, in milliseconds. */
+  /** `member` of the host contract, and the waiting time in milliseconds. */
   constructor(member: string, patience: number) {
     super(`${member} of the host did not answer within ${patience} ms`);
   }

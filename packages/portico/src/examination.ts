@@ -4,6 +4,6 @@ import type { Finding } from '@portico/sql';
 export interface Examination {
   /** Names it in the report, such as `administration`. */
   readonly part: string;
-  /** What it finds now; empty where there is nothing to say. */
+  /** Its findings now; empty if there is nothing to report. */
   readonly findings: () => readonly Finding[];
 }

@@ -24,7 +24,7 @@ import type { KeyBinding } from './tokens/key-binding.ts';
 /** Keys of the configuration, each with its schema. */
 export type ConfigShape = Readonly<Record<string, ConfigSchema>>;
 
-/** The values of these keys, once they are validated. */
+/** The values of these keys, validated. */
 export type ConfigOf<Shape extends ConfigShape> = {
   readonly [Key in keyof Shape]?: Shape[Key]['_zod']['output'] | undefined;
 };
@@ -42,21 +42,21 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly scopeConfig?: ConfigShape;
   /** Problems of keys that are valid on their own but not together. */
   problems?(config: Config): readonly ConfigurationProblem[];
-  /** Error codes that it answers with, beside those of the core. */
+  /** Its error codes, in addition to those of the core. */
   readonly errorCodes?: readonly string[];
-  /** The schemes of `Authorization` that its tokens come in. */
+  /** The schemes of `Authorization` for its tokens. */
   tokenSchemes?(config: Config): readonly string[];
-  /** What clients may demand of it. */
+  /** What clients may require from it. */
   readonly clientDemands?: readonly OfferedDemand<Config>[];
   /** The security profile that it offers. */
   readonly profile?: ProfileOffer<Config>;
   /** Its URLs, wherever it is switched on. */
   readonly endpoints?: readonly EndpointDescription[];
-  /** Adds it to a server. Called once for each, also where its keys leave it off. */
+  /** Adds it to a server. Called once for each server, even if its keys leave it off. */
   start?(server: Server, config: Config): Contribution;
 }
 
-/** A demand, and whether a server meets it. */
+/** A requirement, and whether a server meets it. */
 export interface OfferedDemand<Config = OAuthServerConfig> extends DemandDescription {
   /** Whether it is met as the server is configured. */
   meets(config: Config): boolean;
@@ -84,9 +84,9 @@ export interface Contribution {
   readonly binding?: KeyBinding;
   /** Keeps authorization requests that clients send directly; at most one feature does. */
   readonly directRequests?: DirectRequests;
-  /** Refuses an authorization request that comes by a browser alone. */
+  /** Refuses an authorization request that comes only through a browser. */
   readonly indirectRefusal?: IndirectRefusal;
-  /** Answers requests for its endpoints, by their names; one that it leaves out is not offered. */
+  /** Answers requests for its endpoints, by their names; one that is missing is not offered. */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
   /** Refuses to issue a token. */
   readonly issuanceCheck?: IssuanceCheck;
@@ -105,7 +105,10 @@ export interface Contribution {
   readonly examination?: Examination;
 }
 
-/** What endpoints of features are made of: the parts of a server that are made once every feature has started. */
+/**
+ * What endpoints of features can use: the parts of a server that are made once every feature has
+ * started.
+ */
 export interface Parts {
   /** The registered applications. */
   readonly clients: Pick<Clients, 'find'>;
@@ -113,21 +116,27 @@ export interface Parts {
   readonly documents: ClientDocuments;
   /** The checks of an authorization request. */
   readonly checks: RequestChecks;
-  /** How tokens are bound to a key; null where they are bound to nothing. */
+  /** How tokens are bound to a key; null if they are not. */
   readonly binding: KeyBinding | null;
-  /** Proves the clients that this finds, at the endpoints of these paths: an assertion may name the server by either. */
+  /**
+   * Authenticates these clients at the endpoints of these paths: an assertion may name the server
+   * by either.
+   */
   authenticating(findClient: FindClient, ...paths: readonly string[]): AuthenticateClient;
   /** What is kept of an authorization request until a person is asked. */
   readonly keptOf: (parameters: Parameters) => SentParameters;
-  /** Pictures of clients; null where they have none. */
+  /** Pictures of clients; null if they have none. */
   readonly logos: ClientLogos | null;
-  /** The whole server: for the time when requests are answered. */
+  /** The whole server, for use while requests are answered. */
   readonly server: () => AuthorizationServer;
-  /** What the doctor looks at; null when nothing but the store is known of the application. */
+  /** What the doctor examines; null if only the store of the application is known. */
   readonly examined: ExaminedApplication | null;
 }
 
-/** A feature, each function of which is given the section `oauth_server` with the keys of its `config`. */
+/**
+ * A feature. Each of its functions receives the section `oauth_server` with the keys of its
+ * `config`.
+ */
 export function defineFeature<Shape extends ConfigShape>(
   feature: Feature<OAuthServerConfig & ConfigOf<Shape>> & { readonly config?: Shape },
 ): Feature {

@@ -18,7 +18,7 @@ export const FEATURES: readonly Feature[] = [
   administration,
 ];
 
-/** These, and after them an application's own. */
+/** These, and then the application's own. */
 export function featuresWith(own: readonly Feature[] = []): readonly Feature[] {
   return FEATURES.concat(own);
 }

@@ -3,14 +3,15 @@ import type { Visitor } from './accounts.ts';
 import { keyedHash } from './crypto.ts';
 
 /**
- * The token of a form, against forged requests: a page of another site cannot know it. It is keyed by the browser session. `about` begins with
- * the form's name, and says what the form does, to what, and for whom.
+ * The token of a form, against forged requests: a page of another site cannot know it. It is keyed
+ * by the browser session. `about` begins with the form's name, and says what the form does, to
+ * what, and for whom.
  */
 export function formToken({ browserSecret }: Visitor, ...about: readonly string[]): string {
   return keyedHash(browserSecret, ...about);
 }
 
-/** Whether that is the token which was sent. */
+/** Whether the sent token is this one. */
 export function isFormToken(
   sent: string | undefined,
   visitor: Visitor,

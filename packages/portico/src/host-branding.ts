@@ -5,8 +5,8 @@ import type { OAuthServerConfig } from './config.ts';
 import type { CompleteHost } from './host.ts';
 
 /**
- * The look that `oauth_server:branding` gives the pages. A path of a file must be absolute, as `key_path`: the folder of the application is unknown
- * here. Throws a ConfigurationError.
+ * The look of the pages from `oauth_server:branding`. Paths of files must be absolute, like
+ * `key_path`, because the folder of the application is unknown here. Throws a ConfigurationError.
  */
 export function brandingWithoutKit({ branding }: OAuthServerConfig, basePath: string): Branding | null {
   const relative = (['logo', 'logo_dark'] as const).flatMap((name) => {
@@ -19,7 +19,7 @@ export function brandingWithoutKit({ branding }: OAuthServerConfig, basePath: st
   return createBranding(branding, { directory: '/', basePath });
 }
 
-/** Every page gets the branding, also if the host renders it. */
+/** Every page gets the branding, even if the host renders it. */
 export function branded(host: CompleteHost, branding: Branding | null): CompleteHost {
   if (branding === null) return host;
   const { view } = branding;

@@ -8,7 +8,9 @@ export function builtInViews(): string {
   return ownFolder('views');
 }
 
-/** For a server without the kit: its own views, a log on standard output, and hashes one at a time. */
+/**
+ * Defaults without the kit: the built-in views, a log on standard output, and one hash at a time.
+ */
 export const OWN_DEFAULTS: HostDefaults = {
   log: () => openLog({ file: 'stdout' }),
   passwordHasher: () => createArgon2id({ atOnce: 1 }),

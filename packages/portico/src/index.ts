@@ -1,4 +1,7 @@
-/** The authorization server and OpenID Connect provider inside your application; the application as its console and its plugins see it. */
+/**
+ * The authorization server and OpenID Connect provider inside your application, and the application
+ * as its console and plugins see it.
+ */
 export { createAuthorizationServer } from './assembly/authorization-server.ts';
 export type { AuthorizationServer } from './authorization-server.ts';
 export type { AuthorizationServerOptions } from './authorization-server-options.ts';

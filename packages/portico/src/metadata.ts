@@ -10,13 +10,13 @@ import { listedScopes, type ScopeCatalog } from './tokens/scopes.ts';
 export interface MetadataOptions {
   readonly issuer: string;
   readonly scopes: ScopeCatalog;
-  /** The languages of the pages, where they are switched on; null unless given. */
+  /** The languages of the pages, if they are switched on; null unless given. */
   readonly locales?: readonly string[] | null;
   /** Whether clients may be documents; false unless given. */
   readonly clientDocuments?: boolean;
   /** Whether clients may register themselves; false unless given. */
   readonly registers?: boolean;
-  /** Whether clients may authenticate by assertions; false unless given. */
+  /** Whether clients may authenticate with assertions; false unless given. */
   readonly takesKeys?: boolean;
   /** Members of the server's features. */
   readonly members?: Readonly<Record<string, unknown>>;
@@ -30,7 +30,10 @@ function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | n
   return keys.some(({ algorithm }) => algorithms.includes(algorithm));
 }
 
-/** Where clients may come that no operator registered, only what such a client can be granted: many ask for all that is named. */
+/**
+ * On a server that accepts unverified clients, only what such a client can be granted, because many
+ * ask for everything that is named.
+ */
 function supportedScopes(
   { scopes, clientDocuments = false, registers = false, profile = null }: MetadataOptions,
   keys: readonly SigningKey[],
@@ -97,8 +100,8 @@ export function authorizationServerMetadata(
 }
 
 /**
- * The same, with what OpenID Connect Discovery 1.0 section 3 adds. RS256 must be among the algorithms, with a key or without, unless the profile
- * does not allow it.
+ * The same, plus what OpenID Connect Discovery 1.0 section 3 adds. RS256 must be among the
+ * algorithms, with or without a key, unless the profile does not allow it.
  */
 export function openidProviderMetadata(
   options: MetadataOptions,

@@ -7,21 +7,21 @@ import { quoted, quotedList } from './quoting.ts';
 export const FORM_LIMIT = 64 * 1024;
 
 /**
- * The parameters of a request. One sent without a value counts as omitted, and one sent more than once is an error
- * (RFC 6749 sections 3.1 and 3.2).
+ * The parameters of a request. One without a value counts as omitted, and a repeated one is an
+ * error (RFC 6749 sections 3.1 and 3.2).
  */
 export interface Parameters {
-  /** The value, or undefined when it was omitted. Throws `invalid_request` when it was sent more than once. */
+  /** The value, or undefined if it was omitted. Throws `invalid_request` if it was repeated. */
   get(name: string): string | undefined;
   /** As `get`, but an omitted parameter is `invalid_request`. */
   require(name: string): string;
   /** Whether it was sent more than once. */
   isRepeated(name: string): boolean;
-  /** Every value as it was sent, empty ones too. */
+  /** Every value as it was sent, including empty ones. */
   all(name: string): readonly string[];
   /** Whether it was sent with a value. */
   has(name: string): boolean;
-  /** What was sent first under each name, empty values too. */
+  /** The first value of each name, including empty ones. */
   readonly values: ReadonlyMap<string, string>;
 }
 
@@ -30,7 +30,7 @@ export function queryParameters(request: Request): Parameters {
   return createParameters(new URL(request.url).searchParams);
 }
 
-/** The parameters of a form body of at most 64 KiB. A repeated one is refused, whatever its name. */
+/** The parameters of a form body of at most 64 KiB. Refuses a repeated one, whatever its name. */
 export async function formParameters(request: Request): Promise<Parameters> {
   return unrepeated(await readForm(request));
 }
@@ -46,11 +46,11 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
     );
   }
   const body = await readText(request, FORM_LIMIT, refuseBody);
-  // Of a text that begins with a question mark, which is that of a query, the constructor takes it away.
+  // The constructor would remove a question mark at the beginning, as if this was a query.
   return new URLSearchParams(body.startsWith('?') ? `&${body}` : body);
 }
 
-/** As `createParameters`, but a repeated parameter is refused at once, whatever its name. */
+/** Like `createParameters`, but refuses a repeated parameter at once, whatever its name. */
 export function unrepeated(sent: URLSearchParams): Parameters {
   const { parameters, repeated } = readParameters(sent);
   if (repeated.size > 0) {
@@ -60,7 +60,7 @@ export function unrepeated(sent: URLSearchParams): Parameters {
   return parameters;
 }
 
-/** Whether the body says that it is a form (RFC 6749 appendix B). */
+/** Whether the body is declared as a form (RFC 6749 appendix B). */
 export function isForm(request: Request): boolean {
   return mediaTypeOf(request.headers.get('content-type')) === 'application/x-www-form-urlencoded';
 }
@@ -69,7 +69,7 @@ export function createParameters(sent: URLSearchParams): Parameters {
   return readParameters(sent).parameters;
 }
 
-/** The parameters, and the names that were sent more than once. */
+/** The parameters, and the repeated names. */
 function readParameters(sent: URLSearchParams) {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
@@ -98,7 +98,7 @@ function readParameters(sent: URLSearchParams) {
   return { parameters, repeated };
 }
 
-/** A sender who hung up is no fault of ours. */
+/** A sender who disconnects is not our fault. */
 function refuseBody(failure: BodyFailure): never {
   if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');
   throw new OAuthError(

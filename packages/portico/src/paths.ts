@@ -1,26 +1,29 @@
-/** Where people come in their browsers, below `base_path`. */
+/** The authorization endpoint, below `base_path`. */
 export const AUTHORIZE_PATH = '/oauth/authorize';
 
-/** Where codes and refresh tokens are exchanged, below `base_path`. */
+/** The token endpoint, below `base_path`. */
 export const TOKEN_PATH = '/oauth/token';
 
-/** Where clients register themselves, below `base_path`. */
+/** The registration endpoint, below `base_path`. */
 export const REGISTER_PATH = '/oauth/register';
 
-/** Where the endpoints are: `mountPath` stands before their paths in a request that arrives. */
+/** The paths of the endpoints: `mountPath` is their prefix in a request as it arrives. */
 export interface Mounting {
   readonly basePath: string;
   readonly mountPath: string;
 }
 
-/** The same as browsers ask for it: for forms, redirects and cookies. */
+/** The same as browsers request it: for forms, redirects and cookies. */
 export interface BrowserPaths {
   readonly authorize: string;
   /** The application's own first page. */
   readonly home: string;
 }
 
-/** A proxy that takes the base path away from requests puts nothing back into answers: what they name has all of it. */
+/**
+ * A proxy that removes the base path from requests does not add it to answers: they contain the
+ * whole path.
+ */
 export function browserPaths({ basePath, mountPath }: Mounting): BrowserPaths {
   return {
     authorize: `${basePath}${AUTHORIZE_PATH}`,

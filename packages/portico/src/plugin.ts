@@ -22,7 +22,7 @@ import { speakingOf } from './tokens/scopes.ts';
 import { challengeProblems } from './protected-resource.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
-/** The kit's event of a process that is told to stop. */
+/** The kit's event for a process that was told to stop. */
 const STOPPING = 'stopping';
 /** The kit's events of its sign-in. */
 const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
@@ -30,31 +30,33 @@ const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 /** What an application gives the plugin besides its configuration. */
 export interface OAuthServerPluginOptions<Context = unknown> {
   /**
-   * The application that Portico runs in, instead of the kit's own accounts, sessions and sign-in; or a function of the kit's
-   * application that returns it. What it leaves out (log, views, hasher, audit) the kit's application has.
+   * The application that Portico runs in, instead of the kit's own accounts, sessions and sign-in;
+   * or a function of the kit's application that returns it. Members that it leaves out (log, views,
+   * hasher, audit) come from the kit's application.
    */
   readonly host?: Host<Context> | ((application: Application) => Host<Context>);
-  /** Milliseconds since 1970; the system's clock unless a test says otherwise. */
+  /** Milliseconds since 1970; the system's clock unless a test passes one. */
   readonly clock?: () => number;
-  /** From 0 up to, and not including, 1; the system's random source unless a test says otherwise. */
+  /** From 0 up to, and not including, 1; the system's random source unless a test passes one. */
   readonly random?: () => number;
-  /** How documents of clients are fetched; as the system does unless given. */
+  /** How documents of clients are fetched; with the system's defaults unless given. */
   readonly outbound?: OutboundOptions;
   /**
-   * Features of the application's own, beside those of Portico (docs/extending.md): their keys are in the section `oauth_server`, and their
-   * endpoints among the application's routes.
+   * Features of the application's own, beside those of Portico (docs/extending.md): their keys are
+   * in the section `oauth_server`, and their endpoints among the application's routes.
    *
    * @example
    * defineApplication({ config, plugins: [oauthServer({ features: [maintenance] })] });
    */
   readonly features?: readonly Feature[];
-  /** Signing keys that are no files, such as those of a hardware module; none unless given. */
+  /** Signing keys that are not files, such as those of a hardware module; none unless given. */
   readonly keySigners?: readonly KeySigner[];
 }
 
 /**
- * The authorization server as a plugin of the host kit: the section `oauth_server` of the configuration, the endpoints
- * (unless `oauth_server:routes` is false), `token()` in the application's own routes, the schema and the console commands.
+ * The authorization server as a plugin of the host kit: the section `oauth_server` of the
+ * configuration, the endpoints (unless `oauth_server:routes` is false), `token()` in the
+ * application's own routes, the schema and the console commands.
  */
 export function oauthServer<Context = unknown>({
   host,
@@ -168,7 +170,10 @@ function kitDefaults(application: Application): HostDefaults {
   };
 }
 
-/** The framework's host contract. Throws a ConfigurationError in an application that mounts Portico, and gives no `host`. */
+/**
+ * The framework's host contract. Throws a ConfigurationError in an application that mounts Portico
+ * without a `host`.
+ */
 function hostOf(application: Application): CompleteHost {
   const { login_route: signIn } = application.config['oauth_server'] as OAuthServerConfig;
   if (application.host !== null) {

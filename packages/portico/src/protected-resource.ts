@@ -3,25 +3,37 @@ import type { BindingOffer } from './http/challenges.ts';
 import { admitsUnverified, type OAuthServerConfig } from './config.ts';
 import { listedScopes } from './tokens/scopes.ts';
 
-/** What the API that tokens are for, such as an MCP endpoint, needs of the server beside tokens. Nothing of it unless given. */
+/**
+ * What the API of the tokens, such as an MCP endpoint, needs from the server besides tokens.
+ * Nothing unless given.
+ */
 export interface ResourceNeeds {
-  /** Its metadata (RFC 9728 section 2), where the server publishes it: in place of what the server says of it by itself. */
+  /**
+   * Its metadata (RFC 9728 section 2), if the server publishes it: replaces the server's own
+   * description.
+   */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** That an authorization also contains what its person has allowed its client before, so that clients can ask for more. */
+  /**
+   * Makes an authorization also contain what its person has allowed its client before, so that
+   * clients can ask for more.
+   */
   readonly stepUp?: boolean;
-  /** The scope that a service, a client registered for it, gets in place of those that it may not have. */
+  /**
+   * The scope that a service, a client registered for it, gets instead of those that it may not
+   * have.
+   */
   readonly serviceScope?: string;
 }
 
 /** The API that tokens are for: `oauth_server:audience`, or none. */
 export interface ProtectedResource {
-  /** Where its metadata is published, for challenges; null unless `oauth_server:challenge` is on. */
+  /** The URL of its metadata, for challenges; null unless `oauth_server:challenge` is on. */
   readonly metadataUrl: string | null;
-  /** What it needs by now. */
+  /** Its current needs. */
   readonly needs: () => ResourceNeeds;
-  /** Its metadata by now. */
+  /** Its current metadata. */
   readonly metadata: () => Readonly<Record<string, unknown>>;
-  /** Adds to what it needs. */
+  /** Adds to its needs. */
   readonly add: (needs: ResourceNeeds) => void;
 }
 
@@ -31,11 +43,14 @@ export interface ProtectedResourceOptions {
     OAuthServerConfig,
     'audience' | 'challenge' | 'name' | 'scopes' | 'registration' | 'client_id_metadata_documents'
   >;
-  /** What it says of bound tokens; null where there are none. */
+  /** What it says about bound tokens; null if there are none. */
   readonly binding: BindingOffer | null;
 }
 
-/** Throws a ConfigurationError for an audience whose metadata cannot be published here, when challenges are to name it. */
+/**
+ * Throws a ConfigurationError for an audience whose metadata cannot be published here although
+ * challenges should name it.
+ */
 export function createProtectedResource({
   issuer,
   config,
@@ -69,7 +84,7 @@ export function scopesSupported(scopes: readonly string[]): {
   return scopes.length === 0 ? {} : { scopes_supported: scopes };
 }
 
-/** What is wrong with `oauth_server:challenge`, beside the other keys. */
+/** The problems of `oauth_server:challenge` together with other keys. */
 export function challengeProblems(
   { challenge, audience }: Pick<OAuthServerConfig, 'audience' | 'challenge'>,
   publicUrl: string,

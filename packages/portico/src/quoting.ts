@@ -1,11 +1,17 @@
-/** What strangers sent, as a log may hold it: in quotes, cut, without invisible characters, and without what may be a secret. */
+/**
+ * How a log may contain text from strangers: in quotes, cut, without invisible characters, and
+ * without parts that may be secret.
+ */
 
 const MOST_CHARACTERS = 200;
-/** As long as a secret, a token or a code of this server: a client may have put one in the wrong place. */
+/**
+ * As long as a secret, a token or a code of this server: a client may have put one in the wrong
+ * place.
+ */
 const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
 /** A code verifier (RFC 7636 section 4.1). The host of a URI may look like one, and is shown. */
 const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;
-/** The last word of a text that was cut: the cut may have made a secret too short to be recognised. */
+/** The last word of a cut text: the cut may have made a secret too short to be recognized. */
 const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
 export function quoted(text: string): string {
@@ -14,7 +20,10 @@ export function quoted(text: string): string {
   return quotedPublic(cut.replaceAll(LIKE_A_SECRET, '[…]').replaceAll(LIKE_A_VERIFIER, '[…]'));
 }
 
-/** The same of what everybody may know, such as the id of a public key: it is neither cut nor taken for a secret. */
+/**
+ * The same for public values, such as the id of a public key: it is neither cut nor treated as a
+ * secret.
+ */
 export function quotedPublic(text: string): string {
   const plain = text.replaceAll(
     /[\p{C}\p{Zl}\p{Zp}"\\]/gu,
@@ -23,7 +32,10 @@ export function quotedPublic(text: string): string {
   return `"${plain}"`;
 }
 
-/** Without the parts that applications put secrets in: what stands before an @, the query and the fragment. */
+/**
+ * Without the parts in which applications put secrets: what is before an @, the query and the
+ * fragment.
+ */
 export function quotedUri(uri: string): string {
   return quoted(uri.replace(/[?#].*$/s, (rest) => `${rest.slice(0, 1)}…`).replace(/\/\/[^/?#]*@/, '//…@'));
 }
@@ -34,11 +46,12 @@ export function quotedList(names: readonly string[]): string {
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
-/** The shortest secret that an import takes, and so the shortest text that may be one. */
+/** The shortest secret that an import accepts, and so the shortest text that may be one. */
 const SHORTEST_SECRET = 16;
 
 /**
- * A client id that no client has. It may be a typing error, which the log has to show, or a secret in the wrong place, which it must not:
+ * A client id that no client has. It may be a typing error, which the log has to show, or a secret
+ * in the wrong place, which it must not:
  *
  * - one of this server's form, and one that is too short to be a secret, is shown whole;
  * - a URL is shown as any URI;

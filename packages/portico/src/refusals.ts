@@ -17,14 +17,16 @@ import { callerAddress, type CompleteHost } from './host.ts';
 export interface Refused {
   /** The endpoint's name; `token()` for a route of the host's own. */
   readonly endpoint: string;
-  /** Null when the host did not say which it was. */
+  /** Null if the host did not say which it was. */
   readonly request: Request | null;
   readonly error: Error;
-  /** Null when it is not known who asked. */
+  /** Null if the client is unknown. */
   readonly clientId: string | null;
 }
 
-/** Writes the one log line of a refusal: which request of which client, from where, and which of the possible reasons. */
+/**
+ * Writes the one log line of a refusal: the request, the client, the address, and the exact reason.
+ */
 export function logRefusal(
   host: Pick<CompleteHost, 'log' | 'clientAddress'>,
   { endpoint, request, error, clientId }: Refused,
@@ -41,7 +43,7 @@ export function logRefusal(
   });
 }
 
-/** As `callerAddress`, but a host that throws must not turn a refusal into a fault. */
+/** As `callerAddress`, but a host that throws must not turn a refusal into a server error. */
 function knownAddress(host: Pick<CompleteHost, 'clientAddress'>, request: Request): string | null {
   try {
     return callerAddress(host, request);
@@ -50,7 +52,7 @@ function knownAddress(host: Pick<CompleteHost, 'clientAddress'>, request: Reques
   }
 }
 
-/** What a refusal says of itself in the log. */
+/** What a refusal says about itself in the log. */
 function reason(error: Error): { readonly error: string; readonly detail: string } {
   return { error: refusalCode(error) ?? error.name, detail: detailOf(error) };
 }
@@ -82,7 +84,7 @@ function detailOf(error: Error): string {
 
 const clients = new Note<string>('client');
 
-/** Notes which client a request is from, for the log line of its refusal. */
+/** Records the client of a request, for the log line of its refusal. */
 export function noteClient(request: Request, clientId: string): void {
   clients.set(request, clientId);
 }

@@ -24,15 +24,15 @@ export interface Server {
   readonly origin: string;
   /** `base_path`: empty, or such as `/auth`. */
   readonly basePath: string;
-  /** What is left of `basePath` in a request that arrives. */
+  /** The part of `basePath` that is left in a request as it arrives. */
   readonly mountPath: string;
-  /** The section `oauth_server`, with what its profile demands. */
+  /** The section `oauth_server`, with the requirements of its profile. */
   readonly config: OAuthServerConfig;
   /** The application that it runs in. */
   readonly host: CompleteHost;
-  /** Where everything is kept. */
+  /** The store. */
   readonly database: Database;
-  /** The same, by what the server does with it. */
+  /** The same, by kind of record. */
   readonly store: Store;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -46,13 +46,13 @@ export interface Server {
   readonly accounts: Accounts;
   /** The signing keys. */
   readonly keys: KeyRing;
-  /** What clients may demand. */
+  /** What clients may require. */
   readonly demands: readonly ClientDemand[];
-  /** The security profiles that clients are held to. */
+  /** The security profiles for clients. */
   readonly profiles: Profiles;
-  /** Takes audit events. */
+  /** Receives audit events. */
   readonly audit: ServerAudit;
-  /** Removes what has expired. */
+  /** Removes expired rows. */
   readonly pruning: Pruning;
   /** Values that may be used once, counted across all processes. */
   readonly singleUses: SingleUses;
@@ -60,21 +60,23 @@ export interface Server {
   readonly sealer: Sealer;
   /** How documents of clients are fetched. */
   readonly fetching: FetchJsonOptions;
-  /** Where its pages are. */
+  /** The paths of its pages. */
   readonly paths: BrowserPaths;
-  /** How its pages look; null for Portico's own design. */
+  /** The look of its pages; null for Portico's own design. */
   readonly branding: Branding | null;
   /** The languages of the pages. */
   readonly speaking: Speaking;
-  /** Takes what is measured; null where nothing is. */
+  /** Receives measurements; null if nothing is measured. */
   readonly measuring: Measuring | null;
 }
 
 /** Encrypts with a key that all processes of the installation have. */
 export interface Sealer {
   seal(name: string, content: string): Promise<string>;
-  /** What was sealed under this name; null for anything else, and when its key is gone. */
+  /**
+   * The content that was encrypted under this name; null for anything else, and if its key is gone.
+   */
   open(name: string, sealed: string): Promise<string | null>;
-  /** Whether it was sealed with the key that is used now: the one before is dropped soon. */
+  /** Whether it was encrypted with the current key: the previous one is dropped soon. */
   isCurrent(sealed: string): boolean;
 }

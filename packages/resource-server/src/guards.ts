@@ -111,7 +111,9 @@ export function expressGuard(resource: ResourceServer, scope: string) {
   };
 }
 
-/** Fastify: `fastify.get('/orders', { onRequest: fastifyGuard(resource, 'orders:read') }, handler)`. */
+/**
+ * Fastify: `fastify.get('/orders', { onRequest: fastifyGuard(resource, 'orders:read') }, handler)`.
+ */
 export function fastifyGuard(resource: ResourceServer, scope: string) {
   return async (request: GuardedRequest, reply: FastifyAnswer): Promise<void> => {
     const { headers, raw } = request;
@@ -126,7 +128,10 @@ export function fastifyGuard(resource: ResourceServer, scope: string) {
   };
 }
 
-/** Hono: `app.get('/orders', honoGuard(resource, 'orders:read'), handler)`; `tokenOf(context.req.raw)`. */
+/**
+ * Hono: `app.get('/orders', honoGuard(resource, 'orders:read'), handler)`;
+ * `tokenOf(context.req.raw)`.
+ */
 export function honoGuard(resource: ResourceServer, scope: string) {
   return async (context: GuardedContext, next: () => Promise<void>): Promise<Response | undefined> => {
     const { raw } = context.req;

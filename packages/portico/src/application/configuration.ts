@@ -149,7 +149,7 @@ export function brandingOf(config: ConfigMap): {
     : { branding: config['branding'] as BrandingConfig | undefined, key: 'branding' };
 }
 
-// --- merging and validating -----------------------------------------------------------------------------------
+// --- merging and validating ----------------------------------------------------------------------
 
 /**
  * Merges layers of configuration; later ones override earlier ones. Maps merge by key, arrays by

@@ -26,7 +26,9 @@ export type { ViewProblem } from '../defaults/view-errors.ts';
 
 /** A value of the merged configuration. */
 export type ConfigValue = unknown;
-/** A map of the configuration. Messages name a key by its path, with colons: `oauth_server:name`. */
+/**
+ * A map of the configuration. Messages name a key by its path, with colons: `oauth_server:name`.
+ */
 export type ConfigMap = { readonly [key: string]: ConfigValue };
 /**
  * Environment values. The process's values override those of `.env` (or of `.env.local`, which
@@ -34,7 +36,7 @@ export type ConfigMap = { readonly [key: string]: ConfigValue };
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-// --- a request ------------------------------------------------------------------------------------------------
+// --- a request -----------------------------------------------------------------------------------
 
 /**
  * The placeholders of a route's path by name, percent-decoded: `/api/articles/{id}` gives `{ id }`.
@@ -72,7 +74,7 @@ export interface Route {
 /** Wraps every route of the application (but not those of plugins), outermost first. */
 export type Middleware = (request: Request, next: () => Promise<Response>) => Promise<Response>;
 
-// --- the application ------------------------------------------------------------------------------------------
+// --- the application -----------------------------------------------------------------------------
 
 /** The application's events, by name. */
 export interface Events {

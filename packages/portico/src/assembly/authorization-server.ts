@@ -41,8 +41,8 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
 
 /**
- * Makes an authorization server. Opens nothing and writes nothing. `key_path` must be absolute. Throws a ConfigurationError for
- * settings that cannot be used.
+ * Makes an authorization server. Opens nothing and writes nothing. `key_path` must be absolute.
+ * Throws a ConfigurationError for invalid settings.
  */
 export function createAuthorizationServer<Context = unknown>(
   options: AuthorizationServerOptions<Context>,
@@ -51,7 +51,7 @@ export function createAuthorizationServer<Context = unknown>(
   return assembleServer({ ...options, host: (browsers) => completeHost(host, OWN_DEFAULTS, browsers) });
 }
 
-/** Puts the server together. */
+/** Assembles the server. */
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const foundation = layFoundation(options);
   const { server, features, contributions } = foundation;
@@ -115,7 +115,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
         resourceMetadata: resourceMetadataOf(resource),
       }),
       ...createBrandingEndpoints(server.branding, server),
-      // Unless they are asked for, the paths are the application's.
+      // By default, these paths belong to the application.
       ...createHealthEndpoints(health, healthPaths(config.health ?? false, server)),
     ],
     ...createProtectedRoutes({
@@ -127,7 +127,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   return assembled;
 }
 
-/** What endpoints have in common when they answer. */
+/** What all endpoints share for their answers. */
 function answeringOf(
   { server, contributions, runFrom }: Foundation,
   migrations: () => Promise<readonly MigrationState[]>,
@@ -161,7 +161,7 @@ function partsOf({ server, contributions, urls }: Foundation) {
   return { resource, bearerTokens, claims, recordUse, clientParts, authorization };
 }
 
-/** What answers at the endpoints that every server has. */
+/** The endpoints of every server. */
 function handlersOf(
   { server, contributions }: Foundation,
   parts: ReturnType<typeof partsOf>,
@@ -183,7 +183,7 @@ function handlersOf(
   };
 }
 
-/** What describes the server. */
+/** The documents that describe the server. */
 function metadataHandlers(server: Server, { metadata: members }: Contributions) {
   const { issuer, config, host, scopes, keys, clock, speaking, profiles } = server;
   const metadata = {

@@ -19,17 +19,17 @@ import type { Handler } from '../endpoints/endpoint.ts';
 import type { Parameters } from '../parameters.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 
-/** What the authorization endpoint of a server needs beside what its parts share. */
+/** What the authorization endpoint needs besides the shared parts. */
 export interface AuthorizationNeeds {
   readonly clients: Pick<Clients, 'find'>;
-  /** Which URLs can be clients. */
+  /** Which URLs can be client ids. */
   readonly urls: ClientUrls;
   readonly contributions: Contributions;
   readonly resource: ProtectedResource;
   readonly recordUse: RecordUse;
 }
 
-/** What becomes of an authorization request, from its arrival to the person's answer. */
+/** Handles an authorization request, from its arrival to the person's answer. */
 export interface AuthorizationParts {
   readonly authorize: Handler;
   readonly consent: Handler;
@@ -39,7 +39,7 @@ export interface AuthorizationParts {
   readonly waitingFor: SignInNotes['find'];
 }
 
-/** Puts the authorization endpoint of a server together. */
+/** Assembles the authorization endpoint. */
 export function assembleAuthorization(server: Server, needs: AuthorizationNeeds): AuthorizationParts {
   const { issuer, config, paths, store, sealer, host, accounts, scopes, keys, profiles } = server;
   const { audit, pruning, clock, demands, speaking, fetching } = server;
@@ -49,7 +49,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
   const { name: serverName, private_key_jwt: takesKeys = false } = config;
   const accessPath = needs.contributions.accessPath ?? paths.home;
   const keyParameter = binding?.parameter ?? null;
-  /** A request that waits has little room, so it keeps only the hints that a page reads. */
+  /** A waiting request has little room, so only the hints that a page reads are kept. */
   const hints: readonly Hint[] = [
     ...(host.tellsWhoWaits ? (['login_hint'] as const) : []),
     ...(host.tellsWhoWaits || withLanguage ? (['ui_locales'] as const) : []),

@@ -21,20 +21,23 @@ import { createInitialAccessTokens, type InitialAccessTokens } from '../register
 import { createRegistrations } from '../registering/registrations.ts';
 import type { Client, ClientKeys } from '../store/client.ts';
 
-/** What becomes of clients, from where they are made known to where they prove themselves. */
+/** Handles clients, from their registration to their authentication. */
 export interface ClientParts {
   readonly clients: Clients;
   readonly importing: Importing;
   readonly initialAccessTokens: InitialAccessTokens;
-  /** What is wrong with the keys by which this client authenticates, as they are now. */
+  /** The problems of the keys with which this client authenticates, as they are now. */
   readonly clientKeyProblems: (client: Client) => Promise<readonly string[]>;
-  /** Null when no client registers itself. */
+  /** Null if clients cannot register themselves. */
   readonly register: Handler | null;
-  /** Proves the clients that this finds, at the endpoints of these paths: an assertion may name this server by either. */
+  /**
+   * Authenticates these clients at the endpoints of these paths: an assertion may name this server
+   * by either.
+   */
   readonly authenticating: (findClient: FindClient, ...paths: readonly string[]) => AuthenticateClient;
 }
 
-/** A document that says nothing usable is as one that cannot be fetched. */
+/** A document without usable content counts as one that cannot be fetched. */
 function keysInDocument(...given: Parameters<typeof readDocumentKeys>): ClientKeys {
   try {
     return readDocumentKeys(...given);
@@ -43,15 +46,15 @@ function keysInDocument(...given: Parameters<typeof readDocumentKeys>): ClientKe
   }
 }
 
-/** What the clients of a server need beside what its parts share. */
+/** What the clients of a server need besides the shared parts. */
 export interface ClientNeeds {
-  /** Which URLs can be clients. */
+  /** Which URLs can be client ids. */
   readonly urls: ClientUrls;
-  /** Null where clients have no logos. */
+  /** Null if clients have no logos. */
   readonly logos: ClientLogos | null;
 }
 
-/** Puts the client parts of a server together. */
+/** Assembles the parts for clients. */
 export function assembleClients(server: Server, { urls, logos }: ClientNeeds): ClientParts {
   const { issuer, config, store, singleUses, host, scopes, keys, profiles } = server;
   const { fetching, demands, audit, pruning, clock, random } = server;

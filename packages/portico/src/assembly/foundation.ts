@@ -35,33 +35,33 @@ import { Store } from '../store/store.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
 import type { ExaminedApplication } from '../console/subject.ts';
 
-/** What a server is made of, with what completes its host. */
+/** The options of a server, plus the parts that complete its host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly host: (browsers: Browsers) => CompleteHost;
   /** Every step of the application's schema; the server's own steps unless given. */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
-  /** In which languages the host's pages are; made of the configuration and `messages` unless given. */
+  /** The languages of the host's pages; from the configuration and `messages` unless given. */
   readonly speaking?: Speaking;
-  /** How the pages look; null for Portico's own design. Default: what the configuration says. */
+  /** The look of the pages; null for Portico's own design; from the configuration unless given. */
   readonly branding?: Branding | null;
-  /** What an administrator's page of the doctor looks at; the store alone unless given. */
+  /** What the administrator's page of the doctor examines; only the store unless given. */
   readonly examined?: ExaminedApplication;
 }
 
-/** What everything else of a server is made on. */
+/** The base of all other parts. */
 export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
   readonly contributions: Contributions;
-  /** Which URLs can be clients. */
+  /** Which URLs can be client ids. */
   readonly urls: ClientUrls;
-  /** Wrapped around what answers, so that what is recorded names the request; null where nothing is. */
+  /** Wraps the work of a request, so that recorded events name it. Null if nothing is recorded. */
   readonly runFrom: RunFrom | null;
 }
 
 /**
- * Makes what the parts of a server share, and starts its features. Opens nothing and writes nothing. Throws a ConfigurationError that names
- * every problem.
+ * Makes what the parts of a server share, and starts its features. Opens nothing and writes
+ * nothing. Throws a ConfigurationError that names every problem.
  */
 export function layFoundation(options: ServerParts): Foundation {
   const { publicUrl, database, clock = Date.now, random = systemRandom } = options;

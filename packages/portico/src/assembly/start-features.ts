@@ -12,29 +12,29 @@ import type { IssuanceCheck } from '../grants/issuing.ts';
 import type { Server } from '../server.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 
-/** What the features of a server add to it, all together. */
+/** Everything that the features add to the server. */
 export interface Contributions {
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Null where tokens are bound to nothing. */
+  /** Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
-  /** Null where there is no page for that. */
+  /** Null if there is no such page. */
   readonly accessPath: string | null;
-  /** Null where clients have none. */
+  /** Null if clients have none. */
   readonly logos: ClientLogos | null;
-  /** Null when a second use of a refresh token is a replay. */
+  /** Null if a second use of a refresh token is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
-  /** Null when clients send no requests directly. */
+  /** Null if clients send no requests directly. */
   readonly directRequests: DirectRequests | null;
   readonly indirectRefusals: readonly IndirectRefusal[];
-  /** The endpoints of all of them that are offered. */
+  /** All offered endpoints of the features. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
-  /** Whether anything is taken that is good once. */
+  /** Whether any value works only once. */
   readonly usesOnce: boolean;
   readonly examinations: readonly Examination[];
 }
 
-/** What clients may demand of a server of these features. */
+/** What clients may require from a server with these features. */
 export function demandsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -44,10 +44,13 @@ export function demandsOfFeatures(
     .map((demand) => ({ ...demand, isMet: demand.meets(config) }));
 }
 
-/** What one feature adds, and which one it is. */
+/** A feature, and what it adds. */
 type Started = Contribution & { readonly feature: Feature };
 
-/** Adds these features to the server, in their order. Throws a ConfigurationError where two of them exclude each other. */
+/**
+ * Adds these features to the server, in order. Throws a ConfigurationError if two of them exclude
+ * each other.
+ */
 export function startFeatures(features: readonly Feature[], server: Server): Contributions {
   const started = features.flatMap((feature): readonly Started[] => {
     const contribution = feature.start?.(server, server.config);
@@ -68,7 +71,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   };
 }
 
-/** What all of them have under this name. */
+/** The values of this member from all features. */
 function all<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
@@ -76,7 +79,7 @@ function all<Name extends keyof Contribution>(
   return started.flatMap((each) => each[name] ?? []) as readonly NonNullable<Contribution[Name]>[];
 }
 
-/** The same, where only one of them may have it. */
+/** The value of this member, which only one feature may have. */
 function only<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
@@ -97,7 +100,7 @@ function endpointsOf({ feature, handlers }: Started, parts: Parts): readonly Own
   });
 }
 
-/** Never less than what was demanded: where the feature is gone that met it, nothing is issued in its place. */
+/** Never less than the requirement: if the feature is gone, nothing is issued instead. */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
   const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(
     (field) => !demands.some((demand) => demand.field === field),

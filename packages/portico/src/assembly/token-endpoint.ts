@@ -12,7 +12,7 @@ import { createIssuing } from '../grants/issuing.ts';
 import { createLostAnswers } from '../grants/lost-answers.ts';
 import type { Server } from '../server.ts';
 
-/** What the token endpoint of a server needs beside what its parts share. */
+/** What the token endpoint needs besides the shared parts. */
 export interface TokenNeeds {
   readonly contributions: Contributions;
   readonly resource: ProtectedResource;
@@ -21,7 +21,7 @@ export interface TokenNeeds {
   readonly recordUse: RecordUse;
 }
 
-/** Puts the token endpoint of a server together: the grants, and what they issue. */
+/** Assembles the token endpoint: the grants, and what they issue. */
 export function assembleTokenEndpoint(server: Server, needs: TokenNeeds): Handler {
   const { issuer, config, store, accounts, host, scopes, keys, audience, audit, clock, profiles } = server;
   const { contributions, resource, claims, authenticateClient, recordUse } = needs;

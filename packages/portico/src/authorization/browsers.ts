@@ -6,22 +6,30 @@ import { keyedHash, randomToken } from '../crypto.ts';
 import type { Sealer } from '../server.ts';
 
 /**
- * Tells browsers apart by a cookie, for a host without `browserSecret`. The cookie has 256 random bits and, once a person is
- * signed in, who they are for. It is encrypted: an attacker who plants a cookie in a browser does not know what is in it
- * (decision 30).
+ * Tells browsers apart with a cookie, for a host without `browserSecret`. The cookie has 256 random
+ * bits and, once a person is signed in, the person. It is encrypted: an attacker who plants a
+ * cookie in a browser does not know its content (decision 30).
  */
 export interface Browsers {
-  /** What consent is bound to: this browser's secret for this person, the same until another person asks for theirs. */
+  /**
+   * What consent is bound to: this browser's secret for this person, the same until another person
+   * asks for theirs.
+   */
   secret(request: Request, person: PersonReference): Promise<string>;
-  /** Gives the browser another cookie with the answer to this request, for the person who signs in next. */
+  /**
+   * Gives the browser another cookie with the answer to this request, for the next person who signs
+   * in.
+   */
   renew(request: Request): void;
-  /** The `Set-Cookie` header that the answer to this request must carry; null when the browser keeps what it has. */
+  /**
+   * The `Set-Cookie` header for the answer to this request; null if the browser keeps its cookie.
+   */
   setCookie(request: Request): Promise<string | null>;
 }
 
 export interface BrowsersOptions {
   readonly sealer: Sealer;
-  /** Over https the cookie is this host's alone (`__Host-`). */
+  /** Over https the cookie belongs to this host only (`__Host-`). */
   readonly issuer: string;
   /** Two installations below different base paths have different cookies. */
   readonly basePath: string;
@@ -29,24 +37,25 @@ export interface BrowsersOptions {
 
 interface Browser {
   readonly value: string;
-  /** The person that it is for, as a keyed hash; empty until a person is signed in. */
+  /** The person, as a keyed hash; empty until a person is signed in. */
   readonly person: string;
-  /** The cookie that it came in; null for a new one. */
+  /** The cookie that the browser sent; null for a new one. */
   readonly sealed: string | null;
-  /** Whether it gets another cookie whatever it came with. */
+  /** Whether the browser gets another cookie in any case. */
   readonly renewed: boolean;
 }
 
-/** Over http a sibling domain can plant another beside ours. */
+/** Over http a sibling domain can plant another cookie of this name. */
 type Candidates = readonly [Browser, ...Browser[]];
 
-/** The random bits, and the hash of the person behind them. */
+/** The random bits, and the hash of the person after them. */
 const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
-/** In characters; ours have some hundred and fifty. */
+/** In characters; ours have about a hundred and fifty. */
 const LONGEST_VALUE = 200;
 /**
- * Cookies of the name that are tried, the last ones: over http a sibling domain can plant others beside ours. Browsers send those of
- * a longer path first (RFC 6265 section 5.4), and of one path a domain above ours has one at most.
+ * How many cookies of the name are tried, starting from the last: over http a sibling domain can
+ * plant others. Browsers send those of a longer path first (RFC 6265 section 5.4), and for one path
+ * a domain above ours has at most one.
  */
 const MOST_TRIED = 4;
 
@@ -56,7 +65,7 @@ export function createBrowsers({ sealer, issuer, basePath }: BrowsersOptions): B
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   const seen = new Note<Candidates>('browsers');
 
-  /** What the request's cookies open to, or else a new one. */
+  /** The content of the request's cookies, or a new one. */
   async function browsersOf(request: Request): Promise<Candidates> {
     const known = seen.of(request);
     if (known !== undefined) return known;
@@ -106,8 +115,8 @@ function newBrowser(renewed: boolean): Browser {
 }
 
 /**
- * A form that another site sends, and a page that it embeds, come without the cookie, though the browser has one: with another it
- * would lose the questions that are open.
+ * A form from another site, and an embedded page, come without the browser's cookie. With a new
+ * cookie the browser would lose its open questions.
  */
 function isNavigation(request: Request): boolean {
   const destination = request.headers.get('sec-fetch-dest');

@@ -18,39 +18,45 @@ import {
   requireThumbprint,
 } from './request-parameters.ts';
 
-/** The checks of an authorization request whose client and redirect URI are certain. Each refusal goes to the redirect URI. */
+/**
+ * The checks of an authorization request whose client and redirect URI are certain. Each refusal
+ * goes to the redirect URI.
+ */
 
-/** What the checks need of the server. */
+/** The parts of the server that the checks need. */
 export interface CheckContext {
   readonly scopes: ScopeCatalog;
-  /** Whether there are clients that no operator registered. What they cannot have is left out of what they ask for. */
+  /**
+   * Whether there can be clients that no operator registered. Requested scopes that they cannot
+   * have are dropped.
+   */
   readonly admitsUnverified: boolean;
   readonly keys: Pick<KeyRing, 'active'>;
   /** The directory of the signing keys, for the log. */
   readonly keyPath: string;
-  /** `oauth_server:audience`; null when it is empty. */
+  /** `oauth_server:audience`; null if it is empty. */
   readonly audience: string | null;
-  /** The parameter that names the key which the code is for; null where codes are for no key. */
+  /** The parameter that names the key for the code; null if codes are not bound. */
   readonly keyParameter: string | null;
-  /** What refuses requests that come by a browser alone. */
+  /** Refuses requests that come only through a browser. */
   readonly indirectRefusals: readonly IndirectRefusal[];
 }
 
-/** The request that is checked. */
+/** The request to check. */
 interface Checked {
   readonly parameters: Parameters;
   readonly client: Client;
-  /** Whether the client itself sent it, and the browser a reference to it. */
+  /** Whether the client itself sent it, and the browser only a reference to it. */
   readonly direct: boolean;
 }
 
-/** What the checks find. */
+/** The results of the checks. */
 type Findings = Pick<ConsentRequest, 'codeChallenge' | 'thumbprint' | 'audience' | 'scopes'>;
 
-/** Throws the OAuthError that refuses the request, or returns what it found. */
+/** Throws the OAuthError that refuses the request, or returns its results. */
 type Run = (request: Checked, context: CheckContext) => Partial<Findings> | Promise<Partial<Findings>>;
 
-/** A check that finds nothing. */
+/** A check without results. */
 function refuses(check: (request: Checked, context: CheckContext) => void): Run {
   return (request, context) => {
     check(request, context);
@@ -60,10 +66,10 @@ function refuses(check: (request: Checked, context: CheckContext) => void): Run 
 
 /** GET and POST of /oauth/authorize. */
 const BROWSER = ['browser'] as const;
-/** These, and what a client sends itself. */
+/** These, and those of requests that a client sends itself. */
 const BOTH = ['browser', 'direct'] as const;
 
-/** Every check in its order. */
+/** Every check, in order. */
 const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'direct')[], run: Run])[] = [
   [
     'repeated-parameters',
@@ -83,7 +89,7 @@ const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'direc
   ['scope', BOTH, async (asked, by) => ({ scopes: await grantableScopes(asked, by) })],
 ];
 
-/** Runs the checks in their order. Throws the OAuthError of the first that refuses. */
+/** Runs the checks in order. Throws the OAuthError of the first that refuses. */
 export async function runChecks(request: Checked, context: CheckContext): Promise<Findings> {
   let found: Findings = { codeChallenge: '', thumbprint: null, audience: null, scopes: [] };
   for (const [, on, run] of CHECKS) {
@@ -121,7 +127,7 @@ function requireGrant(client: Client): void {
   }
 }
 
-/** The scopes asked for: without `scope` all that the client may have, except `openid`. */
+/** The requested scopes: without `scope` all that the client may have, except `openid`. */
 function requireScope(
   parameters: Parameters,
   client: Client,
@@ -138,7 +144,10 @@ function requireScope(
   });
 }
 
-/** Checked before the person is asked, since without a key the ID token could not be signed afterwards. */
+/**
+ * Checked before the person is asked, because without a key the ID token could not be signed
+ * afterwards.
+ */
 async function signable(
   scopes: readonly string[],
   { idTokenSignedResponseAlg: algorithm }: Client,

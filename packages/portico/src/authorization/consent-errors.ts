@@ -3,7 +3,10 @@ import { AuthorizationPageError } from '../errors.ts';
 
 /** The page that a person sees when a consent request cannot be shown or answered. */
 
-/** Does not say what happened to the request, because another person may be reading. `detail` is for the log. */
+/**
+ * Does not say what happened to the request, because another person may be reading. `detail` is for
+ * the log.
+ */
 export function notAnswerable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.not_answerable'), detail);
 }

@@ -16,31 +16,31 @@ import {
   type ShownScopeGroup,
 } from './page-data.ts';
 
-/** What the view `oauth/consent` is rendered with (AS-8.5, AS-40, docs/pages.md). All of it is to be escaped. */
+/** The data of the view `oauth/consent` (AS-8.5, AS-40, docs/pages.md). Escape all of it. */
 export interface ConsentView extends ShownLook {
   /** `oauth_server:name`. */
   readonly serverName: string;
-  /** Who asks. Never a name that a client gave itself: that is `unverified.calledName`. */
+  /** The client. Never a self-given name: that is `unverified.calledName`. */
   readonly clientName: string;
   /** Null for a client that an operator registered. */
   readonly unverified: Unverified | null;
-  /** Whether the client has a name like the server's, which it is not. */
+  /** Whether the client's name resembles the server's. */
   readonly namedLikeServer: boolean;
-  /** Who is signed in. */
+  /** The signed-in person. */
   readonly person: ShownPerson;
-  /** All that is asked for, and what is kept of before. */
+  /** Everything requested, and what is kept from before. */
   readonly scopes: readonly ShownScope[];
-  /** Those of them that this person has not allowed this client before. */
+  /** Those that this person has not allowed this client before. */
   readonly newScopes: readonly ShownScope[];
   /** The others. */
   readonly grantedScopes: readonly ShownScope[];
-  /** `newScopes` by what they are about. */
+  /** `newScopes` by group. */
   readonly newGroups: readonly ShownScopeGroup[];
-  /** `grantedScopes` by what they are about. */
+  /** `grantedScopes` by group. */
   readonly grantedGroups: readonly ShownScopeGroup[];
-  /** For how long the client has access. */
+  /** How long the client will have access. */
   readonly lasts: AccessLasts;
-  /** Where the person takes it back: the path of the page of applications. */
+  /** Where the person can revoke it: the path of the page of applications. */
   readonly applicationsPath: string;
   /** Where the answer goes. */
   readonly redirectHost: string;
@@ -52,30 +52,33 @@ export interface ConsentView extends ShownLook {
   readonly action: string;
 }
 
-/** For how long a client has access that is allowed now. */
+/** How long a client has access that is allowed now. */
 export interface AccessLasts {
-  /** Whether it goes on until the person removes it, or it is not used for that time; if not, it ends after that time. */
+  /**
+   * Whether it continues until the person removes it, or it is not used for that time. If false, it
+   * ends after that time.
+   */
   readonly renews: boolean;
   /** In words, such as "30 days". */
   readonly time: string;
 }
 
-/** What the page needs to know beside the question. */
+/** What the page needs besides the question. */
 export interface ConsentPageSurroundings {
   readonly serverName: string;
   readonly catalog: ScopeCatalog;
-  /** Where the form is posted. */
+  /** The URL that the form posts to. */
   readonly action: string;
   readonly applicationsPath: string;
-  /** Where the logos of clients are; null where they have none. */
+  /** The path of client logos; null if there are none. */
   readonly logoPath: string | null;
   /** In seconds. */
   readonly lifetimes: { readonly access_token_ttl: number; readonly refresh_token_ttl: number };
 }
 
 /**
- * The data of the page. `clientName` is never a name that a client gave itself, so a view that does not know about unverified
- * clients still says who asks.
+ * The data of the page. `clientName` is never a self-given name, so a view that does not know about
+ * unverified clients still names the client correctly.
  */
 export function consentPageData(
   { client, user, scopes, grantedBefore, redirectUri, requestId, csrfToken }: ConsentQuestion,
@@ -107,7 +110,7 @@ export function consentPageData(
   };
 }
 
-/** A client without refresh tokens has what its one access token gives it. */
+/** A client without refresh tokens has access for the lifetime of its one access token. */
 function accessLasts(
   { grants }: Pick<Client, 'grants'>,
   { lifetimes }: Pick<ConsentPageSurroundings, 'lifetimes'>,

@@ -28,7 +28,7 @@ import type { GrantedBefore } from './granted-before.ts';
 import type { AuthorizationRequest } from './request.ts';
 import type { AuthorizationResponse } from './response.ts';
 
-/** The consent screen to show, or the response when there is nothing to ask. */
+/** The consent screen to show, or the response if there is nothing to ask. */
 export type Presented = { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
 
 /** What the consent screen asks. */
@@ -38,7 +38,10 @@ export interface ConsentQuestion {
   readonly user: UserInterface;
   /** Those that the person may grant; never empty. */
   readonly scopes: readonly string[];
-  /** Those of them that the person has allowed this client before; none unless the resource lets clients step up. */
+  /**
+   * Those of them that the person has allowed this client before; none unless the resource lets
+   * clients ask for more.
+   */
   readonly grantedBefore: readonly string[];
   readonly redirectUri: string;
   readonly csrfToken: string;
@@ -62,13 +65,14 @@ export interface ConsentOptions {
   readonly profiles: Profiles;
   /** What refuses requests that came by a browser alone. */
   readonly indirectRefusals: readonly IndirectRefusal[];
-  /** Where people see and take back what they allowed. */
+  /** Where people see and revoke what they allowed. */
   readonly accessPath: string;
 }
 
 /**
- * Asks a person for consent (AS-8). The request is saved when a person first sees it, under the hash of its opaque id. It is bound to that
- * person and to their browser session, with the scopes that they saw.
+ * Asks a person for consent (AS-8). The request is saved when a person first sees it, under the
+ * hash of its opaque id. It is bound to that person and to their browser session, with the scopes
+ * that they saw.
  */
 export class Consent {
   readonly #options: ConsentOptions;
@@ -77,7 +81,9 @@ export class Consent {
     this.#options = options;
   }
 
-  /** Saves the request for this visitor, and presents it. It gets a new id unless it waited under one. */
+  /**
+   * Saves the request for this visitor, and shows it. It gets a new id unless it waited under one.
+   */
   async begin(
     request: AuthorizationRequest,
     client: Client,
@@ -123,8 +129,8 @@ export class Consent {
   }
 
   /**
-   * Presents a saved request to this visitor again. Returns null when no request of this id was saved. Throws a page error when this visitor
-   * cannot answer it in this browser, or no longer.
+   * Shows a saved request to this visitor again. Returns null if no request with this id was saved.
+   * Throws a page error if this visitor cannot answer it in this browser, or can no longer.
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
     const { store, host, scopes: catalog, clock } = this.#options;
@@ -133,7 +139,8 @@ export class Consent {
     const client = await this.#requireClient(pending);
     const person = visitor.user.reference;
     const before = await this.#allowedBefore(client, person, pending.audience);
-    // Never more than was shown before: the first tab may still be open, and its screen can be answered too.
+    // Never more than was shown before: the first tab may still be open, and its screen can be
+    // answered too.
     const scopes = await scopesHeldBy(host, catalog, shownScopes(pending, client, before), person);
     if (!isPartHeld(pending, scopes)) {
       await this.end(pending);
@@ -145,8 +152,8 @@ export class Consent {
   }
 
   /**
-   * Records this visitor's decision, once. The same decision again, within `code_ttl`, leads back to the application again. Throws a page
-   * error when there is no request that they can answer.
+   * Records this visitor's decision, once. The same decision again, within `code_ttl`, redirects to
+   * the application again. Throws a page error if there is no request that they can answer.
    */
   async complete(requestId: string, visitor: Visitor, allow: boolean): Promise<AuthorizationResponse> {
     const saved = await this.#requireOwn(requestId, visitor);
@@ -179,7 +186,8 @@ export class Consent {
     const noted = allowed === null ? null : recordUse(client);
     if (noted !== null) {
       await noted;
-      // From its first use on the redirect URIs stay: what was shown is asked once more, after that.
+      // After the first use the redirect URIs are fixed, so check again that the client still has
+      // the shown one.
       await this.#requireClient(pending);
     }
     if (!(await store.consentRequests.answerConsent(pending, allowed, { allow, at: now }))) return null;
@@ -194,8 +202,9 @@ export class Consent {
   }
 
   /**
-   * Answers the same decision again: the person clicked twice, and the browser waits only for the second answer. Replaces a code that was
-   * not used, so that one code is good. Null for another decision, and if there was no decision.
+   * Answers the same decision again: the person clicked twice, and the browser waits only for the
+   * second answer. Replaces an unused code, so that only one code is valid. Null for another
+   * decision, and if there was no decision.
    */
   async #answerAgain(
     saved: ConsentRequest,
@@ -212,7 +221,8 @@ export class Consent {
     if (id === null) return notAllowed(saved, client, allow);
     const { clientId, redirectUri, state } = saved;
     const person = visitor.user.reference;
-    // Not the same where another permission is held by now: then the store finds no such authorization.
+    // Differs if the person has another permission by now: then the store finds no such
+    // authorization.
     const scopes = await this.#grantable(saved, client, person);
     const code = newCode(id);
     const replaced = await store.codes.replaceCode(
@@ -225,7 +235,7 @@ export class Consent {
       : { client, redirectUri, state, result: { code } };
   }
 
-  /** Only what was shown can be granted, and only as far as it is still held. */
+  /** Grants only what was shown, and only if the person still has the permission. */
   async #grantable(
     saved: ConsentRequest,
     client: Client,
@@ -254,13 +264,16 @@ export class Consent {
     };
   }
 
-  /** The request, if this visitor may answer it now; null when no request of this id was saved. */
+  /** The request, if this visitor may answer it now; null if no request with this id was saved. */
   async #findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const saved = await this.#findOwn(requestId, visitor);
     return saved === null ? null : this.#requireOpen(saved);
   }
 
-  /** The request, answered or not, if it was put to this visitor; null when no request of this id was saved. */
+  /**
+   * The request, answered or not, if this visitor was asked; null if no request with this id was
+   * saved.
+   */
   async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const { store } = this.#options;
     const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
@@ -303,8 +316,8 @@ export class Consent {
   }
 
   /**
-   * The client, if it still lives, and still has this redirect URI and one of the scopes that were shown. A document may change at any time,
-   * and what has begun goes on as it was when it began.
+   * The client, if it still lives, and still has this redirect URI and one of the shown scopes. A
+   * document may change at any time, and an open question continues as it was at its beginning.
    */
   async #requireClient(saved: ConsentRequest): Promise<Client> {
     const { clients, profiles, indirectRefusals } = this.#options;
@@ -318,7 +331,8 @@ export class Consent {
     }
     const refusal = profiles.refusal(client);
     if (refusal !== null) throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
-    // It may have been asked before that was demanded; a document that demands it since is as it was shown.
+    // It may have been asked before that was required; a requirement that a document gained later
+    // does not count.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : indirectRefusalOf(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
@@ -334,7 +348,10 @@ export class Consent {
     return client;
   }
 
-  /** Whether the request was asked in this browser session. If a pending one was not, the log says so (AS-8.10). */
+  /**
+   * Whether the request was asked in this browser session. If a pending one was not, the log says
+   * so (AS-8.10).
+   */
   #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
     const { host, clock } = this.#options;
     if (saved.browserHash === tokenHash(browserSecret)) return true;
@@ -360,7 +377,7 @@ export class Consent {
     return Math.min(lifetimes.code_ttl, profiles.of(client)?.longestCode ?? lifetimes.code_ttl);
   }
 
-  /** What the person has allowed this client before, where the resource lets clients step up. */
+  /** What the person has allowed this client before, if the resource lets clients ask for more. */
   async #allowedBefore(
     client: Client,
     person: PersonReference,
@@ -398,31 +415,35 @@ function question(
 
 const NOTHING: readonly string[] = [];
 
-/** `openid` is asked for in each request (AS-1.3). */
+/** Each request must ask for `openid` itself (AS-1.3). */
 const isKept = (scope: string) => scope !== 'openid';
 
 function union(first: readonly string[], second: readonly string[]): readonly string[] {
   return [...new Set([...first, ...second])];
 }
 
-/** Those asked for that the client is still registered for. What began with a document goes on as it was when it began. */
+/**
+ * Those requested scopes that the client is still registered for. A flow that began with a document
+ * continues as it was at the beginning.
+ */
 function registeredScopes({ scopes, shownName }: ConsentRequest, client: Client): readonly string[] {
   return shownName === undefined ? intersectScopes(scopes, client.scopes) : scopes;
 }
 
 /**
- * What was shown, without what the client did not ask for and the person has taken back since, and what it is no longer registered for.
+ * The shown scopes, without earlier ones that the client did not request and the person has revoked
+ * since, and without those that it is no longer registered for.
  */
 function shownScopes(saved: ConsentRequest, client: Client, before: readonly string[]): readonly string[] {
   return intersectScopes(saved.asked.scopes, union(registeredScopes(saved, client), before));
 }
 
-/** Not when all that is still held is of before: the client asked for more, and would get nothing of it. */
+/** Not if only earlier scopes are left: the client asked for more, and would get none of it. */
 function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
   return held.some((name) => scopes.includes(name));
 }
 
-/** The form of this one request: any number of consent screens can be open at once (AS-8.3). */
+/** The form of this one request: several consent screens can be open at once (AS-8.3). */
 function formOf(requestId: string): readonly string[] {
   return ['oauth/consent', requestId];
 }

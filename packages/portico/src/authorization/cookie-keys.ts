@@ -6,20 +6,25 @@ export interface CookieSealerOptions {
   readonly store: CookieKeyRecords;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** How long sealed content is needed, and so its key, in milliseconds. */
+  /** How long encrypted content is needed, and so its key, in milliseconds. */
   readonly lifetime: number;
 }
 
-/** A key seals for thirty days (in milliseconds), named by the number of that period: all processes agree on it. */
+/**
+ * A key is used for thirty days (in milliseconds), and is named by the number of that period: all
+ * processes agree on it.
+ */
 const PERIOD = 30 * 86_400_000;
-/** Another process's clock may be ahead, in milliseconds, and in the next period already. */
+/**
+ * How far another process's clock may be ahead, in milliseconds, and so already in the next period.
+ */
 const CLOCKS_DIFFER = 300_000;
 
 const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
 
 /**
- * Encrypts what a browser stores for this server. Only what was encrypted here, under the same name, is decrypted again. The
- * process that first needs a key makes it; the store holds it for all of them.
+ * Encrypts what a browser stores for this server. Decrypts only what was encrypted here under the
+ * same name. The first process that needs a key makes it; the store keeps it for all of them.
  */
 export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptions): Sealer {
   const known = new Map<number, string>();
@@ -37,7 +42,7 @@ export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptio
   }
 
   async function openingKey(period: number): Promise<string | null> {
-    // A number that a stranger made up must not reach the store.
+    // A number that a stranger invented must not reach the store.
     if (period < periodAt(clock() - lifetime) || period > periodAt(clock() + CLOCKS_DIFFER)) return null;
     const key = known.get(period);
     if (key !== undefined) return key;
@@ -60,15 +65,21 @@ export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptio
   };
 }
 
-/** Texts that browsers carry for this installation. Each of its processes can encrypt and read them. */
+/**
+ * Texts that browsers carry for this installation. Each of its processes can encrypt and decrypt
+ * them.
+ */
 export interface Sealing {
   /** Encrypts a text. */
   seal(purpose: string, content: string): Promise<string>;
-  /** What was sealed for this very purpose in the last `consent_ttl`; null for anything else. */
+  /**
+   * A text that was encrypted for this purpose within the last `consent_ttl`; null for anything
+   * else.
+   */
   open(purpose: string, sealed: string): Promise<string | null>;
 }
 
-/** With the keys of the cookies, and names that no cookie can have. */
+/** Uses the keys of the cookies, and names that no cookie can have. */
 export function createSealing({
   sealer,
   clock,
@@ -91,7 +102,7 @@ export function createSealing({
   };
 }
 
-/** A key for each name, derived for this one purpose: an IV has to be unique under one name only. */
+/** A separate key for each name: an IV has to be unique only under one name. */
 function keyFor(key: string, name: string): Uint8Array {
   return derivedKey(Buffer.from(key, 'base64url'), `portico/cookie/${name}`);
 }

@@ -5,25 +5,25 @@ import type { Parameters } from '../parameters.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Authorization requests that a client sent to the server directly, so that the browser comes with a reference to what is stored. A feature of
- * the server keeps them.
+ * Authorization requests that a client sent to the server directly, so that the browser brings only
+ * a reference. A feature of the server keeps them.
  */
 export interface DirectRequests {
   /**
-   * The id of the request that these parameters name; null when they name none of this server's. Throws a page error when they say more than
-   * one thing.
+   * The id of the request that these parameters reference; null if they reference none of this
+   * server. Throws a page error if they are ambiguous.
    */
   idOf(parameters: Parameters): string | null;
-  /** What was sent; null when it was used, has expired, or never was. */
+  /** The stored request; null if it was used, has expired, or never existed. */
   find(requestId: string): Promise<SentParameters | null>;
-  /** Removes what was sent. */
+  /** Removes the stored request. */
   end(requestId: string): Promise<void>;
 }
 
-/** What refuses a request of this client that comes by a browser alone; null where it may be taken. */
+/** Refuses a request of this client that comes only through a browser; null if it is accepted. */
 export type IndirectRefusal = (client: ClientDemands) => OAuthError | null;
 
-/** The first of these refusals of this client; null where none refuses it. */
+/** The first refusal for this client, or null. */
 export function indirectRefusalOf(
   client: ClientDemands,
   refusals: readonly IndirectRefusal[],
@@ -35,7 +35,7 @@ export function indirectRefusalOf(
   return null;
 }
 
-/** For a browser that came with a reference that the server does not know. */
+/** For a browser with an unknown reference. */
 export function notUsable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

@@ -10,11 +10,13 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
-/** A time that was configured in seconds, in words: "30 days", "1 hour", "90 minutes". Never more than it is. */
+/**
+ * A configured time in seconds, as text: "30 days", "1 hour", "90 minutes". Never more than it is.
+ */
 export function durationText(seconds: number, locale: string): string {
   const whole = UNITS.find(([, length]) => seconds % length === 0) ?? UNITS[3];
   const rounded = UNITS.find(([, length]) => seconds >= 2 * length) ?? whole;
-  // What is whole in a larger unit is said in it; else it is rounded down.
+  // Uses a larger unit if the number is whole, and otherwise rounds down.
   const [unit, length] = whole[1] >= rounded[1] ? whole : rounded;
   const count = Math.floor(seconds / length);
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);

@@ -5,12 +5,14 @@ import type { AuthorizationRecords } from '../store/sql/authorizations.ts';
 import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
 
 /**
- * What this person allowed this client before, for this audience: the scopes of their living authorizations that the client is
- * still registered for and the server still offers. Does not check whether the person still holds the permissions. An authorization
- * counts once its code was redeemed: before that, it may have reached the wrong client.
+ * What this person allowed this client before, for this audience: the scopes of their living
+ * authorizations that the client is still registered for and the server still offers. Does not
+ * check whether the person still has the permissions. An authorization counts once its code was
+ * redeemed: before that, it may have reached the wrong client.
  *
- * A client that no operator registered is to the person the place where its answer goes, and an authorization does not tell where that
- * was. So nothing counts for such a client that has several: one could have what another was allowed (decision 38).
+ * To a person, an unverified client is the place where its answers go, and an authorization does
+ * not record that place. So nothing counts for such a client with several places: one could get
+ * what another was allowed (decision 38).
  */
 export type GrantedBefore = (
   client: Client,

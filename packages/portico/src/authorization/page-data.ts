@@ -12,27 +12,27 @@ export interface ShownScope {
   readonly name: string;
   /** What it allows. */
   readonly label: string;
-  /** The same at more length; null for nothing more. */
+  /** A longer explanation; null for none. */
   readonly description: string | null;
 }
 
-/** Scopes that are shown beside each other. */
+/** Scopes of one group. */
 export interface ShownScopeGroup {
-  /** Who the person is, what is looked at, or what is changed. */
+  /** Who the person is, what is read, or what is changed. */
   readonly group: ScopeGroup;
-  /** The same in words, for its heading. */
+  /** The heading of the group. */
   readonly title: string;
   /** Never empty. */
   readonly scopes: readonly ShownScope[];
 }
 
-/** The person who is signed in; null is what the host does not say. */
+/** The signed-in person; null for members that the host does not know. */
 export interface ShownPerson {
   readonly name: string | null;
   readonly email: string | null;
 }
 
-/** As the views name the person who is signed in. */
+/** The signed-in person, as the views name them. */
 export function shownPerson(user: UserInterface): ShownPerson {
   const { name = null, email = null } = user.getProfile();
   return { name, email };
@@ -60,7 +60,7 @@ const TITLES: Readonly<Record<ScopeGroup, MessageKey>> = {
   change: 'scopes.change',
 };
 
-/** The same by group, without groups that have none. */
+/** The same by group, without empty groups. */
 export function shownGroups(
   names: readonly string[],
   catalog: ScopeCatalog,
@@ -77,15 +77,15 @@ export function shownGroups(
   })).filter(({ scopes }) => scopes.length > 0);
 }
 
-/** How a client looks that an operator registered. Nothing of it is taken from strangers. */
+/** The look of a client that an operator registered. Nothing of it comes from strangers. */
 export interface ShownLook {
   /** Its web site, with the host in ASCII; null for none. */
   readonly site: { readonly href: string; readonly host: string } | null;
-  /** The path of its logo; null for none, and where `oauth_server:client_logos` is off. */
+  /** The path of its logo; null for none, and if `oauth_server:client_logos` is off. */
   readonly logo: string | null;
 }
 
-/** `logoPath` is where logos are; null where there are none. */
+/** `logoPath` is the path of logos; null if there are none. */
 export function shownLook(
   client: Pick<Client, 'id' | 'registeredBy' | 'siteUri' | 'logoHash'>,
   logoPath: string | null,

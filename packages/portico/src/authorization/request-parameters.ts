@@ -6,9 +6,15 @@ import { requireAudience } from '../tokens/resource-indicators.ts';
 import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
-/** The parameters of an authorization request, each by itself: what needs no client, no key and no configuration but the audience. */
+/**
+ * The parameters of an authorization request, each on its own: the checks that need no client, no
+ * key and no configuration except the audience.
+ */
 
-/** The parameters that may be sent only once. So may `client_id`, `redirect_uri` and `resource`, with errors of their own. */
+/**
+ * The parameters that may be sent only once. So may `client_id`, `redirect_uri` and `resource`,
+ * which have their own errors.
+ */
 const SINGLE_PARAMETERS = [
   'response_type',
   'response_mode',
@@ -23,7 +29,7 @@ const SINGLE_PARAMETERS = [
   'request_uri',
 ] as const;
 
-/** `keyParameter` names the key that alone may exchange the code; null where codes are for no key. */
+/** `keyParameter` names the only key that may exchange the code; null if codes are not bound. */
 export function refuseRepeatedParameters(parameters: Parameters, keyParameter: string | null): void {
   for (const name of singleParameters(keyParameter)) parameters.get(name);
 }
@@ -57,7 +63,10 @@ export function requireResponseMode(parameters: Parameters): void {
   }
 }
 
-/** OpenID Connect Core section 3.1.2.1: consent is always asked for, so `consent` is satisfied and `none` cannot be. */
+/**
+ * OpenID Connect Core section 3.1.2.1: consent is always requested, so `consent` is satisfied and
+ * `none` cannot be.
+ */
 export function requirePrompt(parameters: Parameters): void {
   const prompt = parameters.get('prompt') ?? '';
   const values = new Set(prompt.split(' ').filter((value) => value !== ''));
@@ -113,7 +122,7 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
     : `the code_challenge_method is ${quoted(method)}`;
 }
 
-/** The thumbprint of the key that alone may exchange the code; null where this parameter names none. */
+/** The thumbprint of the only key that may exchange the code; null if this parameter is missing. */
 export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
   const thumbprint = parameters.get(keyParameter) ?? null;
   if (thumbprint === null || /^[A-Za-z0-9_-]{43}$/.test(thumbprint)) return thumbprint;
@@ -129,8 +138,8 @@ export function requireResource(parameters: Parameters, audience: string | null)
 }
 
 /**
- * The parameters that the checks read, as they were sent, and the hints that a page reads. Of a repeated parameter it keeps two values,
- * which are enough to refuse it.
+ * The parameters that the checks read, as they were sent, and the hints that a page reads. Keeps
+ * two values of a repeated parameter, which is enough to refuse it.
  */
 export function sentParameters(
   parameters: Parameters,

@@ -17,9 +17,12 @@ import { hintOf } from './sign-in-hints.ts';
 import type { AuthorizationResponse } from './response.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
-/** An authorization request (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), and the checks of it. */
+/**
+ * An authorization request (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), and its
+ * checks.
+ */
 
-/** What a request asks for, once every check has passed. */
+/** The content of a request that passed every check. */
 export type AuthorizationRequest = Pick<
   ConsentRequest,
   | 'clientId'
@@ -34,7 +37,10 @@ export type AuthorizationRequest = Pick<
   | 'direct'
 >;
 
-/** The request and its client, or the error response for its redirect URI, or that a person must sign in first. */
+/**
+ * The request and its client, or the error response for its redirect URI, or the result that a
+ * person must sign in first.
+ */
 export type CheckedRequest =
   | { readonly asked: AuthorizationRequest; readonly client: Client }
   | { readonly response: AuthorizationResponse }
@@ -42,15 +48,19 @@ export type CheckedRequest =
 
 export interface RequestChecks {
   /**
-   * Throws a page error if it is not certain where a response may go (AS-7.4). If no one is signed in (`person` is null), it
-   * fetches no document, and sends no browser to a client that no operator registered (RFC 9700 section 4.11.2).
+   * Throws a page error if it is not certain where a response may go (AS-7.4). If no person is
+   * signed in (`person` is null), it fetches no document, and redirects no browser to a client that
+   * no operator registered (RFC 9700 section 4.11.2).
    */
   check(put: PutRequest, request: Request, person: PersonReference | null): Promise<CheckedRequest>;
-  /** Checks a request that this client, which is authenticated, sent directly. Throws the OAuthError that refuses it. */
+  /**
+   * Checks a request that this authenticated client sent directly. Throws the OAuthError that
+   * refuses it.
+   */
   checkDirect(parameters: Parameters, client: Client): Promise<AuthorizationRequest>;
 }
 
-/** A request as it is put to the server: with what it asks for, and whether the client itself sent that. */
+/** A request with its parameters, and whether the client itself sent them. */
 export interface PutRequest {
   readonly parameters: Parameters;
   readonly direct: boolean;
@@ -66,8 +76,8 @@ export interface RequestChecksOptions extends CheckContext {
 }
 
 /**
- * Finds the client and the redirect URI, and then runs the checks of checks.ts. The order is behaviour: of several errors, the first is
- * reported.
+ * Finds the client and the redirect URI, and then runs the checks of checks.ts. The order is part
+ * of the behaviour: of several errors, the first is reported.
  */
 export function createRequestChecks(options: RequestChecksOptions): RequestChecks {
   const { clients, documents, profiles, withLanguage, serverName } = options;
@@ -78,7 +88,7 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
     return person === null ? SIGN_IN_FIRST : documents.find(clientId, person, askedScopes(parameters));
   }
 
-  /** Once client and redirect URI are certain. */
+  /** From here on, client and redirect URI are certain. */
   async function judge(
     put: PutRequest,
     client: Client,
@@ -99,7 +109,8 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
 
   return {
     async check(put, request, person) {
-      // Until client and redirect URI are certain, an error is a page and never a redirect (RFC 6749 section 4.1.2.1).
+      // Until client and redirect URI are certain, an error is a page and never a redirect (RFC
+      // 6749 section 4.1.2.1).
       const { parameters } = put;
       const clientId = parameters.isRepeated('client_id') ? undefined : parameters.get('client_id');
       const found = clientId === undefined ? null : await findClient(clientId, parameters, person);
@@ -133,7 +144,7 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
 
 const SIGN_IN_FIRST = { signInFirst: true } as const;
 
-/** As far as they can be told before the request is checked. */
+/** As far as they are known before the request is checked. */
 export function askedScopes(parameters: Parameters): readonly string[] {
   return parameters.isRepeated('scope') ? [] : (parameters.get('scope') ?? '').split(' ');
 }
@@ -172,7 +183,7 @@ function requireRedirectUri(parameters: Parameters, client: Client): string {
   const redirectUri = parameters.isRepeated('redirect_uri') ? undefined : parameters.get('redirect_uri');
   if (redirectUri !== undefined && isRegistered(client, redirectUri)) return redirectUri;
   throw new AuthorizationPageError(
-    // Anyone can be sent to this page, so it shows no name that a client gave itself.
+    // Anyone can be sent to this page, so it shows no self-given name.
     isVerified(client)
       ? page('error.unregistered_address', { client: client.name })
       : page('error.unverified_unregistered_address'),
@@ -186,7 +197,10 @@ function redirectUriProblem(client: Client, redirectUri: string | undefined): st
     : unregistered(client, redirectUri);
 }
 
-/** Nothing but the port of a native application's may differ; a query is not shown, as it may hold a secret. */
+/**
+ * Only the port of a native application may differ. The query is not shown, because it may contain
+ * a secret.
+ */
 function unregistered(client: Client, redirectUri: string): string {
   const shown = quotedUri(redirectUri);
   const registered = client.redirectUris.map(quotedUri);
@@ -201,7 +215,7 @@ function unregistered(client: Client, redirectUri: string): string {
   );
 }
 
-/** The parameters of a new request for the same. `keyParameter` names the key which its code is for. */
+/** The parameters of a new request for the same. `keyParameter` names the key for the code. */
 export function sameParameters(asked: AuthorizationRequest, keyParameter: string | null): SentParameters {
   const parameters = {
     client_id: asked.clientId,

@@ -1,15 +1,18 @@
 import type { Parameters } from '../parameters.ts';
 
-/** What an authorization request tells the sign-in page (OpenID Connect Core section 3.1.2.1). None of it is ever refused. */
+/**
+ * What an authorization request tells the sign-in page (OpenID Connect Core section 3.1.2.1). A
+ * hint is never refused.
+ */
 
-/** In characters: that of an email address (RFC 3696, erratum 1690). */
+/** In characters: the maximum of an email address (RFC 3696, erratum 1690). */
 const LONGEST_HINT = 254;
 const LONGEST_LOCALES = 200;
-/** Nothing that a reader cannot see, or that turns the letters around it. */
+/** Matches invisible characters, and those that change the text direction. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 const LOCALES = /^[A-Za-z0-9]+(?:[- ][A-Za-z0-9]+)*$/;
 
-/** One of the parameters that are told. */
+/** The name of a hint. */
 export type Hint = 'login_hint' | 'ui_locales';
 
 const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
@@ -17,12 +20,15 @@ const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
   ui_locales: (value) => value.length <= LONGEST_LOCALES && LOCALES.test(value),
 };
 
-/** One of the hints, as a page can use it; undefined without it. */
+/** A hint in a form that a page can use; undefined without it. */
 export function hintOf(parameters: Pick<Parameters, 'all'>, hint: Hint): string | undefined {
   return sentHints(parameters, [hint])[0]?.[1];
 }
 
-/** Names and values of these hints, as a page can use them; one that is repeated, or is not what it should be, is as if it had not been sent. */
+/**
+ * Names and values of these hints, in a form that a page can use; a repeated or invalid one counts
+ * as missing.
+ */
 export function sentHints(
   parameters: Pick<Parameters, 'all'>,
   names: readonly Hint[],

@@ -10,14 +10,18 @@ import type { Sealer } from '../server.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * What a sign-in page may show of the request that brought a person there. The request waits in a cookie that only
- * `/oauth/authorize` gets, so the browser carries this in another encrypted cookie, to the sign-in page only. There is one cookie, for the
- * request that was sent to sign in last: the page of an earlier tab shows nothing when it is loaded again.
+ * What a sign-in page may show about the request that brought a person there. The request waits in
+ * a cookie that only `/oauth/authorize` gets, so the browser carries this in another encrypted
+ * cookie, only to the sign-in page. There is one cookie, for the last request that was sent to sign
+ * in: the page of an earlier tab shows nothing when it is reloaded.
  */
 export interface SignInNotes {
-  /** The `Set-Cookie` headers that take it there. None for a sign-in page on another origin, and when it is not known who asks. */
+  /**
+   * The `Set-Cookie` headers that carry it there. None for a sign-in page on another origin, and if
+   * the client is unknown.
+   */
   cookies(note: SignInNote): Promise<readonly string[]>;
-  /** What was noted for this browser about the request that `returnTo` leads back to; null when that is nothing. */
+  /** The note for this browser about the request that `returnTo` leads back to, or null. */
   find(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
 }
 
@@ -26,7 +30,7 @@ export interface SignInNote {
   readonly loginUrl: string;
   readonly requestId: string;
   readonly sent: SentParameters;
-  /** Looked up when it is not known yet. */
+  /** Looked up if it is not known yet. */
   readonly client: Client | null;
   /** The person who signs in. */
   readonly words: Words;
@@ -39,7 +43,7 @@ export interface SignInNotesOptions {
   readonly serverName: string;
   readonly issuer: string;
   readonly basePath: string;
-  /** Where browsers ask for the authorization endpoint. */
+  /** The authorization endpoint, as browsers request it. */
   readonly authorizePath: string;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -62,7 +66,8 @@ export function createSignInNotes(options: SignInNotesOptions): SignInNotes {
     words: Words,
   ): Promise<Pick<WaitingFor, 'clientName' | 'isVerified'> | null> {
     const clientId = sent.get('client_id') ?? '';
-    // The address of a document says enough. The server fetches nothing for a person who is not signed in.
+    // The URL of a document is enough. The server fetches nothing for a person who is not signed
+    // in.
     if (documents.names(clientId)) return { clientName: new URL(clientId).host, isVerified: false };
     const client = known ?? (await clients.find(clientId));
     if (client === null) return null;
@@ -70,7 +75,7 @@ export function createSignInNotes(options: SignInNotesOptions): SignInNotes {
     return { clientName: asked?.asks ?? client.name, isVerified: asked === null };
   }
 
-  /** The path of the sign-in page, as a cookie takes it; null when it is elsewhere. */
+  /** The path of the sign-in page for a cookie; null if it is on another origin. */
   function pathOf(loginUrl: string): string | null {
     if (!URL.canParse(loginUrl, origin)) return null;
     const url = new URL(loginUrl, origin);
@@ -107,7 +112,7 @@ export function createSignInNotes(options: SignInNotesOptions): SignInNotes {
   };
 }
 
-/** Of the request that waits, when this is the path that leads back to it. */
+/** The id of the waiting request, if this path leads back to it. */
 function requestIdIn(returnTo: string | null | undefined, authorizePath: string): string | null {
   const here = 'https://host.invalid';
   if (typeof returnTo !== 'string' || !URL.canParse(returnTo, here)) return null;

@@ -9,18 +9,23 @@ import type { WaitingRequestRecords } from '../store/sql/waiting-requests.ts';
 import type { Sealer } from '../server.ts';
 
 /**
- * Authorization requests that wait until a person has signed in (AS-7.13, AS-7.14). Anyone can send one, so the server stores
- * nothing: the browser keeps it, in an encrypted cookie named by the request's id. A request that is too long for a cookie goes
- * to the store, within a budget, and the cookie has the secret that finds it there.
+ * Authorization requests that wait until a person has signed in (AS-7.13, AS-7.14). Anyone can send
+ * one, so the server stores nothing: the browser keeps it, in an encrypted cookie named by the
+ * request's id. A request that is too long for a cookie goes to the store, within a budget, and the
+ * cookie has the secret that finds it there.
  */
 export interface WaitingRequests {
-  /** Lets a request wait for `consent_ttl`. Throws a page error when a long one finds no room in the store. */
+  /**
+   * Lets a request wait for `consent_ttl`. Throws a page error if the store has no room for a long
+   * one.
+   */
   begin(request: Request, waits: RequestToWait): Promise<BegunWaiting>;
-  /** The request with this id that waits in this browser; null if there is no such request. */
+  /** The request with this id that waits in this browser, or null. */
   find(request: Request, requestId: string): Promise<WaitingInBrowser | null>;
   /**
-   * `Set-Cookie` headers that remove the cookies beyond the limits, but never this request's: a form that another site posts
-   * comes without the browser's cookies, so `begin` could not count those that were there.
+   * `Set-Cookie` headers that remove the cookies over the limits, but never this request's: a form
+   * that another site posts comes without the browser's cookies, so `begin` could not count the
+   * existing ones.
    */
   removeSurplus(request: Request, requestId: string): Promise<readonly string[]>;
 }
@@ -32,13 +37,13 @@ export interface RequestToWait {
   readonly sent: SentParameters;
   /** Whether the client itself sent it. */
   readonly direct: boolean;
-  /** The id that it has already; a new one unless given. */
+  /** Its existing id; a new one unless given. */
   readonly requestId?: string;
 }
 
 export interface BegunWaiting {
   readonly requestId: string;
-  /** The `Set-Cookie` headers that the response must carry. */
+  /** The `Set-Cookie` headers for the response. */
   readonly cookies: readonly string[];
 }
 
@@ -60,7 +65,7 @@ export interface WaitingRequestsOptions {
   readonly clock: () => number;
   /** `consent_ttl`, in seconds. */
   readonly lifetime: number;
-  /** The one path that the cookies are sent to: with every other request they would only take room. */
+  /** The only path that gets the cookies: in every other request they would just take room. */
   readonly path: string;
   /** Over https the cookies are `Secure`. */
   readonly issuer: string;
@@ -70,16 +75,19 @@ const PREFIX = 'portico_request_';
 const REQUEST_ID = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * In bytes of name and value. Browsers keep 4096 for a cookie. Node accepts 16 KiB of headers in all, nginx 8 KiB in one
- * line, which the host's own cookies share.
+ * In bytes of name and value. Browsers keep 4096 for a cookie. Node accepts 16 KiB of headers in
+ * all, nginx 8 KiB in one line, which the host's own cookies share.
  */
 const LARGEST_COOKIE = 3500;
 const MOST_COOKIES = 8;
 const MOST_BYTES = 6144;
 
-/** The most bytes that the store keeps of waiting and pushed requests: in total, and from one network. */
+/**
+ * The most bytes that the store keeps of waiting and pushed requests: in total, and from one
+ * network.
+ */
 export const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
-/** What a row takes beside the parameters, about. */
+/** The approximate size of a row without the parameters. */
 export const ROW_BYTES = 300;
 /** The `Retry-After` when the budget is used up, in seconds. */
 const TRY_AGAIN = 60;
@@ -88,7 +96,10 @@ interface WaitingCookie {
   readonly name: string;
   /** Of name and value. */
   readonly bytes: number;
-  /** Null when it is not ours, or has expired. The content is the parameters, or the secret that finds them in the store. */
+  /**
+   * Null if it is not ours, or has expired. The content is the parameters, or the secret that finds
+   * them in the store.
+   */
   readonly opened: Opened | null;
 }
 
@@ -121,7 +132,10 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
     return createdAt + lifetime * 1000 <= clock() ? null : { createdAt, content, direct: direct === 1 };
   }
 
-  /** The cookie's value: the request itself, or the secret that finds it in the store when it is too long. */
+  /**
+   * The cookie's value: the request itself, or for a long one the secret that finds it in the
+   * store.
+   */
   async function sealed(
     name: string,
     request: Request,
@@ -194,7 +208,10 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
   };
 }
 
-/** Which cookies must go to make room for one of so many bytes: those that cannot be opened, then the oldest. */
+/**
+ * Which cookies to remove to make room for one of this many bytes: unreadable ones, then the
+ * oldest.
+ */
 function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): readonly string[] {
   const createdAt = ({ opened }: WaitingCookie) => opened?.createdAt ?? 0;
   let room = MOST_BYTES - bytes;

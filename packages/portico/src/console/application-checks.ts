@@ -2,7 +2,7 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication, Subject } from './subject.ts';
 
-// An application without the host kit leaves out what it does not have, and these checks are skipped.
+// An application without the host kit leaves out some parts, and their checks are skipped.
 
 const NO_ROUTES = 'the application has no named routes';
 
@@ -24,7 +24,10 @@ export function examineLoginRoute({
   );
 }
 
-/** Where a host of the application's own sends people to sign in; null when it does not say, such as the kit's without the route. */
+/**
+ * Where the application's own host sends people to sign in. Null if it does not say, such as the
+ * kit's host without the route.
+ */
 function loginOf({ host }: AuthorizationServer): string | null {
   try {
     return host.loginUrl('/').replace(/[?#].*$/s, '');

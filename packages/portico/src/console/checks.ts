@@ -14,8 +14,8 @@ export function isHealthy(checks: readonly Check[]): boolean {
 }
 
 /**
- * Runs the examination of a part; a finding belongs to this part unless it names another. An examination that throws becomes
- * a failing check, and the log gets the details.
+ * Runs the examination of a part. A finding belongs to this part unless it names another. An
+ * examination that throws becomes a failing check, and the log gets the details.
  */
 export async function check(
   log: Log,

@@ -4,7 +4,7 @@ import { failing, ok, warning, type Check, type Finding } from './checks.ts';
 import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
-/** Clients that authenticate by keys of their own. Nothing is said where there are none. */
+/** Clients that authenticate with their own keys. Empty if there are none. */
 export async function examineClientKeys({ application, server }: Subject): Promise<readonly Check[]> {
   if (pendingSteps(await application.migrations()).length > 0) return [];
   const having = await clientsWithKeys(server);
@@ -26,7 +26,7 @@ async function judge(server: Subject['server'], having: readonly Client[]): Prom
   );
 }
 
-/** The keys that clients publish; nothing where none does. */
+/** The keys that clients publish. Empty if none does. */
 export async function examinePublishedKeys(server: Subject['server']): Promise<readonly Finding[]> {
   if (server.config.private_key_jwt !== true) return [];
   const publishing = (await clientsWithKeys(server)).filter(({ keys }) => keys?.jwksUri !== null);
@@ -34,14 +34,14 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
   return [(await wrongKeys(server, publishing)) ?? ok(`those of ${publishing.length} were fetched`)];
 }
 
-/** Clients that are documents are read again when a request names one. */
+/** Documents of clients are read again when a request names one. */
 function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
   return livingClients(server, ({ keys, registeredBy }) => keys !== null && registeredBy !== 'document');
 }
 
 async function wrongKeys(server: Subject['server'], clients: readonly Client[]): Promise<Finding | null> {
   const found: string[] = [];
-  // One after the other: of many at once most would be refused as too many.
+  // One after the other: many at once would exceed the limit of fetches.
   for (const client of clients) {
     const problems = await server.clientKeyProblems(client);
     if (problems.length > 0) found.push(`of ${client.id}: ${problems.join('; ')}`);

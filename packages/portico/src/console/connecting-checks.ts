@@ -3,9 +3,9 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import { everyClient } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
-/** How clients come without an operator who registers each. Nothing of it is looked at where all of it is switched off. */
+/** The ways in which clients come without an operator. Skipped if all of them are off. */
 
-/** How clients can come to be known without `oauth:client:create`; null when they cannot, or not now. */
+/** How clients can become known without `oauth:client:create`. Null if they cannot, or not now. */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { registration = 'off', client_id_metadata_documents: documents = false } = server.config;
   if (registration === 'open') return 'clients register themselves';
@@ -14,7 +14,7 @@ export async function howClientsCome(server: AuthorizationServer): Promise<strin
   return 'clients register themselves with an initial access token';
 }
 
-/** What an operator can do so that there is one. */
+/** What an operator can do to enable one. */
 export function howToHaveClients({ config }: AuthorizationServer): string {
   const create = "npx portico oauth:client:create '<name>' --redirect=<uri> --scope=<scope>";
   return config.registration === 'initial_access_token' ? `run ${create}, or ${NEW_TOKEN}` : `run ${create}`;
@@ -60,7 +60,10 @@ export async function examineDocuments({ server }: Subject): Promise<readonly Fi
   return [ok(`of ${hosts}: ${known} known, ${blocked} blocked`)];
 }
 
-/** The metadata of the audience (RFC 9728), where this application publishes them: challenges lead there. */
+/**
+ * The metadata of the audience (RFC 9728), if this application publishes them: challenges point
+ * there.
+ */
 export async function examineResource({ application, server }: Subject): Promise<readonly Finding[]> {
   const { audience, challenge } = server.config;
   if (application.fetch === undefined || !URL.canParse(audience)) return [];

@@ -35,17 +35,17 @@ export interface DoctorReport {
   readonly open_rotations: readonly OpenRotation[];
 }
 
-/** What the doctor examines besides. */
+/** Options of the doctor. */
 export interface ExaminationOptions {
-  /** Whether the public address is asked too, over the network; it is not unless this is true. */
+  /** Whether to request the public address too, over the network; false unless given. */
   readonly online?: boolean;
-  /** How long each answer of the public address is waited for, in seconds; 5 unless given. */
+  /** How long to wait for each answer of the public address, in seconds; 5 unless given. */
   readonly patience?: number;
 }
 
 type Examination = (subject: Subject) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
-/** In this order, behind those of the store. Those of features come after the first group. */
+/** In this order, after the checks of the store. Those of features come after the first group. */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],
   ['key rotation', examineRotation],
@@ -72,7 +72,7 @@ const SERVER: typeof APPLICATION = [
   ['profile', examineProfile],
 ];
 
-/** As the public one, which loads this. */
+/** The implementation of the public function, which loads this file. */
 export async function examine(
   application: ExaminedApplication,
   server: AuthorizationServer,
@@ -110,7 +110,7 @@ export async function examine(
   return { healthy: isHealthy(checks), checks, open_rotations: await openRotations(server) };
 }
 
-/** Empty when the clients cannot be read; the check of the schema says so. */
+/** Empty if the clients cannot be read; the check of the schema reports that. */
 async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
   const now = server.clock();
   const rotating = await livingClients(

@@ -4,7 +4,10 @@ import type { ExaminedApplication, Subject } from './subject.ts';
 
 type EngineExamination = (subject: Subject) => Promise<readonly Finding[]>;
 
-/** What is examined of an engine. A store that does not answer such questions is skipped: it need not be a database server. */
+/**
+ * The examinations of an engine. A store that cannot answer them is skipped: it may not be a
+ * database server.
+ */
 export async function engineExaminations(
   database: ExaminedApplication['database'],
 ): Promise<readonly (readonly [part: string, EngineExamination])[]> {

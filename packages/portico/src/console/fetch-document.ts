@@ -10,7 +10,7 @@ export interface FetchedDocument {
   readonly status: number;
   readonly document: object;
   readonly headers: IncomingHttpHeaders;
-  /** The address that this process asked from. */
+  /** The address from which this process sends. */
   readonly from: string | null;
 }
 
@@ -18,12 +18,12 @@ export interface FetchedDocument {
 export class DocumentFetcher {
   readonly #patience: number;
 
-  /** `patience` is how long each answer is waited for, in seconds. */
+  /** `patience`: how long to wait for each answer, in seconds. */
   constructor(patience: number) {
     this.#patience = patience;
   }
 
-  /** Follows no redirect. What prevents a document is returned as a finding. `statuses` are those that it may be answered with. */
+  /** Follows no redirect. An error becomes a finding. `statuses` are the accepted ones. */
   async fetch(
     url: string,
     headers: Readonly<Record<string, string>> = {},
@@ -105,7 +105,7 @@ const UNTRUSTED = [
   'let the server send the whole chain; for an authority of your own set NODE_EXTRA_CA_CERTS',
 ] as const;
 
-/** By Node's code for it: what is wrong, and what to do. */
+/** By Node's error code: what is wrong, and what to do. */
 const UNREACHABLE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   ENOTFOUND: ['is a name that is not known', `${CORRECT}, or the entry of the name`],
   EAI_AGAIN: ['is a name that cannot be looked up now', "look at this machine's name servers"],

@@ -10,7 +10,10 @@ const PART = 'imported secrets';
 /** Each costs a slow hash. */
 const MOST_TRIED = 500;
 
-/** Imported secrets that open nothing: they take too many iterations, or are empty. Nothing is said where there are none. */
+/**
+ * Imported secrets that can never work: they take too many iterations, or are empty. Empty if there
+ * are none.
+ */
 export async function examineImportedSecrets({ application, server }: Subject): Promise<readonly Check[]> {
   if (pendingSteps(await application.migrations()).length > 0) return [];
   return [...(await tooSlow(server)), ...(await empty(server))];
@@ -51,7 +54,10 @@ async function empty(server: Subject['server']): Promise<readonly Check[]> {
   ];
 }
 
-/** Those whose hash or id another server made; then, as far as there is room, those that an operator registered with a secret. */
+/**
+ * First those whose hash or id comes from another server; then, up to the limit, those that an
+ * operator registered with a secret.
+ */
 async function likelyImported(server: Subject['server']): Promise<readonly Client[]> {
   const [likely, others]: [Client[], Client[]] = [[], []];
   for await (const client of everyClient(server)) {

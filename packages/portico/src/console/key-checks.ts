@@ -3,10 +3,10 @@ import type { KeyDescription } from '../keys/key-states.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
-/** In milliseconds; what standards say of keys for signatures, NIST SP 800-57 among them, is a year or two. */
+/** In milliseconds. Standards such as NIST SP 800-57 recommend a year or two for signing keys. */
 const OLD = 366 * 86_400_000;
 
-/** What the replacing of signing keys has left to do. Nothing where keys are new and few. */
+/** What remains to do for a rotation of signing keys. Empty if keys are new and few. */
 export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
   const keys = await server.keys.list();
   const now = server.clock();
@@ -18,7 +18,7 @@ export async function examineRotation({ server }: Subject): Promise<readonly Fin
   ];
 }
 
-/** A process that cannot read a key does not publish it, though others will sign with it. */
+/** A process that cannot read a key does not publish it, but other processes will sign with it. */
 async function unreadable(directory: string): Promise<readonly Finding[]> {
   const names = (await keyFiles(directory)).filter(isStagedFile);
   const read = await Promise.allSettled(names.map((name) => readKey(directory, name)));

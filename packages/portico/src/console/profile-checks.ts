@@ -5,7 +5,10 @@ import { failing, ok, warning, type Finding } from './checks.ts';
 import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
-/** Empty if no client is held to a profile, or if the clients cannot be read, which the check of the schema reports. */
+/**
+ * Empty if no client has a profile, or if the clients cannot be read, which the check of the schema
+ * reports.
+ */
 export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
   const { profiles } = server;
   const { servers } = profiles;

@@ -9,8 +9,8 @@ import { examineReadiness } from './public-readiness.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Asks the public address as a client would: does it lead to this installation, and what reaches the process of a request
- * sent there? Of an address that leads elsewhere only the two public documents are fetched.
+ * Requests the public address as a client would: does it lead to this installation, and what
+ * reaches the process? If the address leads elsewhere, it fetches only the two public documents.
  */
 export async function examinePublicAddress(
   subject: Subject,
@@ -50,7 +50,10 @@ async function examineIssuer(server: AuthorizationServer, documents: DocumentFet
   );
 }
 
-/** A proxy that takes the base path away, and one that does not, look the same from here: nothing is found. */
+/**
+ * A proxy that removes the base path looks the same from here as one that does not: nothing is
+ * found.
+ */
 function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Finding): Finding {
   if (basePath === '' || fault.remedy === null) return fault;
   const setting =
@@ -60,7 +63,10 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
   return { ...fault, remedy: `${fault.remedy}; ${setting}` };
 }
 
-/** RFC 8414 section 3.1 puts the well-known part in front of the issuer's path, where a proxy leads it only when it is told to. */
+/**
+ * RFC 8414 section 3.1 puts the well-known part in front of the issuer's path. A proxy forwards
+ * that only if it is configured to.
+ */
 async function examineInFront(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
   const url = `${server.origin}/.well-known/oauth-authorization-server${server.basePath}`;
   const asked = await documents.fetch(url);
@@ -72,7 +78,7 @@ async function examineInFront(server: AuthorizationServer, documents: DocumentFe
   );
 }
 
-/** `n` is of an RSA key, `x` of one on a curve. */
+/** `n` belongs to an RSA key, `x` to an elliptic-curve key. */
 interface PublishedKey {
   readonly kid?: unknown;
   readonly n?: unknown;
@@ -105,13 +111,16 @@ async function examineKeySet(server: AuthorizationServer, documents: DocumentFet
   );
 }
 
-// --- what reaches the process ---------------------------------------------------------------------------------
+// --- what reaches the process --------------------------------------------------------------------
 
-/** A forged `X-Forwarded-For`, such as a caller may send to hide its address; a documentation address (RFC 5737) belongs to no one. */
+/**
+ * A forged `X-Forwarded-For`, as a caller may send it to hide its address. A documentation address
+ * (RFC 5737) belongs to no one.
+ */
 const MADE_UP = '192.0.2.123';
 
 async function examineRoundTrip(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
-  // Of RS256 if there is one: a process of a release that knows no other looks for the question among those.
+  // Prefer RS256: a process of an older release looks for the question only among those keys.
   const active = await server.keys.active();
   const key = [active ?? [], await server.keys.all()].flat().find(isFile);
   if (key === undefined) {
@@ -140,7 +149,7 @@ async function examineRoundTrip(server: AuthorizationServer, documents: Document
   return judge(seen, new URL(server.issuer), asked.from);
 }
 
-/** One finding out of the three, the worst first; `from` is the address that this process asked from. */
+/** The worst of the three findings. `from` is the address from which this process sends. */
 function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
   const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
   const worstFirst = (['failing', 'warning', 'ok'] as const).flatMap((outcome) =>
@@ -175,7 +184,7 @@ function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
   );
 }
 
-/** When proxy and caller are both on this machine, the proxy's own address and the caller's cannot be told apart. */
+/** If proxy and caller are both on this machine, their addresses cannot be told apart. */
 const UNCERTAIN = ', which is also how it sees a proxy on its machine that it does not trust';
 
 function isLoopback(address: string): boolean {
@@ -184,7 +193,10 @@ function isLoopback(address: string): boolean {
 
 const LET_APPEND = 'let it append (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
 
-/** Each proxy appends the address of its caller, so the entries after the made-up one were written by proxies, one each. */
+/**
+ * Each proxy appends the address of its caller, so every entry after the forged one comes from one
+ * proxy.
+ */
 function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: string | null): Finding {
   const address = reported === null ? null : (canonicalAddress(reported) ?? reported);
   const entries = (forwardedFor ?? '')
@@ -197,7 +209,7 @@ function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: st
   const number =
     `set trusted_proxies to ${appended.length}; in an application of another framework, let that trust as many ` +
     "(Express: app.set('trust proxy', …)) and clientAddress of the host contract answer it";
-  // A proxy that appends nothing cannot be told from none.
+  // A proxy that appends nothing looks like no proxy.
   const remedy =
     appended.length > 0
       ? number

@@ -8,20 +8,20 @@ const PARTS: readonly HealthPart[] = ['store', 'schema', 'key'];
 const STATES: readonly HealthState[] = ['failing', 'unknown'];
 
 /**
- * Asks the public address as a probe would; nothing is found where no probe is answered. A proxy that leads probes nowhere is right: they
- * ask each process itself.
+ * Requests the public address as a probe would. Finds nothing if no probe is answered. A proxy need
+ * not forward probes: they call each process directly.
  */
 export async function examineReadiness(
   { application, server }: Subject,
   documents: DocumentFetcher,
 ): Promise<readonly Finding[]> {
-  // In the kit they are there unless the configuration says otherwise.
+  // The kit has them unless the configuration says otherwise.
   const isOffered = server.config.health ?? application.hasRoute?.('oauth_server_ready') ?? false;
   const { ready } = healthPaths(isOffered, { mountPath: server.basePath });
   if (ready === null) return [];
   const url = `${server.origin}${ready}`;
   const asked = await documents.fetch(url, {}, [200, 503]);
-  // It may not be this server that answered.
+  // Another server may have answered.
   const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
   if (status === 'ready') return [ok(`${url} answers that a process is ready`)];
   if (status === 'stopping') {

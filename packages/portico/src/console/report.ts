@@ -6,8 +6,8 @@ import type { OpenRotation } from './doctor.ts';
 import { sectionOf } from './sections.ts';
 
 /**
- * The checks to report for an application whose configuration, or a file of messages in the place of a key, keeps it from starting;
- * null for any other error.
+ * The checks to report if the configuration, or a file of messages in place of a key, keeps the
+ * application from starting. Null for any other error.
  */
 export function configurationChecks(error: unknown): readonly Check[] | null {
   if (!isConfigurationError(error)) return null;
@@ -20,7 +20,10 @@ export function configurationChecks(error: unknown): readonly Check[] | null {
   });
 }
 
-/** Prints a doctor's report, as JSON or as text with `lines` below the checks. Ends the command with 1 when a check fails. */
+/**
+ * Prints a doctor's report, as JSON or as text with `lines` below the checks. Ends the command with
+ * 1 if a check fails.
+ */
 export function printReport(
   context: ConsoleContext,
   report: { readonly checks: readonly Check[]; readonly open_rotations?: readonly OpenRotation[] },
@@ -33,7 +36,10 @@ export function printReport(
   if (faults > 0) context.fail(faults === 1 ? 'One check fails.' : `${faults} checks fail.`);
 }
 
-/** That nothing fails, and whether there is something to look at all the same; what fails is said when the command ends. */
+/**
+ * Says that nothing fails, and whether something needs attention. A failure is reported when the
+ * command ends.
+ */
 function closing(checks: readonly Check[]): readonly string[] {
   if (!isHealthy(checks)) return [];
   const warnings = checks.filter(({ outcome }) => outcome === 'warning').length;
@@ -41,7 +47,7 @@ function closing(checks: readonly Check[]): readonly string[] {
   return [`No check fails; ${warnings === 1 ? 'one warns' : `${warnings} warn`}.`];
 }
 
-/** A line for each check; below it its remedy, and where more is said. */
+/** A line for each check; below it its remedy, and where to read more. */
 function describeChecks(checks: readonly Check[]): readonly string[] {
   const width = Math.max(...checks.map(({ part }) => part.length));
   const indent = ' '.repeat(width + 11);

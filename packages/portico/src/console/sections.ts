@@ -1,4 +1,7 @@
-/** Where more is said of what a doctor finds, by the part of the check: a page of the repository and of the package. */
+/**
+ * Where to read more about a finding, by the part of the check: a page of the repository and of the
+ * package.
+ */
 const SECTIONS: Readonly<Record<string, string>> = {
   configuration: 'docs/configuration.md',
   messages: 'docs/pages.md#words-of-your-own',
@@ -40,7 +43,10 @@ const SECTIONS: Readonly<Record<string, string>> = {
   listing: 'docs/voice-assistant.md',
 };
 
-/** The section for a part, as docs/troubleshooting.md has it in its table; null where the finding says all there is to know. */
+/**
+ * The section for a part, from the table in docs/troubleshooting.md. Null if the finding needs no
+ * explanation.
+ */
 export function sectionOf(part: string): string | null {
   return SECTIONS[part] ?? null;
 }

@@ -12,14 +12,14 @@ import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
-/** Whether it answers, and takes what is written: one that may only be read is examined further, to find out why. */
+/** Whether it answers and accepts writes. A read-only one is examined further, to find out why. */
 export async function examineStore({ application }: Subject): Promise<Finding | readonly Finding[]> {
   const { database } = application;
   try {
     await database.execute('SELECT 1');
     const { schema = null } = database;
     const answers = `${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`;
-    // Without its tables there is nothing to write to: that is for the schema to say.
+    // Without its tables there is nothing to write to: the check of the schema reports that.
     if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
     const problem = await writeProblem(database);
     return problem === null ? ok(`${answers}, and takes what is written`) : [ok(answers), problem];
@@ -32,13 +32,15 @@ export async function examineStore({ application }: Subject): Promise<Finding | 
   }
 }
 
-/** What a database says of itself that answers nothing else. */
+/** What a database says about itself if it answers nothing else. */
 async function unready(database: Subject['application']['database']): Promise<Finding | null> {
   const examinations = await dialectOf(database).examinations();
   return examinations.findUnready(database);
 }
 
-/** Looks as `/health/ready` does: a database that can only be read answers, but the server cannot issue tokens. */
+/**
+ * Checks as `/health/ready` does: a read-only database answers, but the server cannot issue tokens.
+ */
 async function writeProblem(database: Subject['application']['database']): Promise<Finding | null> {
   try {
     await writeNothing(database);
@@ -97,12 +99,15 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
   return around === null ? found : [found, around];
 }
 
-/** Finds keys that a command of root made and did not hand over. Root can read them and the server cannot: only their owner shows it. */
+/**
+ * Finds keys that a command of root made without handing them over. Root can read them and the
+ * server cannot, so check their owner.
+ */
 async function foreignKeys(directory: string): Promise<Finding | null> {
   // Windows has no owners in this sense.
   if (process.platform === 'win32') return null;
   const { owner, foreign } = await ownersIn(directory).catch(() => ({ owner: null, foreign: [] }));
-  // In a directory of root, they may belong to the account that serves.
+  // In a directory of root, they may belong to the account of the server.
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const files = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
@@ -112,7 +117,10 @@ async function foreignKeys(directory: string): Promise<Finding | null> {
   );
 }
 
-/** Finds a directory that root made in another account's directory, before commands handed it over. Only root does not notice. */
+/**
+ * Finds a directory that root made in another account's directory, in releases whose commands did
+ * not hand it over. Only root does not notice.
+ */
 async function directoryOfRoot(directory: string): Promise<Finding | null> {
   if (process.geteuid?.() !== 0 || (await stat(directory)).uid !== 0) return null;
   let around = path.dirname(directory);
@@ -130,14 +138,18 @@ async function directoryOfRoot(directory: string): Promise<Finding | null> {
 
 const quoted = (file: string) => `'${file.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Living clients that may ask for an ID token, which none of these keys signs. Empty when the clients cannot be read. */
+/**
+ * Living clients that may request an ID token, for which none of these keys can sign. Empty if the
+ * clients cannot be read.
+ */
 function clientsWithoutKey(
   server: Subject['server'],
   active: readonly SigningKey[],
 ): Promise<readonly Client[]> {
   return livingClients(
     server,
-    // The server reads documents again when a request names one. What a stranger writes in them is not a fault here.
+    // The server reads documents again when a request names one. The text of a stranger is not a
+    // fault here.
     ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
       registeredBy !== 'document' &&
       scopes.includes('openid') &&
@@ -146,7 +158,7 @@ function clientsWithoutKey(
   ).catch((): readonly Client[] => []);
 }
 
-/** The key directory and the files in it, as far as group or others may open them. */
+/** The key directory and the files in it that group or others can open. */
 async function openToOthers(directory: string): Promise<readonly string[]> {
   // The mode bits mean nothing on Windows.
   if (process.platform === 'win32') return [];
@@ -161,9 +173,9 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   const { passwordHasher } = host;
   const hash = await passwordHasher.hash(secret);
   const right: unknown = await passwordHasher.verify(secret, hash);
-  // Some hashers (bcrypt) read no more than 72 bytes, so the wrong secret differs in its first one.
+  // Some hashers (bcrypt) read only 72 bytes, so the wrong secret differs in the first one.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
-  // As where a secret is proved: in JavaScript a hasher may answer something else, and nothing but true is a yes.
+  // As for client authentication: a JavaScript hasher may return anything, and only true counts.
   if (right === true && wrong !== true) return ok('tells a right secret from a wrong one');
   return failing('does not tell a right secret from a wrong one', "correct the host's password hasher");
 }

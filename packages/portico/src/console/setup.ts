@@ -10,13 +10,14 @@ import type { ExaminedApplication } from './subject.ts';
 export interface SetupReport {
   /** The key that signs with RS256, or with an algorithm of the server's profile, and whether this run made it. */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
-  /** What is still missing, each with what to do; empty when the server is ready. */
+  /** What is still missing, each with what to do. Empty if the server is ready. */
   readonly missing: readonly string[];
 }
 
 /**
- * Creates the signing key if none exists, and reports what else the server needs. Safe to run again. Throws a KeyRotationError where there is no key, and
- * people are signed in to applications that were given ID tokens: then a key was lost, and another one would hide that.
+ * Creates the signing key if none exists, and reports what else the server needs. Safe to run
+ * again. Throws a KeyRotationError if there is no key although applications of signed-in people
+ * have ID tokens: then a key was lost, and a new one would hide that.
  */
 export async function setUpServer(
   application: Pick<ExaminedApplication, 'hasRoute'>,
@@ -50,12 +51,15 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
   }
 }
 
-/** Whether authorizations live that ID tokens were signed for. With no key at all, those that signed them are gone. */
+/**
+ * Whether there are living authorizations with ID tokens. Without any key, the keys that signed
+ * them are gone.
+ */
 export async function hasLostKeys({ access }: AuthorizationServer): Promise<boolean> {
   try {
     return (await access.list({ scope: 'openid' }, { limit: 1 })).items.length > 0;
   } catch {
-    // Without a schema there is no authorization; a store that is away is said by what needs it.
+    // Without a schema there is no authorization. Another check reports a store that is away.
     return false;
   }
 }

@@ -2,16 +2,20 @@ import type { Database, MigrationState } from '@portico/sql';
 import type { AuthorizationServer } from '../authorization-server.ts';
 
 /**
- * The application around the server, as far as the doctor examines it; the host kit's `Application` is one. An application
- * without the kit gives its store and its schema: the checks of what it leaves out are skipped.
+ * The application around the server, as the doctor examines it; the host kit's `Application` is
+ * one. An application without the kit passes its store and its schema, and the other checks are
+ * skipped.
  */
 export interface ExaminedApplication {
-  /** The store that the server was made with. Without `transaction` the doctor does not see that the disk of SQLite is full. */
+  /**
+   * The store of the server. Without `transaction` the doctor cannot see that the disk of SQLite is
+   * full.
+   */
   readonly database: Pick<Database, 'dialect' | 'execute' | 'schema'> &
     Partial<Pick<Database, 'transaction'>>;
   /**
-   * The pool of that store: the most connections, and the most seconds that each is used. Left out, or null, if it is unknown, or if
-   * the store has no pool.
+   * The pool of that store: its maximum size, and the longest use of a connection in seconds.
+   * Missing or null if unknown, or if the store has no pool.
    */
   readonly pool?: { readonly size: number; readonly lifetime: number } | null;
   /** Every step of the schema; `migrationStatus` of `portico` reads it from a store. */
@@ -30,7 +34,7 @@ export interface ExaminedApplication {
   };
 }
 
-/** What the examinations are given. */
+/** The input of the examinations. */
 export interface Subject {
   readonly application: ExaminedApplication;
   readonly server: AuthorizationServer;

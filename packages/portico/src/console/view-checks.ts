@@ -9,7 +9,10 @@ import { AUTHORIZE_PATH, browserPaths } from '../paths.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
-/** Renders the pages with made-up data: a host's own view may be broken, or lack what an answer needs. */
+/**
+ * Renders the pages with invented data: a host's own view may be broken, or lack what an answer
+ * needs.
+ */
 export async function examineViews({ application, server }: Subject): Promise<Finding> {
   const [requestId, csrfToken] = [randomToken(), randomToken()];
   const page = { ...ENGLISH_WORDS, serverName: server.config.name, nonce: randomToken() };
@@ -69,7 +72,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
     'oauth/applications': applicationsData,
   };
   let consent = '';
-  /** The views by what is wrong with them: several may share a broken layout. */
+  /** The views by problem: several may share a broken layout. */
   const broken = new Map<string, string[]>();
   for (const [view, data] of Object.entries(pages)) {
     try {
@@ -126,7 +129,7 @@ function takesUnverified({
   return documents !== false || registration !== 'off';
 }
 
-/** Whether the host of a client that no operator registered can be read on the page. */
+/** Whether the page shows the host of an unverified client. */
 async function saysWhoAsks({ host }: AuthorizationServer, data: object): Promise<boolean> {
   const asks = 'somebody.example';
   const unverified: Unverified = {

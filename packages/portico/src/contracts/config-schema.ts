@@ -6,6 +6,6 @@
  * const retention: ConfigSchema<number> = z.int().min(1).default(30);
  */
 export interface ConfigSchema<Output = unknown, Input = unknown> {
-  /** What zod keeps in a schema, of which the two types are used. */
+  /** What zod keeps in a schema; only the two types are used. */
   readonly _zod: { readonly output: Output; readonly input: Input };
 }

@@ -1,7 +1,7 @@
-/** Hashes what people remember. Slow on purpose. */
+/** Hashes secrets that people remember. Slow on purpose. */
 export interface PasswordHasher {
   /** A self-describing hash (PHC string format), with a fresh salt. */
   hash(password: string): Promise<string>;
-  /** Whether the password belongs to the hash; false for a hash that is not well formed. */
+  /** Whether the password belongs to the hash; false for a malformed hash. */
   verify(password: string, hash: string): Promise<boolean>;
 }

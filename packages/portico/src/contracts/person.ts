@@ -1,6 +1,9 @@
 /** People, as both the authorization server and the host kit speak of them. */
 
-/** Which account, without saying anything about it: the pair that a session keeps. Compared byte by byte. */
+/**
+ * Identifies an account without saying anything about it: the pair that a session stores. Compared
+ * byte by byte.
+ */
 export interface PersonReference {
   /** Name of the account provider, at most 64 characters. */
   readonly provider: string;
@@ -8,13 +11,16 @@ export interface PersonReference {
   readonly id: string;
 }
 
-/** OpenID Connect standard claims of a person (OpenID Connect Core 5.1), as far as the host knows them. */
+/**
+ * OpenID Connect standard claims of a person (OpenID Connect Core 5.1), as far as the host knows
+ * them.
+ */
 export interface Profile {
-  /** The full name, as people are to see it. */
+  /** The full name, for display. */
   readonly name?: string | undefined;
-  /** The address that this person is reached at. */
+  /** The email address of the person. */
   readonly email?: string | undefined;
-  /** Whether the person has shown that the address is theirs. */
+  /** Whether the person has proved that the address is theirs. */
   readonly email_verified?: boolean | undefined;
   readonly [claim: string]: unknown;
 }
@@ -25,17 +31,18 @@ export interface UserInterface {
   readonly reference: PersonReference;
   /** Whether this account may sign in now; false for a suspended one. */
   isActive(): boolean;
-  /** What is known of this person; the consent screen shows it and the granted scopes release it. */
+  /**
+   * What is known about this person; the consent screen shows it and the granted scopes release it.
+   */
   getProfile(): Profile;
 }
 
-/** Characters at most, as the store takes them. */
+/** The most characters that the store accepts. */
 const LONGEST = { provider: 64, id: 255 } as const;
 
 /**
- * Why this cannot be an account; null when it can. Some engines change ill-formed text, so that two
- * people could become one. NUL and text that is too long they refuse or cut off, each in its own
- * way.
+ * Why this cannot be an account, or null. Some engines change ill-formed text, so that two people
+ * could become one. They refuse or cut NUL and long text, each in its own way.
  */
 export function personProblem(person: PersonReference): string | null {
   for (const what of ['provider', 'id'] as const) {
@@ -49,7 +56,7 @@ export function personProblem(person: PersonReference): string | null {
 function textProblem(text: string, longest: number): string | null {
   if (text === '') return 'is not empty';
   if (!text.isWellFormed() || text.includes('\0')) return 'is well-formed Unicode without NUL';
-  // Most are so short that nothing has to be counted.
+  // Most are so short that they need no count.
   if (text.length > longest && Array.from(text).length > longest) return `has at most ${longest} characters`;
   return null;
 }

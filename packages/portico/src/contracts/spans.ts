@@ -1,13 +1,16 @@
-/** Durations, as people write them in a command: every command uses this parser. */
+/** Durations as people write them in a command: every command uses this parser. */
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-/** What a command says when it stops. */
+/** Ends a command with a message. */
 interface Failing {
   fail(message: string): never;
 }
 
-/** The value of an option that is a span, such as `30d`, `12h` or `90`, in seconds. Fails for anything else. */
+/**
+ * The value of an option with a span, such as `30d`, `12h` or `90`, in seconds. Fails for anything
+ * else.
+ */
 export function spanOf(context: Failing, option: string, text: string): number {
   return (
     secondsIn(text) ??
@@ -15,7 +18,7 @@ export function spanOf(context: Failing, option: string, text: string): number {
   );
 }
 
-/** A span in seconds; null for what is not one. */
+/** A span in seconds; null for any other text. */
 export function secondsIn(text: string): number | null {
   const [, digits = '', unit = ''] = /^(\d{1,15})([smhdw]?)$/.exec(text) ?? [];
   return digits === '' ? null : Number(digits) * (UNITS[unit] ?? 1);

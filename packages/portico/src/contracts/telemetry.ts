@@ -1,6 +1,6 @@
 /**
- * What the server reports of its work to telemetry. It has no secret, token or code, and nothing that a stranger sent, except the
- * request that an endpoint begins with.
+ * What the server reports about its work to telemetry. It contains no secret, token or code, and
+ * nothing that a stranger sent, except the request with which an endpoint begins.
  */
 import type { DatabaseConnections } from '@portico/sql';
 
@@ -28,13 +28,13 @@ export interface MeasuredGrant {
   readonly name: string;
 }
 
-/** A whole step of what the server keeps: one statement, or one transaction with all of its retries. */
+/** A whole step of the store: one statement, or one transaction with all of its retries. */
 export interface MeasuredStoreOperation {
   /** Always `store`. */
   readonly kind: 'store';
   /** Such as `rotateRefreshToken`. */
   readonly name: string;
-  /** The engine that the store is on. */
+  /** The engine of the store. */
   readonly dialect: 'sqlite' | 'postgres' | 'mysql';
 }
 
@@ -50,21 +50,21 @@ export interface Telemetry {
    * its body.
    */
   begin(task: MeasuredTask, request: Request | null): Measurement;
-  /** An endpoint (or `token()`, for a route of the host's own) answered with this status. */
+  /** An endpoint (or `token()`, for a route of the host) answered with this status. */
   answered(endpoint: string, status: number): void;
   /** A token of this kind was issued for the first time. */
   tokenIssued(grantType: string, kind: TokenKind): void;
-  /** A request was refused: for one of a fixed set of reasons, such as `invalid_grant`. */
+  /** A request was refused, for one of a fixed set of reasons, such as `invalid_grant`. */
   refused(endpoint: string, reason: string): void;
   /** A code or a refresh token was used a second time. */
   replayed(what: 'code' | 'refresh_token'): void;
-  /** So many expired rows of a kind, such as `access_tokens`, were removed; 1 at least. */
+  /** This many expired rows of a kind, such as `access_tokens`, were removed; at least 1. */
   removed(rows: string, count: number): void;
-  /** A server begins, whose state may be asked for from now on. */
+  /** A server starts. Its state may be read from now on. */
   observe(server: ObservedServer): void;
 }
 
-/** What a token of a token response is. */
+/** The kinds of token in a token response. */
 export type TokenKind = 'access_token' | 'refresh_token' | 'id_token';
 
 /** A task that has begun. */
@@ -75,21 +75,31 @@ export interface Measurement {
    */
   run<T>(work: () => T): T;
   /**
-   * The task is done. `failure` is null, or one of a fixed set of reasons; `status` is that of an endpoint's answer, and 0 for every
-   * other task.
+   * The task is done. `failure` is null, or one of a fixed set of reasons; `status` is that of an
+   * endpoint's answer, and 0 for every other task.
    */
   end(failure: string | null, status: number): void;
 }
 
-/** The state of a server, as far as it is known. Each member that returns a promise may reject, as when the store is away. */
+/**
+ * The state of a server, as far as it is known. A member that returns a promise may reject, for
+ * example while the store is away.
+ */
 export interface ObservedServer {
-  /** How often statements and transactions were run again; they only grow. Null for a store that does not count them. */
+  /**
+   * How often statements and transactions ran again; they only grow. Null for a store that does not
+   * count them.
+   */
   retries(): { readonly statements: number; readonly transactions: number } | null;
-  /** The connections to a database server; null where there are none, or the store does not count them. */
+  /**
+   * The connections to a database server; null if there are none, or the store does not count them.
+   */
   connections(): DatabaseConnections | null;
-  /** The key of each algorithm that signs now, and its age in seconds, where that is known. */
+  /** The current signing key of each algorithm, and its age in seconds, if known. */
   signingKeys(): Promise<readonly { readonly algorithm: string; readonly age: number }[]>;
-  /** Of the first `limit` authorizations after this id, how many are neither revoked nor expired. */
+  /**
+   * Of the first `limit` authorizations after this id, how many are neither revoked nor expired.
+   */
   authorizations(after: string, limit: number): Promise<CountedRows>;
   /** Of the first `limit` clients after this id, how many are not revoked. */
   clients(after: string, limit: number): Promise<CountedRows>;
@@ -97,8 +107,8 @@ export interface ObservedServer {
 
 /** Some rows of a table, in the order of their ids. */
 export interface CountedRows {
-  /** To how many of them the condition applies. */
+  /** How many of them meet the condition. */
   readonly living: number;
-  /** The id of the last of them; null when there are no more. */
+  /** The id of the last of them; null if there are no more. */
   readonly last: string | null;
 }

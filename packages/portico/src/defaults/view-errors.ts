@@ -96,7 +96,7 @@ function syntaxError(eta: Eta, text: string, file: string, error: unknown): View
   return new ViewError({ file, ...found }, error);
 }
 
-// --- brackets: JavaScript itself reports an unclosed one at the end of the file ------------------------------------
+// --- brackets: JavaScript itself reports an unclosed one at the end of the file ------------------
 
 interface Place {
   readonly line: number | null;

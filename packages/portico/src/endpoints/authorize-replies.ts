@@ -17,7 +17,7 @@ export interface AuthorizeRepliesOptions {
   readonly host: Pick<CompleteHost, 'render' | 'log'>;
   readonly issuer: string;
   readonly paths: Pick<BrowserPaths, 'authorize'>;
-  /** Where people take back what they allowed. */
+  /** Where people revoke what they allowed. */
   readonly accessPath: string;
   /** The path of the logos of clients; null without logos. */
   readonly logoPath: string | null;
@@ -35,7 +35,9 @@ interface PageWithLink {
   readonly link: { readonly href: string; readonly text: Text };
 }
 
-/** What the authorization endpoint answers: the consent page, redirects, and pages with one link. */
+/**
+ * The answers of the authorization endpoint: the consent page, redirects, and pages with one link.
+ */
 export class AuthorizeReplies {
   readonly #options: AuthorizeRepliesOptions;
 
@@ -43,7 +45,7 @@ export class AuthorizeReplies {
     this.#options = options;
   }
 
-  /** The words of the pages, in the language of the request. */
+  /** The texts of the pages, in the language of the request. */
   words(request: Request): Promise<Words> {
     return this.#options.speaking.of(request);
   }
@@ -54,7 +56,7 @@ export class AuthorizeReplies {
     return (client === null ? profiles.servers : profiles.of(client))?.redirectStatus ?? 302;
   }
 
-  /** The consent page, or the response that there is without a question. */
+  /** The consent page, or the response without a question. */
   async presented(request: Request, presented: Presented): Promise<Reply> {
     if ('response' in presented) return this.response(request, presented.response);
     const {
@@ -88,8 +90,8 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Redirects to the client. An error of a client that no operator registered is a page with a link instead: the person decides whether to go
-   * to that site (RFC 9700 section 4.11.2).
+   * Redirects to the client. For an unverified client, an error is a page with a link instead: the
+   * person decides whether to go to that site (RFC 9700 section 4.11.2).
    */
   async response(
     request: Request,
@@ -109,7 +111,7 @@ export class AuthorizeReplies {
     return 'error' in result ? { ...reply, refused: result.error } : reply;
   }
 
-  /** For a host without `signOut`: the person signs out, and comes back by the link. */
+  /** For a host without `signOut`: the person signs out, and returns through the link. */
   signOutFirst(request: Request, returnTo: string): Promise<Reply> {
     return this.#pageWithLink(request, {
       text: page('error.sign_out_first', { server: this.#options.serverName }),

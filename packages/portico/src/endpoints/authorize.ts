@@ -29,18 +29,18 @@ export interface AuthorizeOptions {
   readonly checks: Pick<RequestChecks, 'check'>;
   readonly consent: Consent;
   readonly waiting: WaitingRequests;
-  /** Null when the sign-in page shows nothing of the request. */
+  /** Null if the sign-in page shows nothing about the request. */
   readonly notes: Pick<SignInNotes, 'cookies'> | null;
-  /** Null when clients send no requests directly. */
+  /** Null if clients send no requests directly. */
   readonly directRequests: DirectRequests | null;
   readonly accounts: Pick<Accounts, 'visitor'>;
   readonly host: Pick<CompleteHost, 'loginUrl' | 'signOut' | 'log'>;
   readonly replies: AuthorizeReplies;
   /** The path of this endpoint. */
   readonly path: string;
-  /** How tokens are bound to a key; null where they are bound to nothing. */
+  /** How tokens are bound to a key; null if they are not. */
   readonly binding: KeyBinding | null;
-  /** The hints that something reads. Others are not kept. */
+  /** The hints that some page reads. Others are not kept. */
   readonly hints: readonly Hint[];
   /** What is kept of a request until a person is asked. */
   readonly keptOf: (parameters: Parameters) => SentParameters;
@@ -49,7 +49,7 @@ export interface AuthorizeOptions {
 /** The buttons of the consent screen; `switch` is "Not you?". */
 const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
-/** How a request goes on, whichever way the client sent it. */
+/** How a request continues, for each way in which the client sent it. */
 type Put = (request: Request, put: PutRequest, requestId?: string) => Promise<Reply>;
 
 /** GET and POST /oauth/authorize. */
@@ -70,8 +70,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * GET: checks a request and shows it to the person who is signed in. Without a session the request waits; the person signs in and comes
-   * back with the id of the request.
+   * GET: checks a request and shows it to the signed-in person. Without a session the request
+   * waits; the person signs in and comes back with the id of the request.
    */
   async get(request: Request): Promise<Reply> {
     refuseBearer(request, this.#options.binding);
@@ -82,7 +82,10 @@ export class AuthorizeEndpoint {
       : this.#returningRequest(request, requestId);
   }
 
-  /** POST: the person's answer on the consent screen, or a request, which has a `client_id` (AS-7.11). */
+  /**
+   * POST: the person's answer on the consent screen, or a request, which has a `client_id`
+   * (AS-7.11).
+   */
   async post(request: Request): Promise<Reply> {
     refuseBearer(request, this.#options.binding);
     const form = await readForm(request);
@@ -106,7 +109,8 @@ export class AuthorizeEndpoint {
     if ('response' in checked && isVerified(checked.response.client)) {
       return this.#spent(put, requestId, await replies.response(request, checked.response));
     }
-    // A client that no operator registered is reached only by a person who is signed in (RFC 9700 section 4.11.2).
+    // Only a signed-in person is sent to a client that no operator registered (RFC 9700 section
+    // 4.11.2).
     const visitor = await accounts.visitor(request);
     if (visitor === null) return this.#signIn(request, this.#toWait(put, requestId), clientOf(checked));
     if ('signInFirst' in checked) return this.#begin(put, visitor, requestId);
@@ -114,8 +118,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * A form comes from another site's page, so the browser leaves its session cookie out. The session shows when the browser follows the
-   * redirect, with the id of the request.
+   * A form comes from another site's page, so the browser sends no session cookie. The session is
+   * visible when the browser follows the redirect, with the id of the request.
    */
   async #postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
     const { checks, waiting, replies, hints } = this.#options;
@@ -129,8 +133,9 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * A request that its client sent directly. A browser can load it any number of times, until it is shown to a person who is signed in. From then on
-   * the question has its id, belongs to this person in this browser, and is only shown to them (RFC 9126 section 4).
+   * A request that its client sent directly. A browser can load it any number of times, until it is
+   * shown to a signed-in person. From then on the question has its id, belongs to this person in
+   * this browser, and is only shown to them (RFC 9126 section 4).
    */
   async #directRequest(request: Request, requestId: string, put: Put): Promise<Reply> {
     const { directRequests, waiting } = this.#options;
@@ -138,7 +143,7 @@ export class AuthorizeEndpoint {
     if (presented !== null) return presented;
     const sent = (await directRequests?.find(requestId)) ?? null;
     if (sent !== null) return put(request, { parameters: parametersOf(sent), direct: true }, requestId);
-    // Another tab was shown it at this moment, or the person reloads the page that led to sign-in.
+    // Another tab showed it at this moment, or the person reloads the page that led to sign-in.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
     if ((await waiting.find(request, requestId)) !== null)
@@ -153,7 +158,10 @@ export class AuthorizeEndpoint {
     return presented === null ? null : replies.presented(request, presented);
   }
 
-  /** Back from signing in: a request that was shown before is shown again, and one that waited begins now. */
+  /**
+   * Back from sign-in: a request that was shown before is shown again, and a waiting one begins
+   * now.
+   */
   async #returningRequest(request: Request, requestId: string): Promise<Reply> {
     const { accounts, consent, replies, waiting } = this.#options;
     const visitor = await accounts.visitor(request);
@@ -163,13 +171,14 @@ export class AuthorizeEndpoint {
     const waited = await waiting.find(request, requestId);
     if (waited !== null) {
       noteSent(request, waited.sent);
-      // Checked again, as if it came now: clients and scopes may have changed while it waited.
+      // Checked again as if it came now: clients and scopes may have changed while it waited.
       const put = { parameters: parametersOf(waited.sent), direct: waited.direct };
       const reply = await this.#begin(put, visitor, requestId);
       await waited.end();
       return { ...reply, cookies: waited.cookies };
     }
-    // The page was opened twice at once, and the other tab was quicker: the request is saved, and no longer waits.
+    // The page was opened twice at once, and the other tab was quicker: the request is saved, and
+    // no longer waits.
     const meanwhile = await consent.present(requestId, visitor);
     if (meanwhile !== null) return replies.presented(request, meanwhile);
     throw notAnswerable('it is unknown, or waited too long, or in another browser');
@@ -195,14 +204,14 @@ export class AuthorizeEndpoint {
     };
   }
 
-  /** Checks the request for a person who is signed in, and shows it to them. */
+  /** Checks the request for a signed-in person, and shows it to them. */
   async #begin(put: PutRequest, visitor: Visitor, requestId?: string): Promise<Reply> {
     const checked = await this.#options.checks.check(put, visitor.request, visitor.user.reference);
     if ('signInFirst' in checked) throw new Error('A person is signed in already');
     return this.#show(checked, put, visitor, requestId);
   }
 
-  /** The consent page of a request that was checked, or its error response. */
+  /** The consent page of a checked request, or its error response. */
   async #show(
     checked: Exclude<CheckedRequest, { readonly signInFirst: true }>,
     put: PutRequest,
@@ -237,7 +246,9 @@ export class AuthorizeEndpoint {
     return replies.redirect(await consent.complete(requestId, visitor, decision === 'allow'), 303);
   }
 
-  /** Ends the request and the session. The next person who signs in is asked the same (AS-8.6). */
+  /**
+   * Ends the request and the session. The next person who signs in gets the same question (AS-8.6).
+   */
   async #switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
     const { consent, waiting, host, replies } = this.#options;
     const pending = await consent.requirePending(requestId, visitor);
@@ -279,7 +290,7 @@ export class AuthorizeEndpoint {
   }
 }
 
-/** The languages that were asked for when the request came. */
+/** The languages that the original request asked for. */
 function noteSent(request: Request, sent: SentParameters = []): void {
   const wish = sent.find(([name]) => name === 'ui_locales')?.[1];
   if (wish !== undefined) noteWish(request, wish.split(' '));
@@ -294,14 +305,14 @@ function clientOf(checked: CheckedRequest): Client | null {
   return 'response' in checked ? checked.response.client : null;
 }
 
-/** Consent is a browser session's, which a request with an access token never has. */
+/** Consent belongs to a browser session, which a request with an access token never has. */
 function refuseBearer(request: Request, binding: KeyBinding | null): void {
   if (isBearerRequest(request, binding === null ? [] : [binding.offer.scheme])) {
     throw new OAuthError('invalid_request', 'The authorization endpoint takes no access token.');
   }
 }
 
-/** Back from signing in, the browser sends the id of a request, and no client. */
+/** Back from sign-in, the browser sends the id of a request, and no client. */
 function returningRequestId(parameters: Parameters): string | null {
   return parameters.has('client_id') || parameters.isRepeated('request_id')
     ? null

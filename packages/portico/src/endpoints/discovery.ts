@@ -10,8 +10,8 @@ import type { Handler } from './endpoint.ts';
 const A_MINUTE = 60;
 
 /**
- * GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The doctor sends its question along with a
- * request for it.
+ * GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The doctor sends
+ * its question in a header of a request for it.
  */
 export function createOpenidConfigurationEndpoint(options: MetadataOptions & RoundTripOptions): Handler {
   const configuration = documentOfKeys(options.keys, (keys) => openidProviderMetadata(options, keys));
@@ -36,13 +36,16 @@ export function createMetadataEndpoint(
   return async (request) => documentReply(request, fixed ?? (await metadata()));
 }
 
-/** GET /.well-known/oauth-protected-resource, and the path of the resource behind it (RFC 9728 section 3). */
+/**
+ * GET /.well-known/oauth-protected-resource, and the path of the resource behind it (RFC 9728
+ * section 3).
+ */
 export function createResourceMetadataEndpoint({ metadata }: Pick<ProtectedResource, 'metadata'>): Handler {
   const document = documentOf<Readonly<Record<string, unknown>>>((content) => content, A_MINUTE);
   return async (request) => documentReply(request, document(metadata()));
 }
 
-/** GET /.well-known/jwks.json (RFC 7517 section 5): every key, the retired ones too. */
+/** GET /.well-known/jwks.json (RFC 7517 section 5): every key, including retired ones. */
 export function createJwksEndpoint({ keys }: { readonly keys: Pick<KeyRing, 'published'> }): Handler {
   const keySet = documentOf<readonly SigningKey[]>(
     (published) => ({ keys: published.map((key) => key.publicJwk) }),
@@ -51,7 +54,7 @@ export function createJwksEndpoint({ keys }: { readonly keys: Pick<KeyRing, 'pub
   return async (request) => documentReply(request, keySet(await keys.published()));
 }
 
-/** A document that the keys are a part of. Keys that are lost, or cannot be read, change nothing in it. */
+/** A document that depends on the keys. Lost or unreadable keys do not change it. */
 function documentOfKeys(
   keys: Pick<KeyRing, 'published'>,
   content: (known: readonly SigningKey[]) => unknown,
@@ -64,7 +67,7 @@ function documentOfKeys(
   };
 }
 
-/** A document that is made anew when what it is made of has changed, such as the keys. */
+/** A document that is rebuilt when its input, such as the keys, has changed. */
 function documentOf<Source>(
   content: (source: Source) => unknown,
   maxAge: number,

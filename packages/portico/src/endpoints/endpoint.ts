@@ -23,13 +23,16 @@ import type { Mounting } from '../paths.ts';
 export interface Endpoint {
   /** Such as `oauth_server_token`. */
   readonly name: string;
-  /** The methods that it answers; HEAD goes to the one with GET. */
+  /** The methods that it answers; GET also answers HEAD. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
-  /** Set when it answers each of them with 405: they are not offered, and no `Allow` names them. */
+  /** Set if it answers each of them with 405: they are not offered, and no `Allow` names them. */
   readonly refusesMethods?: true;
-  /** The path of a request for it, as it arrives: such as `/oauth/token`, with `base_path` before it unless a proxy takes that away. */
+  /**
+   * The path of a request for it, as it arrives: such as `/oauth/token`, with `base_path` in front
+   * unless a proxy removes it.
+   */
   readonly path: string;
-  /** Never rejects: what goes wrong is answered. Every member of the host contract is given `context`. */
+  /** Never rejects: errors are answered. Every member of the host contract receives `context`. */
   readonly handle: (request: Request, context?: unknown) => Promise<Response>;
 }
 
@@ -45,19 +48,22 @@ export interface OwnEndpoint {
 export interface EndpointsOptions {
   /** Null for an endpoint that is not offered. */
   readonly handlers: Readonly<Record<EndpointName, Handler | null>>;
-  /** Those of features. */
+  /** The endpoints of features. */
   readonly own: readonly OwnEndpoint[];
   readonly mounting: Mounting;
   readonly failures: Failures;
   readonly host: Pick<CompleteHost, 'log' | 'clientAddress' | 'commit'>;
   readonly database: Pick<Database, 'readTogether'>;
-  /** What of bound tokens pages of other origins may send and read; null where there are none. */
+  /**
+   * The header fields of bound tokens that pages of other origins may send and read; null if there
+   * are none.
+   */
   readonly binding: BindingOffer | null;
-  /** Wrapped around what answers, so that what is recorded names the request; null where nothing is. */
+  /** Wraps the work of a request, so that recorded events name it. Null if nothing is recorded. */
   readonly runFrom: RunFrom | null;
-  /** Null where nothing is measured. */
+  /** Null if nothing is measured. */
   readonly measuring: Measuring | null;
-  /** Where the metadata of the resource is, and what answers there; null unless it is published. */
+  /** The path of the resource's metadata, and its handler; null unless it is published. */
   readonly resourceMetadata: { readonly path: string; readonly handler: Handler } | null;
 }
 
@@ -92,7 +98,7 @@ function createEndpoint({
   readonly handler: Handler;
 }): Endpoint {
   const { name, path, methods, anyOrigin = false, forPeople = false, onlyReads = false } = description;
-  // Applications send no session, so there is nothing to keep.
+  // Applications send no session, so there is nothing to commit.
   const commit = forPeople ? host.commit : null;
   const readable = readableHeaders(binding);
   const handle: Handler = onlyReads ? (request) => database.readTogether(() => handler(request)) : handler;
@@ -123,7 +129,7 @@ function createEndpoint({
     return commit === null ? response : committed(commit, request, response, requestId);
   }
 
-  /** Fails if a change that the answer depends on, such as a sign-out, cannot be kept. */
+  /** Fails if a change that the answer depends on, such as a sign-out, cannot be stored. */
   async function committed(
     keep: NonNullable<typeof commit>,
     request: Request,

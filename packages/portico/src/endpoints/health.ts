@@ -6,14 +6,14 @@ import type { Endpoint } from './endpoint.ts';
 
 const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
-/** What probes ask, on these paths; they read no session and no cookie. */
+/** The endpoints for probes, on these paths; they read no session and no cookie. */
 export function createHealthEndpoints(
   { readiness }: Pick<Health, 'readiness'>,
   paths: HealthPaths,
 ): readonly Endpoint[] {
-  /** The process answers: nothing is asked. */
+  /** The process answers: nothing is checked. */
   const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);
-  /** 200 while requests should be sent here, and 503 with the parts that fail. */
+  /** 200 while requests should be sent here, and 503 with the failing parts. */
   async function ready(): Promise<Reply> {
     const found = await readiness();
     return jsonReply(found, found.status === 'ready' ? 200 : 503, NO_STORE);

@@ -11,14 +11,15 @@ import type { Handler } from './endpoint.ts';
 export interface IntrospectOptions {
   readonly authenticateClient: AuthenticateClient;
   readonly bearerTokens: BearerTokens;
-  /** Null where tokens are bound to nothing. */
+  /** Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
   readonly issuer: string;
 }
 
 /**
- * POST /oauth/introspect (RFC 7662), for a resource server elsewhere: what an access token is good for now. The scopes
- * are those that would be honoured at this moment; of the person there is nothing but the public subject.
+ * POST /oauth/introspect (RFC 7662), for a resource server elsewhere: what an access token allows
+ * now. The scopes are those that work at this moment; of the person it shows only the public
+ * subject.
  */
 export function createIntrospectEndpoint(options: IntrospectOptions): Handler {
   const { authenticateClient, bearerTokens, binding, issuer } = options;
@@ -38,7 +39,7 @@ export function createIntrospectEndpoint(options: IntrospectOptions): Handler {
       iss: issuer,
       ...(token.subject === null ? {} : { sub: token.subject }),
       ...(token.audience === null ? {} : { aud: token.audience }),
-      // The resource server has to demand a proof of this key.
+      // The resource server must require a proof of this key.
       ...(token.thumbprint === null || binding === null
         ? {}
         : { cnf: binding.confirmation(token.thumbprint) }),
@@ -46,7 +47,10 @@ export function createIntrospectEndpoint(options: IntrospectOptions): Handler {
   };
 }
 
-/** Registration refuses the right to a public client, and so does this: a client id is not a secret. */
+/**
+ * Registration refuses this right to a public client, and so does this: a client id is not a
+ * secret.
+ */
 function requireIntrospection(client: Client): void {
   if (!client.public && client.grants.includes('introspection')) return;
   const reason = client.public

@@ -11,14 +11,15 @@ import { bearerErrorResponse, toResponse } from '../replies/responses.ts';
 import { runWithAccessor, type Refuse, type TokenLookUp } from '../tokens/token-accessor.ts';
 import type { Failures } from '../replies/failures.ts';
 
-/** Makes `token()` available to routes of the host's own. */
+/** Makes `token()` available to the host's own routes. */
 export interface ProtectedRoutes {
   /**
-   * Looks up the token of a request's `Authorization` header, for a framework whose handlers are not `Request => Response`:
-   * What `run` runs can call `token()`, and so can everything awaited there. When the look-up itself fails, `failure` is the
-   * response to send instead. `request` is called when something is refused or fails, for the log, and for a token that is bound to a
-   * key, whose proof is for its method and its path as it was sent; without it there is no such token. The host contract is given
-   * `context`.
+   * Looks up the token of a request's `Authorization` header, for a framework whose handlers are
+   * not `Request => Response`. `run` runs code in which `token()` works, including everything it
+   * awaits. If the look-up itself fails, `failure` is the response to send instead. `request` is
+   * called when something is refused or fails, for the log, and for a bound token, whose proof must
+   * match its method and its path as it was sent; without it a bound token is refused. The host
+   * contract receives `context`.
    */
   lookUpToken(
     authorization: string | null,
@@ -26,8 +27,8 @@ export interface ProtectedRoutes {
     context?: unknown,
   ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
   /**
-   * Runs a handler of the host, which can call `token()`, and answers what `token()` refuses with 401 or 403. The host contract is
-   * given `context`.
+   * Runs a handler of the host, in which `token()` works, and answers refusals of `token()` with
+   * 401 or 403. The host contract receives `context`.
    */
   withToken(request: Request, next: () => Promise<Response>, context?: unknown): Promise<Response>;
 }
@@ -37,13 +38,13 @@ export interface ProtectedRoutesOptions {
   readonly database: Pick<Database, 'readTogether'>;
   readonly failures: Failures;
   readonly host: Pick<CompleteHost, 'log' | 'clientAddress'>;
-  /** What challenges name; null when they do not. */
+  /** The URL in challenges; null if they have none. */
   readonly metadataUrl: string | null;
-  /** What is said of bound tokens; null where there are none. */
+  /** What to say about bound tokens; null if there are none. */
   readonly binding: BindingOffer | null;
-  /** Wrapped around what answers, so that what is recorded names the request; null where nothing is. */
+  /** Wraps the work of a request, so that recorded events name it. Null if nothing is recorded. */
   readonly runFrom: RunFrom | null;
-  /** Null where nothing is measured. */
+  /** Null if nothing is measured. */
   readonly measuring: Measuring | null;
 }
 
@@ -86,7 +87,7 @@ export function createProtectedRoutes(options: ProtectedRoutesOptions): Protecte
   };
 }
 
-/** The id of a request that is made only when something is to be said of it. */
+/** The id of a request that is made only if there is something to report about it. */
 function idOf(asked: (() => Request) | undefined): (() => string) | null {
   return asked === undefined ? null : () => requestIdOf(asked());
 }
@@ -101,9 +102,10 @@ function refusing(
   return ({ code: found, scope, detail, message, of, isUnheld = false, proof }) => {
     const request = asked?.() ?? null;
     const requestId = request === null ? null : requestIdOf(request);
-    // Clients that are told how to get further would ask the person again and again for what they cannot give.
+    // Clients that follow challenges would ask the person again and again for a permission that
+    // they do not have.
     const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
-    // A challenge that says how to get a token says for which scope, too; others name none without a usable token.
+    // A challenge with metadata also names the scope; others name none without a usable token.
     const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
     const binding = bindingRefusal(offer, proof);
     const { clientId = null, authorization = null } = of ?? {};

@@ -20,7 +20,7 @@ export interface RegisterEndpointOptions {
   readonly registrations: Registrations;
   readonly host: Pick<CompleteHost, 'clientAddress'>;
   readonly pruning: Pick<Pruning, 'tick'>;
-  /** What clients may demand. */
+  /** What clients may require. */
   readonly demands: readonly ClientDemand[];
   readonly issuer: string;
 }
@@ -29,8 +29,8 @@ export interface RegisterEndpointOptions {
 const BODY_LIMIT = 64 * 1024;
 
 /**
- * POST /oauth/register (RFC 7591), and GET, PUT and DELETE of the registration with its access token (RFC 7592): its URI is the same
- * with the client id in the query.
+ * POST /oauth/register (RFC 7591), and GET, PUT and DELETE of the registration with its access
+ * token (RFC 7592): its URI is the same with the client id in the query.
  */
 export function createRegisterEndpoint(options: RegisterEndpointOptions): Handler {
   const { registrations, host, pruning, demands, issuer } = options;
@@ -71,7 +71,10 @@ export function createRegisterEndpoint(options: RegisterEndpointOptions): Handle
     return jsonReply(information(current, token), 200, NEVER_STORED);
   }
 
-  /** RFC 7591 section 3.2.1, RFC 7592 section 3: all that is registered, also what was asked for in another way. */
+  /**
+   * RFC 7591 section 3.2.1, RFC 7592 section 3: everything that is registered, even if it was
+   * requested differently.
+   */
   function information(client: Client, token: string): Readonly<Record<string, unknown>> {
     return {
       client_id: client.id,

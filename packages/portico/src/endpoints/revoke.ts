@@ -13,13 +13,14 @@ export interface RevokeEndpointOptions {
 }
 
 /**
- * POST /oauth/revoke (RFC 7009): a refresh token ends everything that descends from its authorization, an access token
- * only itself. For an unknown token, or another client's, nothing happens, and the answer is the same.
+ * POST /oauth/revoke (RFC 7009): a refresh token ends everything that came from its authorization,
+ * an access token only itself. For an unknown token, or another client's, nothing happens, and the
+ * answer is the same.
  */
 export function createRevokeEndpoint(options: RevokeEndpointOptions): Handler {
   const { authenticateClient, store, audit, clock } = options;
 
-  /** Whether it was a token of this client's that had neither expired nor ended. */
+  /** Whether it was a living token of this client. */
   async function revokeAccessToken(token: string, clientId: string): Promise<boolean> {
     const revoked = await store.accessTokens.revokeAccessToken(parseToken(token), clientId, clock());
     if (revoked === null) return false;
@@ -41,7 +42,7 @@ export function createRevokeEndpoint(options: RevokeEndpointOptions): Handler {
     const form = await formParameters(request);
     const { id: clientId } = await authenticateClient(request, form);
     const token = form.require('token');
-    // token_type_hint only says where to look first; both places are looked at.
+    // token_type_hint only says where to look first; both places are checked.
     if (!(await revokeAccessToken(token, clientId))) await revokeRefreshToken(token, clientId);
     return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
   };

@@ -13,24 +13,28 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 
 /**
- * The doctor's way to learn what a serving process sees of a request that came through its proxies. The doctor sends a
- * question in this header of a request for a public document, and the process returns the answer, encrypted, in the same
- * header of the response. The keys for both are derived from a signing key, so only processes that share the key directory
- * can ask or read. Everybody else gets the plain document, and a recorded answer reveals nothing.
+ * The doctor's way to learn what a serving process sees of a request that came through its proxies.
+ * The doctor sends a question in this header of a request for a public document, and the process
+ * returns the answer, encrypted, in the same header of the response. The keys for both are derived
+ * from a signing key, so only processes that share the key directory can ask or read. All others
+ * get the plain document, and a recorded answer reveals nothing.
  */
 export const ROUND_TRIP_HEADER = 'Portico-Doctor';
 
-/** The request as it reached the serving process. Header values are as they arrived, null when absent. */
+/**
+ * The request as it reached the serving process. Header values are as they arrived, null when
+ * absent.
+ */
 export interface SeenRequest {
   readonly host: string | null;
   readonly forwardedHost: string | null;
   readonly forwardedProto: string | null;
   readonly forwardedFor: string | null;
-  /** Where the application says that the request comes from. */
+  /** The client address, according to the application. */
   readonly address: string | null;
 }
 
-/** A question, which is accepted for five minutes, and the way to decrypt its answer. */
+/** A question, which is valid for five minutes, and the way to decrypt its answer. */
 export interface RoundTripQuestion {
   readonly header: string;
   /** The content of the answer; null for an answer to another question. */
@@ -70,14 +74,14 @@ function authenticate({ question }: Keys, issuer: string, time: string, nonce: s
     .digest('base64url');
 }
 
-/** A key whose private part both ends have: of a KeySigner neither has it. */
+/** A key whose private part both ends have: with a KeySigner neither has it. */
 export type SigningKeyFile = SigningKey & { readonly privateKey: KeyObject };
 
 export function isFile(key: SigningKey): key is SigningKeyFile {
   return key.privateKey !== null;
 }
 
-/** A question to a server of this issuer that has the key. `now` is milliseconds since 1970. */
+/** A question to a server of this issuer with the same key. `now` is milliseconds since 1970. */
 export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): RoundTripQuestion {
   const keys = deriveKeys(key.privateKey);
   const [time, nonce] = [String(now), randomToken()];

@@ -1,6 +1,6 @@
 import { AUTHORIZE_PATH, REGISTER_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
-/** What is fixed about an endpoint, whatever handles its requests. */
+/** The fixed facts about an endpoint. */
 export interface EndpointDescription {
   /** Such as `oauth_server_token`. */
   readonly name: string;
@@ -10,11 +10,14 @@ export interface EndpointDescription {
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
   /** Whether a page of any origin may call it: it reads no session. */
   readonly anyOrigin?: boolean;
-  /** Whether people see it in their browser, so that a failure is a page for those who prefer one. */
+  /** Whether people see it in their browser, so that a failure can be a page. */
   readonly forPeople?: boolean;
-  /** Whether it changes nothing, so that all of its reads can be answered as of one moment. */
+  /** Whether it changes nothing, so that all of its reads may see the same moment. */
   readonly onlyReads?: boolean;
-  /** Whether it describes the issuer, so that it is looked for in front of the issuer's path, too (RFC 8414 section 3.1). */
+  /**
+   * Whether it describes the issuer, so that it is also expected in front of the issuer's path (RFC
+   * 8414 section 3.1).
+   */
   readonly describesIssuer?: boolean;
 }
 
@@ -55,7 +58,10 @@ export const ENDPOINT_TABLE = [
   },
 ] as const satisfies readonly EndpointDescription[];
 
-/** The metadata of the resource (RFC 9728), when challenges name it: its path is that of the resource. */
+/**
+ * The metadata of the resource (RFC 9728), if challenges name it: its path is derived from that of
+ * the resource.
+ */
 export const RESOURCE_METADATA = {
   name: 'oauth_server_resource_metadata',
   methods: ['GET'],
@@ -64,7 +70,7 @@ export const RESOURCE_METADATA = {
 
 export type EndpointName = (typeof ENDPOINT_TABLE)[number]['name'];
 
-/** The endpoint with its whole path; twice when it describes an issuer that has a path. */
+/** The endpoint with its whole path; two endpoints if it describes an issuer with a path. */
 export function mountedAt(
   description: EndpointDescription,
   { basePath, mountPath }: Mounting,
@@ -77,8 +83,8 @@ export function mountedAt(
 }
 
 /**
- * The names of the endpoints that the session-wide CSRF check leaves alone: they protect themselves, or read no session. Those of these
- * features are among them.
+ * The names of the endpoints that are exempt from the session-wide CSRF check: they protect
+ * themselves, or read no session. Includes those of these features.
  */
 export function csrfExemptRoutes(
   features: readonly { readonly endpoints?: readonly EndpointDescription[] }[],

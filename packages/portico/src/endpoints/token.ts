@@ -13,9 +13,9 @@ import type { Handler } from './endpoint.ts';
 export interface TokenEndpointOptions {
   readonly authenticateClient: AuthenticateClient;
   readonly grants: Grants;
-  /** Null where tokens are bound to nothing: then a proof is not looked at. */
+  /** Null if tokens are not bound: then proofs are ignored. */
   readonly binding: Pick<KeyBinding, 'prove'> | null;
-  /** The URL of this endpoint, which proofs are for. */
+  /** The URL of this endpoint, which proofs must name. */
   readonly url: string;
   readonly lostAnswers: Pick<LostAnswers, 'find'>;
   readonly recordUse: RecordUse;
@@ -27,7 +27,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions): Handler {
   const { authenticateClient, grants, binding, url, lostAnswers, recordUse, pruning } = options;
   return async (request) => {
     const form = await formParameters(request);
-    // Before client authentication: a client that must ask again with a nonce sends the same assertion, which works once.
+    // Before client authentication: a client that must ask again with a nonce sends the same
+    // assertion, which works once.
     const proved = binding === null ? null : await binding.prove(request, url);
     const client = await authenticateClient(request, form);
     proved?.requireFor(client);
@@ -40,7 +41,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): Handler {
         `the grant_type is ${quoted(grantType)}`,
       );
     }
-    // Nothing that may fail is left to do once tokens are issued.
+    // After tokens are issued, nothing may fail any more.
     const fields = proved === null ? null : await proved.answerFields();
     const kept = lostAnswers.find(client, form, proved?.thumbprint ?? null);
     if (kept !== null && proved !== null) await proved.claim();

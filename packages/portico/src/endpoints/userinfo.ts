@@ -10,15 +10,18 @@ import type { Handler } from './endpoint.ts';
 export interface UserinfoOptions {
   readonly bearerTokens: BearerTokens;
   readonly claims: Claims;
-  /** What is said of bound tokens; null where there are none. */
+  /** What to say about bound tokens; null if there are none. */
   readonly binding: BindingOffer | null;
 }
 
-/** GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release about its person. */
+/**
+ * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release
+ * about its person.
+ */
 export function createUserinfoEndpoint({ bearerTokens, claims, binding: offer }: UserinfoOptions): Handler {
   /**
-   * From the header or from a form body (RFC 6750 sections 2.1 and 2.2), never from both. The body is read before anything is
-   * asked of the store: a caller may be slow.
+   * From the header or from a form body (RFC 6750 sections 2.1 and 2.2), never from both. Reads the
+   * body before it asks the store, because a caller may be slow.
    */
   async function sentToken(request: Request): Promise<UsableToken | NoToken> {
     const authorization = request.headers.get('authorization');

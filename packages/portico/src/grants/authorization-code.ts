@@ -27,13 +27,19 @@ export interface AuthorizationCodeGrantOptions extends StoredGrantOptions {
   readonly profiles: Profiles;
 }
 
-/** Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was issued for. */
+/**
+ * Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was
+ * issued for.
+ */
 export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOptions): GrantHandler {
   const { store, accounts, issuing, scopes: catalog, audience, clock, profiles } = options;
   const again = createAgain('authorization_code', options, (inForce) => inForce);
   const outcomes = createOutcomes('authorization_code', options, again);
 
-  /** Spends the code and issues nothing. If another request was quicker, that was the first use, and this one is a replay. */
+  /**
+   * Spends the code and issues nothing. If another request was quicker, that was the first use, and
+   * this one is a replay.
+   */
   async function burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
     if (await store.codes.burnCode(code, client.id, now)) await outcomes.auditReplay(code);
   }
@@ -53,11 +59,12 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
       if (code !== null && proved !== null) await proved.claim();
       const problem = code === null ? null : mismatch(code, client, presentation, now);
       if (code !== null && problem !== null) {
-        // Codes stand in browser histories: only a replay by the code's own client revokes the authorization.
+        // Browser histories contain codes, so only a replay by the code's own client revokes the
+        // authorization.
         if (!code.used) await burn(code, client, now);
         else if (code.family.clientId === client.id) await outcomes.revokeReplayed(code);
       }
-      // Checked only now: a code offered by a client that may not use this grant is spent all the same.
+      // Checked only now: a code from a client that may not use this grant is spent all the same.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
@@ -92,7 +99,9 @@ interface Presentation {
   readonly thumbprint: string | null;
 }
 
-/** Why the code cannot be exchanged as it was offered; null when it can. A code that was used always has a reason. */
+/**
+ * Why the code cannot be exchanged as presented. Null if it can. A used code always has a reason.
+ */
 function mismatch(
   code: AuthorizationCode,
   client: Client,
@@ -107,15 +116,16 @@ function mismatch(
   if (parameters.redirectUri !== redirectUri) {
     return `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for with ${quotedUri(parameters.redirectUri)}`;
   }
-  // What began with a document goes on as it was when it began.
+  // A flow that began with a document continues as it was at the beginning.
   if (client.registeredBy !== 'document' && !isRegistered(client, redirectUri)) {
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }
   if (codeVerifier === undefined) return 'the code_verifier is missing';
   if (!verifiesChallenge(codeVerifier, parameters.codeChallenge)) return 'the code_verifier is wrong';
-  // As the verifier, it shows who asked (RFC 9449 section 10).
+  // Like the verifier, it shows who sent the request (RFC 9449 section 10).
   if (family.thumbprint !== null && family.thumbprint !== thumbprint) return ofAnotherKey('code', thumbprint);
-  // invalid_grant, as for a wrong verifier or redirect URI, where RFC 8707 section 2 has invalid_target.
+  // invalid_grant, as for a wrong verifier or redirect URI, although RFC 8707 section 2 has
+  // invalid_target.
   const other = otherResource(resource, family.audience);
   if (other === null) return null;
   return `the resource is ${other}, the code was granted for ${quotedAudience(family.audience)}`;

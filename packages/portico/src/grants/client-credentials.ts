@@ -12,9 +12,12 @@ export interface ClientCredentialsGrantOptions {
   readonly store: Store;
   readonly issuing: Pick<Issuing, 'forClient'>;
   readonly scopes: ScopeCatalog;
-  /** Whether clients may come that no operator registered: what these cannot have is left out of what they ask for. */
+  /**
+   * Whether there can be clients that no operator registered: requested scopes that they cannot
+   * have are dropped.
+   */
   readonly admitsUnverified: boolean;
-  /** `oauth_server:audience`; null when it is empty. */
+  /** `oauth_server:audience`; null if it is empty. */
   readonly audience: string | null;
   readonly resource: Pick<ProtectedResource, 'needs'>;
   readonly audit: Audit;
@@ -54,8 +57,9 @@ interface ApplicationScopeRules {
 }
 
 /**
- * The scopes asked for, or all that the client has; those about a person make no sense here. A service of the resource may ask for
- * others that the server offers, as clients do that ask for what metadata names: the service scope stands in for them.
+ * The requested scopes, or all of the client's; scopes about a person make no sense here. A service
+ * of the resource may request other offered scopes, as clients do that request everything in the
+ * metadata: it gets the service scope instead.
  */
 function applicationScopes(
   client: Client,

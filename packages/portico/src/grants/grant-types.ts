@@ -4,12 +4,12 @@ import type { Measuring } from '../measuring/measuring.ts';
 import type { GrantHandler } from './grant.ts';
 import { RefreshTokenGrant, type RefreshTokenGrantOptions } from './refresh-token.ts';
 
-/** What the grants need, all together. */
+/** What all the grants need. */
 export type GrantsOptions = AuthorizationCodeGrantOptions &
   RefreshTokenGrantOptions &
   ClientCredentialsGrantOptions;
 
-/** The grants, by the `grant_type` that asks for them; metadata lists them in this order. */
+/** The grants by `grant_type`; metadata lists them in this order. */
 const GRANTS: Readonly<Record<string, (options: GrantsOptions) => GrantHandler>> = {
   authorization_code: createAuthorizationCodeGrant,
   refresh_token(options) {

@@ -14,34 +14,42 @@ import { tokenTypeOf, type KeyBinding } from '../tokens/key-binding.ts';
 import type { TokenResponse } from './grant.ts';
 
 /**
- * Throws when a token with these scopes may not be issued to this client as it would be: bound to the key of this thumbprint, or to none
- * (null).
+ * Throws if this client may not get a token with these scopes: bound to the key of this thumbprint,
+ * or to none (null).
  */
 export type IssuanceCheck = (client: Client, scopes: readonly string[], thumbprint: string | null) => void;
 
-/** Tokens that are made but not yet issued: what the store is to keep, and the response to the client. */
+/**
+ * Tokens that are made but not yet issued: the rows for the store, and the response to the client.
+ */
 export interface PreparedTokens {
   readonly tokens: NewTokens;
   readonly response: TokenResponse;
 }
 
 /**
- * Makes tokens before the store is asked to issue them: should signing fail, nothing was spent. Throws, too, where a check refuses
- * that: there is no other way to tokens.
+ * Makes tokens before the store issues them, so that nothing is spent if signing fails. Also throws
+ * if a check refuses them: there is no other way to tokens.
  */
 export interface Issuing {
   /** For the client itself. */
   forClient(request: ClientTokenRequest): PreparedTokens;
-  /** For a person: with an ID token if `openid` is among the scopes, and a refresh token if the client may use one. */
+  /**
+   * For a person: with an ID token if `openid` is among the scopes, and with a refresh token if the
+   * client may use one.
+   */
   forPerson(request: PersonalTokenRequest): Promise<PreparedTokens>;
-  /** The response with tokens that were issued before, to the same key, as it is now: its scopes and ID token are those of `request`. */
+  /**
+   * The response with earlier issued tokens, for the same key and with current data: its scopes and
+   * ID token are those of `request`.
+   */
   again(request: Omit<PersonalTokenRequest, 'mark'>, issued: TokenResponse): Promise<TokenResponse>;
 }
 
 export interface ClientTokenRequest {
   readonly client: Client;
   readonly scopes: readonly string[];
-  /** The key that the tokens are bound to; null for none. */
+  /** The key that the tokens are bound to, or null. */
   readonly thumbprint: string | null;
   readonly now: number;
 }
@@ -49,13 +57,15 @@ export interface ClientTokenRequest {
 export interface PersonalTokenRequest extends ClientTokenRequest {
   readonly family: Family;
   readonly user: UserInterface;
-  /** Of the authorization request; null after a refresh. */
+  /** From the authorization request; null after a refresh. */
   readonly nonce: string | null;
-  /** The mark that all refresh tokens of the family share; null for its first. */
+  /** The mark that all refresh tokens of the family share; null for the first one. */
   readonly mark: string | null;
-  /** The refresh token that was used, where it stays the one in use: the profile of its client has no rotation. */
+  /**
+   * The used refresh token, if it stays the current one: the profile of its client has no rotation.
+   */
   readonly again?: string | null;
-  /** Whether a refresh token that was good without a key was used for it, or for one before. */
+  /** Whether this or an earlier refresh token worked without a key. */
   readonly isBoundLate?: boolean;
 }
 
@@ -70,7 +80,7 @@ export interface IssuingOptions {
   readonly keys: Pick<KeyRing, 'active'>;
   readonly claims: Claims;
   readonly checks: readonly IssuanceCheck[];
-  /** Null where tokens are bound to nothing. */
+  /** Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
 }
 
@@ -86,7 +96,7 @@ export function createIssuing(options: IssuingOptions): Issuing {
     const algorithm = client.idTokenSignedResponseAlg;
     const key = await keys.active(algorithm);
     if (key === null) throw new Error(`There is ${missingKey(algorithm).key} in ${config.key_path}`);
-    // A scope whose permission the person has lost since releases nothing.
+    // A scope whose permission the person has lost releases nothing.
     const held = await scopesHeldBy(host, catalog, request.scopes, family.person);
     return signIdToken(key, {
       issuer,
@@ -144,7 +154,7 @@ export function createIssuing(options: IssuingOptions): Issuing {
         hash: tokenHash(refreshToken),
         markHash: tokenHash(mark),
         expiresAt: now + config.refresh_token_ttl * 1000,
-        // A confidential client proves itself (RFC 9449 section 5).
+        // A confidential client authenticates itself (RFC 9449 section 5).
         thumbprint: client.public ? thumbprint : null,
         isBoundLate: request.isBoundLate === true,
       };

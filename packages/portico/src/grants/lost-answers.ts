@@ -6,15 +6,17 @@ import type { UnsettledGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
 
 /**
- * The answers that token requests could not get, because the store failed and it was unknown whether it had spent the code or
- * refresh token. Each answer is kept for the same request, unchanged, and given once (decision 9).
+ * Answers of token requests that could not be delivered, because the store failed and it was
+ * unknown whether it had spent the code or refresh token. Each answer is kept for the same,
+ * unchanged request, and given once (decision 9).
  */
 export interface LostAnswers {
-  /** Keeps the answer to this request until it comes again. */
+  /** Keeps the answer for a repetition of this request. */
   keep(request: TokenRequest, answer: LostAnswer): void;
   /**
-   * What answers this request, when the same one stayed unanswered; null for every other. It settles first whether what was offered
-   * is spent: if it is not, `otherwise` answers. While the store is away it rejects with what the store failed with.
+   * Answers this request if the same one had no answer; null for any other. First finds out whether
+   * the code or token is spent: if not, `otherwise` answers. Rejects with the store's error while
+   * the store is away.
    */
   find(
     client: Client,
@@ -26,15 +28,18 @@ export interface LostAnswers {
 export interface TokenRequest {
   readonly client: Client;
   readonly form: Parameters;
-  /** Of the key that was proved; null for none. */
+  /** Of the proved key; null for none. */
   readonly thumbprint: string | null;
 }
 
 export interface LostAnswer {
   readonly unsettled: UnsettledGrant;
-  /** The answer to the client as it is now. It is called once the tokens were issued, and refuses what would be refused now. */
+  /**
+   * The answer under the client's current rights. Called once the tokens are known to be issued;
+   * refuses what would be refused now.
+   */
   readonly answer: (client: Client) => Promise<TokenResponse>;
-  /** Whether there is no answer any more once it was refused. */
+  /** Whether a refusal removes the answer for good. */
   readonly isSpentRefused: boolean;
 }
 
@@ -45,14 +50,20 @@ interface Kept extends LostAnswer {
   isAsked: boolean;
 }
 
-/** At most; the oldest goes for the next. As many statements as there are connections are lost with a store. */
+/**
+ * The maximum; the oldest is dropped for a new one. A lost store loses as many statements as there
+ * are connections.
+ */
 const MOST_KEPT = 1000;
-/** In milliseconds. Far below the hour that the store's rows stay for. */
+/** In milliseconds. Far below the hour for which the store keeps its rows. */
 const KEPT_FOR = 300_000;
 
-/** `clock` tells milliseconds since 1970. */
+/** `clock`: milliseconds since 1970. */
 export function createLostAnswers(clock: () => number): LostAnswers {
-  /** In the order of time. One request may have several: it may be sent again before it fails. */
+  /**
+   * In the order of time. One request may have several, because it may be sent again before it
+   * fails.
+   */
   const kept = new Set<Kept>();
 
   function drop(): void {
@@ -70,7 +81,7 @@ export function createLostAnswers(clock: () => number): LostAnswers {
     client: Client,
     otherwise: () => Promise<TokenResponse>,
   ): Promise<TokenResponse> {
-    // The same request twice at once: one of them is answered.
+    // The same request came twice at once: one of them is answered.
     const asked = allOf(key).find(({ isAsked }) => isAsked);
     if (asked !== undefined) throw asked.unsettled.error;
     for (let [entry] = allOf(key); entry !== undefined; [entry] = allOf(key)) {
@@ -79,14 +90,17 @@ export function createLostAnswers(clock: () => number): LostAnswers {
         kept.delete(entry);
         continue;
       }
-      // What was offered is spent once: none of the others took effect.
+      // A code or token is spent once, so none of the others took effect.
       for (const each of allOf(key)) kept.delete(each);
       return response;
     }
     return otherwise();
   }
 
-  /** Null when it did not take effect, and never will. It stays as long as the question or its answer fails. */
+  /**
+   * Null if it did not take effect, and never will. It stays while the question or its answer
+   * fails.
+   */
   async function settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;
     try {
@@ -114,8 +128,8 @@ export function createLostAnswers(clock: () => number): LostAnswers {
 }
 
 /**
- * The same for requests of one client with the same parameters, in any order, and the same key. Client authentication does not count:
- * an assertion differs each time, as a proof does.
+ * Equal for requests of one client with the same parameters, in any order, and the same key. Client
+ * authentication does not count, because each assertion is different, and so is each proof.
  */
 function keyOf({ client: { id }, form, thumbprint }: TokenRequest): string {
   const asked = [...form.values].filter(([name]) => name !== 'client_assertion');

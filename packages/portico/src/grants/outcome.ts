@@ -10,11 +10,15 @@ import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import { createReplayEventLimit } from '../auditing/replay-event-limit.ts';
 import type { LostAnswers } from './lost-answers.ts';
 
-/** Turns the store's outcome for a code or refresh token into the response to the client, and into events of the audit log. */
+/**
+ * Turns the store's outcome for a code or refresh token into the response to the client, and into
+ * audit events.
+ */
 export interface Outcomes {
   /**
-   * Returns the response when the tokens were issued; throws `invalid_grant` when they were not. If it is unknown, it keeps the
-   * response for the same request of this client, and throws the store's error. A kept response is checked before it is given.
+   * Returns the response if the tokens were issued; throws `invalid_grant` if not. If that is
+   * unknown, keeps the response for the same request of this client, and throws the store's error.
+   * A kept response is checked again before it is given.
    */
   respond(
     form: Parameters,
@@ -23,15 +27,21 @@ export interface Outcomes {
     prepared: PreparedTokens,
     outcome: GrantOutcome,
   ): Promise<TokenResponse>;
-  /** Ends everything that came from a grant that is used a second time: a thief may have what the first use gave. */
+  /**
+   * Ends everything that came from a grant that is used a second time: a thief may have the tokens
+   * of the first use.
+   */
   revokeReplayed(used: StoredGrant): Promise<void>;
-  /** Audits a second use, and that it ended the authorization; of those that ended nothing a few in a minute. */
+  /**
+   * Audits a second use, and whether it ended the authorization. Of those that ended nothing, it
+   * audits a few per minute.
+   */
   auditReplay(used: StoredGrant, revoked?: boolean): Promise<void>;
 }
 
 /**
- * The response to a request of this client for which tokens were issued with these scopes: what the grant would still give. Refuses,
- * as the grant does, what it would no longer give.
+ * The response to a request for which tokens with these scopes were issued, as the grant would give
+ * it now. Refuses, as the grant does, what it would no longer give.
  */
 export type Again = (
   client: Client,
@@ -40,12 +50,15 @@ export type Again = (
   issued: { readonly scopes: readonly string[]; readonly response: TokenResponse },
 ) => Promise<TokenResponse>;
 
-/** What `expires_in` tells, however long ago the token was issued. */
+/** The value of `expires_in`, however long ago the token was issued. */
 export function secondsLeft(expiresAt: number, now: number): number {
   return Math.max(0, Math.ceil((expiresAt - now) / 1000));
 }
 
-/** The one public error for every reason: knowing which would help only an attacker. `detail` is for the log. */
+/**
+ * The one public error for every reason: the exact reason would help only an attacker. `detail` is
+ * for the log.
+ */
 export function invalidGrant(detail: string): OAuthError {
   return new OAuthError(
     'invalid_grant',
@@ -60,13 +73,16 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
   if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
 }
 
-/** The name of a stored grant in the log, and of its replay in the audit log; whether a refusal spends it. */
+/**
+ * The name of a stored grant in the log, and of its replay in the audit log; and whether a refusal
+ * spends it.
+ */
 const KINDS = {
   authorization_code: { name: 'code', replayed: 'code_replayed', isSpentRefused: true },
   refresh_token: { name: 'refresh token', replayed: 'refresh_token_replayed', isSpentRefused: false },
 } as const;
 
-/** Why the store issued nothing, although every check before had passed. */
+/** Why the store issued nothing, although all earlier checks passed. */
 const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
   used: 'was used by another request at the same moment',
   revoked: 'belongs to an authorization that was revoked',
@@ -105,7 +121,7 @@ export function createOutcomes(
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
-    // Whether they were issued may have been asked for long.
+    // The question whether they were issued may have taken long.
     return { ...response, expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in) };
   }
 

@@ -9,7 +9,10 @@ export function isCodeChallenge(value: string): boolean {
   return CODE_CHALLENGE.test(value);
 }
 
-/** Whether the verifier belongs to the S256 challenge (RFC 7636 section 4.6); an ill-formed one belongs to none. */
+/**
+ * Whether the verifier belongs to the S256 challenge (RFC 7636 section 4.6); an ill-formed one
+ * belongs to none.
+ */
 export function verifiesChallenge(verifier: string, challenge: string): boolean {
   if (!CODE_VERIFIER.test(verifier)) return false;
   return equalInConstantTime(createHash('sha256').update(verifier).digest('base64url'), challenge);

@@ -28,14 +28,14 @@ import {
 
 export interface RefreshTokenGrantOptions extends StoredGrantOptions {
   readonly store: Store;
-  /** Decides what a second use gets; null where each is a replay. */
+  /** Decides what a second use gets; null if each is a replay. */
   readonly secondUses: ((rules: RefreshRules, binding: KeyBinding | null) => SecondUses) | null;
   readonly profiles: Profiles;
   /** Null where tokens are bound to nothing. */
   readonly binding: KeyBinding | null;
 }
 
-/** A request that offers a refresh token. */
+/** A request with a refresh token. */
 interface Offer extends TokenRequest {
   readonly proved: ProvedKey | null;
   /** The refresh token as it was sent. */
@@ -46,13 +46,14 @@ interface Offer extends TokenRequest {
 }
 
 /**
- * Replaces a refresh token by its successor (RFC 6749 section 6, RFC 9700 section 4.14.2). Each can be used once. A client of the profile fapi2
- * keeps its refresh token, which works only with the client's key: the same statement replaces it by itself (decision 45).
+ * Replaces a refresh token with its successor (RFC 6749 section 6, RFC 9700 section 4.14.2). Each
+ * works once. A client of the profile fapi2 keeps its refresh token, which works only with the
+ * client's key: the same statement replaces it by itself (decision 45).
  */
 export class RefreshTokenGrant {
   readonly #options: RefreshTokenGrantOptions;
   readonly #outcomes: Outcomes;
-  /** Null where each second use is a replay. */
+  /** Null if each second use is a replay. */
   readonly #retries: SecondUses | null;
 
   constructor(options: RefreshTokenGrantOptions) {
@@ -85,8 +86,9 @@ export class RefreshTokenGrant {
   }
 
   /**
-   * Refuses a bound token without its key, before anything ends: a thief who has only the token cannot end anything with it. An authorization
-   * that was bound late is different. A thief may have been the first to show a key, so the owner's use without it ends the authorization.
+   * Refuses a bound token without its key, before anything ends: a thief who has only the token
+   * cannot end anything with it. A late-bound authorization is different. A thief may have been the
+   * first to show a key, so the owner's use without it ends the authorization.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;
@@ -95,7 +97,10 @@ export class RefreshTokenGrant {
     throw invalidGrant(ofAnotherKey('refresh token', thumbprint));
   }
 
-  /** Answers again within the retry window. Otherwise this is a replay: the client or a thief holds a successor, and both lose it. */
+  /**
+   * Answers again within the retry window. Otherwise this is a replay: the client or a thief has a
+   * successor, and both lose it.
+   */
   async #answerUsed(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
     if (answer !== null) return answer;
@@ -117,7 +122,7 @@ export class RefreshTokenGrant {
     return this.#outcomes.respond(form, request, token, prepared, outcome);
   }
 
-  /** Every check of an unused token, and what its tokens are made of. */
+  /** Every check of an unused token, and the input for its tokens. */
   async #tokenRequest(
     { client, form, thumbprint, presented, mark, now }: Offer,
     token: RefreshToken,
@@ -136,7 +141,10 @@ export class RefreshTokenGrant {
     return { client, family, user, scopes, thumbprint, nonce: null, mark, again, isBoundLate, now };
   }
 
-  /** Another request with the same token was quicker: its answer is this one's too, within the retry window. */
+  /**
+   * Another request with the same token was quicker. Within the retry window, its answer is also
+   * the answer to this one.
+   */
   async #answerTaken(
     offer: Offer,
     token: RefreshToken,
@@ -150,7 +158,7 @@ export class RefreshTokenGrant {
     return this.#outcomes.respond(offer.form, request, token, prepared, { issued: false, refusal });
   }
 
-  /** The scopes of the new access token: those in force, or the part of them that was asked for. */
+  /** The scopes of the new access token: those in force, or the requested part of them. */
   #narrowed(inForce: readonly string[], client: Client, scope: string | undefined): readonly string[] {
     const { admitsUnverified, scopes: catalog } = this.#options;
     return requireScopes(scope, {
@@ -161,7 +169,10 @@ export class RefreshTokenGrant {
     });
   }
 
-  /** Refuses to answer again a request for other scopes than the ones that were issued: another token would have to be issued. */
+  /**
+   * Refuses to repeat an answer for other scopes than the issued ones: that would need another
+   * token.
+   */
   #requireSame(client: Client, form: Parameters, { family }: StoredGrant, issued: readonly string[]): void {
     requireSameResource(family, form.get('resource'));
     const inForce = requireScopesInForce(family, client, this.#options.scopes);
@@ -176,7 +187,7 @@ export class RefreshTokenGrant {
   }
 }
 
-/** The target stays what it was when the person consented (RFC 8707 section 2.2). */
+/** The target stays the one of the consent (RFC 8707 section 2.2). */
 function requireSameResource({ audience }: Family, resource: string | undefined): void {
   const other = otherResource(resource, audience);
   if (other === null) return;

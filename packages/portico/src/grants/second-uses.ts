@@ -11,17 +11,17 @@ export interface SecondUses {
   /** What the store keeps of the answer to the first use. */
   seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;
   /**
-   * The answer of the first use, if it may be given again; null if this use is a replay. Throws for a request that would be refused now, or
-   * that asks for something else than the first one. Nothing ends by that.
+   * The answer of the first use, if it may be repeated; null if this use is a replay. Throws for a
+   * request that would be refused now, or that differs from the first one; that ends nothing.
    */
   answer(request: TokenRequest, presented: string, token: RefreshToken): Promise<TokenResponse | null>;
 }
 
-/** What the refresh token grant gives to what decides about second uses. */
+/** What the refresh token grant provides for decisions about second uses. */
 export interface RefreshRules {
-  /** Answers a request with what an earlier one was given, under the rules of this moment. */
+  /** Repeats an earlier answer under the current rules. */
   readonly again: Again;
-  /** Throws unless the request asks for what a use was given that was answered with these scopes. */
+  /** Throws unless the request asks for the same as the use that was answered with these scopes. */
   readonly requireSame: (
     client: Client,
     form: Parameters,

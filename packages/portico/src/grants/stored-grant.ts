@@ -12,16 +12,22 @@ import { requireGrant } from './grant.ts';
 import type { Issuing } from './issuing.ts';
 import { invalidGrant, type Again, type OutcomesOptions } from './outcome.ts';
 
-/** What the grants that exchange a stored code or refresh token share: what they need, and their reasons to refuse. */
+/**
+ * What the grants for stored codes and refresh tokens share: their dependencies, and their reasons
+ * to refuse.
+ */
 
 export interface StoredGrantOptions extends OutcomesOptions {
   readonly store: Store;
   readonly accounts: Pick<Accounts, 'active'>;
   readonly issuing: Pick<Issuing, 'forPerson' | 'again'>;
   readonly scopes: ScopeCatalog;
-  /** Whether clients may come that no operator registered: what these cannot have is left out of what they ask for. */
+  /**
+   * Whether there can be clients that no operator registered: requested scopes that they cannot
+   * have are dropped.
+   */
   readonly admitsUnverified: boolean;
-  /** `oauth_server:audience`; null when it is empty. */
+  /** `oauth_server:audience`; null if it is empty. */
   readonly audience: string | null;
 }
 
@@ -34,7 +40,7 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
   return `the ${what} belongs to the client ${family.clientId}`;
 }
 
-/** Of a grant that is good for the holder of one key (RFC 9449 sections 5 and 10). */
+/** For a grant that requires its holder's key (RFC 9449 sections 5 and 10). */
 export function ofAnotherKey(what: string, proved: string | null): string {
   return `the ${what} is bound to a key, and ${proved === null ? 'no key' : 'another one'} was proved`;
 }
@@ -43,7 +49,10 @@ export function expired(what: string, { expiresAt }: StoredGrant): string {
   return `the ${what} expired at ${new Date(expiresAt).toISOString()}`;
 }
 
-/** Refuses a grant for another target than the server's with `invalid_grant`: its tokens would be good for nothing here. */
+/**
+ * Refuses a grant for another target than the server's with `invalid_grant`: its tokens would be
+ * useless here.
+ */
 export function requireSameAudience({ audience }: Family, configured: string | null): void {
   if (audience === configured) return;
   throw invalidGrant(
@@ -51,7 +60,10 @@ export function requireSameAudience({ audience }: Family, configured: string | n
   );
 }
 
-/** The scopes of the grant that its client is still registered for and the server still offers; `invalid_scope` if none is. */
+/**
+ * The scopes of the grant that its client is still registered for and the server still offers;
+ * `invalid_scope` if none is left.
+ */
 export function requireScopesInForce(
   family: Family,
   client: Client,
@@ -67,8 +79,8 @@ export function requireScopesInForce(
 }
 
 /**
- * Looks again at all that may have changed since a grant was used: its client, the account, the scopes in force. That the grant itself
- * has expired meanwhile changes nothing, since it was used in time.
+ * Checks again everything that may have changed since a grant was used: its client, the account,
+ * the scopes in force. An expiry of the grant itself does not matter, because it was used in time.
  */
 export function createAgain(
   grant: Grant,
@@ -83,13 +95,13 @@ export function createAgain(
     const user = await accounts.active(family.person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
     const token = await store.accessTokens.findAccessToken(parseToken(issued.response.access_token), clock());
-    // Its row stays for an hour after it has expired, and is gone at once when it is revoked.
+    // Its row stays for an hour after it has expired, and is gone at once if it is revoked.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
     return issuing.again({ client, family, user, scopes, thumbprint, nonce, now: clock() }, issued.response);
   };
 }
 
-/** What refuses the work says which authorization it was about. */
+/** Errors of the work name the authorization. */
 export async function naming<T>(family: Family | null, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

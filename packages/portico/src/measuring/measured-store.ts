@@ -5,7 +5,7 @@ import type { Measuring } from './measuring.ts';
 
 type Operation = (...given: readonly unknown[]) => Promise<unknown>;
 
-/** The store, each of whose operations is measured under the name of its method. */
+/** Wraps the store, and measures each of its operations under the name of its method. */
 export function measuredStore(store: Store, measuring: Measuring, dialect: SqlDialect): Store {
   const records = Object.entries(store).map(([name, record]) => [
     name,
@@ -14,7 +14,10 @@ export function measuredStore(store: Store, measuring: Measuring, dialect: SqlDi
   return Object.fromEntries(records) as Store;
 }
 
-/** A method that calls another of its record is one operation. Telemetry keeps what belongs to a task, so each is made once. */
+/**
+ * A method that calls another of its record is one operation. Telemetry keeps data per task, so
+ * each task is made once.
+ */
 function measuredRecord(record: object, measuring: Measuring, dialect: SqlDialect): object {
   const made = new Map<string, Operation>();
   return new Proxy(record, {
@@ -45,7 +48,7 @@ function measuredOperation(
 
 type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecords[Name]>>;
 
-/** How many rows of each kind an operation that prunes has removed. */
+/** How many rows of each kind a pruning operation has removed. */
 const REMOVED: Readonly<Record<string, (result: unknown) => Readonly<Record<string, number>>>> = {
   prune(result) {
     const { families: authorizations, consentRequests: consent_requests } = result as Pruned<'prune'>;

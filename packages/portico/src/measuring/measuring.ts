@@ -13,8 +13,8 @@ import { throttleLog } from '../http/throttle-log.ts';
 import { reasonOf } from './reasons.ts';
 
 /**
- * What the server calls in the place of a Telemetry: the one place that holds up what that throws, rejects with or never ends. Null
- * where nothing is measured.
+ * What the server calls instead of a Telemetry. Only this handles a telemetry that throws, rejects
+ * or never ends. Null if nothing is measured.
  */
 export interface Measuring {
   /** Runs the work of an endpoint, and measures it; resolves or rejects as the work does. */
@@ -23,7 +23,7 @@ export interface Measuring {
   grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T>;
   /** The same for an operation of the store. */
   store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T>;
-  /** As `Telemetry.answered`; of an endpoint it is told already. */
+  /** As `Telemetry.answered`; for endpoints this is already reported. */
   answered(endpoint: string, status: number): void;
   /** As `Telemetry.tokenIssued`. */
   tokenIssued(grantType: string, kind: TokenKind): void;
@@ -35,14 +35,14 @@ export interface Measuring {
   observe(server: ObservedServer): void;
   /** As `Telemetry.refused`, with the error's own code as the reason. */
   refused(endpoint: string, error: Error): void;
-  /** The same with a status as the reason, where there is no error. */
+  /** The same with a status as the reason, if there is no error. */
   refusedWith(endpoint: string, status: number): void;
 }
 
 export interface MeasuringOptions {
   readonly telemetry: Telemetry;
   readonly isUnavailable: (error: unknown) => boolean;
-  /** Asked for once there is something to say. */
+  /** Read once there is something to report. */
   readonly log: () => Log;
   /** The error codes of the server's features. */
   readonly errorCodes: readonly string[];
@@ -92,7 +92,7 @@ export function createMeasuring(options: MeasuringOptions): Measuring {
   ): Promise<T> {
     const measurement = begin(task, request);
     if (measurement === null) return work();
-    // Once, whatever the telemetry makes of it.
+    // Once, whatever the telemetry does with it.
     let begun: Promise<T> | null = null;
     const once = () => (begun ??= started(work));
     tell(() => {
@@ -133,14 +133,14 @@ export function createMeasuring(options: MeasuringOptions): Measuring {
   };
 }
 
-/** What an application gave may not be what its types say. */
+/** An application's value may not match its type. */
 function isMeasurement(given: unknown): given is Measurement {
   return typeof given === 'object' && given !== null && 'run' in given && 'end' in given;
 }
 
 const noStatus = () => 0;
 
-/** What it throws it rejects with, as if it were an async function. */
+/** If it throws, this rejects, as an async function would. */
 function started<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work();

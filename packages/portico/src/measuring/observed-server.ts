@@ -4,7 +4,7 @@ import type { ObservedServer } from '../contracts/telemetry.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { countRows } from '../store/sql/counting.ts';
 
-/** What the kit's stores know beside the contract. */
+/** What the kit's stores know in addition to the contract. */
 interface Figures {
   readonly retries?: { readonly statements: number; readonly transactions: number };
   connections?(): DatabaseConnections | null;
@@ -16,7 +16,7 @@ export interface ObservedServerOptions {
   readonly clock: () => number;
 }
 
-/** The state of a server, for telemetry. Asks nothing by itself. */
+/** The state of a server, for telemetry. Reads nothing by itself. */
 export function observedServer({ database, keys, clock }: ObservedServerOptions): ObservedServer {
   const figures: Database & Figures = database;
   return {

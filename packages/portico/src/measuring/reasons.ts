@@ -3,7 +3,7 @@ import { HostTimeoutError, type OAuthErrorCode } from '../errors.ts';
 import { KeysLostError, SignerError } from '../keys/signing-key.ts';
 import { refusalCode } from '../refusals.ts';
 
-/** The codes of the other refusals, as `refusalCode` has them. */
+/** The codes of the other refusals, as `refusalCode` returns them. */
 type RefusalCode =
   | 'missing_token'
   | 'invalid_token'
@@ -19,7 +19,7 @@ type RefusalCode =
   | 'too_many_registrations'
   | 'body_too_large';
 
-/** Every reason that is measured beside those of features, so that nothing else can become one. */
+/** Every measured reason except those of features, so that no other text can become one. */
 const REASONS: Readonly<Record<OAuthErrorCode | RefusalCode, true>> = {
   invalid_request: true,
   invalid_client: true,
@@ -50,7 +50,10 @@ const REASONS: Readonly<Record<OAuthErrorCode | RefusalCode, true>> = {
   body_too_large: true,
 };
 
-/** Why work was refused or failed: the code of a refusal, `unavailable`, `overloaded` or `fault`. `others` are the codes of features. */
+/**
+ * Why work was refused or failed: the code of a refusal, `unavailable`, `overloaded` or `fault`.
+ * `others` are the codes of features.
+ */
 export function reasonOf(
   error: unknown,
   isUnavailable: (error: unknown) => boolean,

@@ -1,23 +1,23 @@
 import type { ShownLook, ShownPerson, ShownScope, ShownScopeGroup } from '../authorization/page-data.ts';
 import type { Destination } from '../clients/who-asks.ts';
 
-/** What the view `oauth/applications` is rendered with (AS-6.10, AS-40, docs/pages.md). All of it is to be escaped. */
+/** The data of the view `oauth/applications` (AS-6.10, AS-40, docs/pages.md). Escape all of it. */
 export interface ApplicationsView {
   /** `oauth_server:name`. */
   readonly serverName: string;
-  /** Who is signed in. */
+  /** The signed-in person. */
   readonly person: ShownPerson;
   /** In the order in which they were first allowed. */
   readonly applications: readonly ShownApplication[];
-  /** Whether the page answers to a removal. */
+  /** Whether the page answers a removal. */
   readonly removed: boolean;
-  /** Whether that was the removal of all. */
+  /** Whether that removed all of them. */
   readonly removedAll: boolean;
-  /** Where the forms are posted. */
+  /** The URL that the forms post to. */
   readonly action: string;
-  /** Where the person is asked whether all is to be removed. */
+  /** The page that asks whether to remove all of them. */
   readonly removeAllPath: string;
-  /** Whether the page asks that. */
+  /** Whether this page asks that. */
   readonly confirming: boolean;
   /** The `csrf_token` of the form that removes all, with `remove` = `all`. */
   readonly csrfToken: string;
@@ -27,31 +27,33 @@ export interface ApplicationsView {
 
 /** An application that has access. */
 export interface ShownApplication extends ShownLook {
-  /** For its form. */
+  /** Its `csrf_token`. */
   readonly clientId: string;
-  /** As registered. For a client that no operator registered, where it comes from, and that no one has verified it. */
+  /** As registered. For an unverified client, its origin and that it is not verified. */
   readonly name: string;
   /** Null for a client that an operator registered. */
   readonly unverified: UnverifiedApplication | null;
   /** When the person first allowed it. */
   readonly since: ShownDate;
-  /** When tokens were last issued to it; null when none were. */
+  /** When tokens were last issued to it; null if never. */
   readonly lastActive: ShownDate | null;
-  /** Where it is answered, each place once. */
+  /** The places of its answers, each once. */
   readonly answersTo: readonly Destination[];
-  /** What it may do now. */
+  /** Its current rights. */
   readonly scopes: readonly ShownScope[];
-  /** The same by what it is about. */
+  /** The same by group. */
   readonly groups: readonly ShownScopeGroup[];
   /** For its form. */
   readonly csrfToken: string;
 }
 
-/** Of a client that no operator registered. */
+/** About a client that no operator registered. */
 export interface UnverifiedApplication {
-  /** A host in ASCII, "a program on this computer" or "an application on this device", or several. */
+  /**
+   * A host in ASCII, "a program on this computer" or "an application on this device", or several.
+   */
   readonly from: string;
-  /** What it calls itself; null when that must not be shown. */
+  /** Its self-given name; null if that must not be shown. */
   readonly calledName: string | null;
 }
 

@@ -3,8 +3,9 @@ import type { BindingOffer } from '../http/challenges.ts';
 import type { Reply } from './responses.ts';
 
 /**
- * Cross-origin requests, never with credentials. Browser applications are public clients too, so pages of any origin may call
- * the endpoints that read no session; authorize reads one, and introspect is not for browsers.
+ * Cross-origin requests, never with credentials. Browser applications are public clients too, so
+ * pages of any origin may call the endpoints that read no session; authorize reads one, and
+ * introspect is not for browsers.
  */
 
 const PREFLIGHT_HEADERS = {
@@ -16,7 +17,10 @@ const PREFLIGHT_HEADERS = {
 /** MCP clients send their version with the request for the metadata. */
 const FIELDS = 'Authorization, Content-Type, MCP-Protocol-Version';
 
-/** For an endpoint with these methods: beyond GET and POST it names them. Proofs of keys are named where they are taken. */
+/**
+ * For an endpoint with these methods: methods other than GET and POST are named. Proof headers are
+ * named if proofs are accepted.
+ */
 export function preflight(request: Request, methods: readonly string[], binding: BindingOffer | null): Reply {
   const named = methods.every((method) => method === 'GET' || method === 'POST')
     ? {}
@@ -27,7 +31,10 @@ export function preflight(request: Request, methods: readonly string[], binding:
 
 const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';
 
-/** What a page of any origin needs to read a reply; what is said of proofs, too, where those are taken. */
+/**
+ * The header fields with which a page of any origin can read a reply, including those about proofs
+ * if they are accepted.
+ */
 export function readableHeaders(binding: BindingOffer | null): Readonly<Record<string, string>> {
   return {
     'Access-Control-Allow-Origin': '*',

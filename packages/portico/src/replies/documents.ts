@@ -8,7 +8,10 @@ export interface PublicDocument {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `maxAge`, in seconds, is how long a cache may keep it; its tag changes with its content (RFC 9110 section 8.8.3). */
+/**
+ * `maxAge`, in seconds, is how long a cache may keep it; its tag changes with its content (RFC 9110
+ * section 8.8.3).
+ */
 export function publicDocument(content: unknown, maxAge: number): PublicDocument {
   const body = jsonText(content);
   const headers = {
@@ -19,7 +22,7 @@ export function publicDocument(content: unknown, maxAge: number): PublicDocument
   return { body, headers };
 }
 
-/** The document, or 304 when the client has it already (RFC 9110 section 13.1.2). */
+/** The document, or 304 if the client has it already (RFC 9110 section 13.1.2). */
 export function documentReply(request: Request, { body, headers }: PublicDocument): Reply {
   const known = request.headers.get('if-none-match');
   if (known !== null && matches(known, headers['ETag'])) return { status: 304, headers, body: null };

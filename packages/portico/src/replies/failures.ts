@@ -8,32 +8,35 @@ import { KeysLostError, SignerError } from '../keys/signing-key.ts';
 import { pageReply } from './pages.ts';
 import { faultReply, refusalReply, unavailableReply, type Reply } from './responses.ts';
 
-/** The replies to whatever goes wrong: refusals with their error, an unreachable store with 503, a fault of ours with 500. */
+/**
+ * The replies to errors: refusals with their code, an unreachable store with 503, a fault of ours
+ * with 500.
+ */
 export interface Failures {
-  /** Logs what is no refusal. Never rejects. */
+  /** Logs errors that are not refusals. Never rejects. */
   reply(error: unknown, failed: FailedRequest): Promise<Reply>;
 }
 
-/** Which request it was that failed. */
+/** The failed request. */
 export interface FailedRequest {
   /** The endpoint's name; `token()` for a route of the host's own. */
   readonly endpoint: string;
-  /** Null when the host did not say which it was. */
+  /** Null if the host did not say which it was. */
   readonly requestId: string | null;
   /** Whether the response is for a person at a browser. */
   readonly asPage: boolean;
-  /** Says in which language a page is; null where there is no page. */
+  /** Chooses the language of a page; null if there is no page. */
   readonly request: Request | null;
 }
 
 export interface FailuresOptions {
   readonly host: Pick<CompleteHost, 'log' | 'render'>;
   readonly database: Pick<Database, 'isUnavailable'>;
-  /** The names of the steps of the schema that are still to be applied: asked when something has failed, and at no other time. */
+  /** The names of the missing schema steps: called only after a failure. */
   readonly pendingSteps: () => Promise<readonly string[]>;
   readonly serverName: string;
   readonly speaking: Speaking;
-  /** Whether the error page shows details that are meant for the log. */
+  /** Whether the error page shows details that are otherwise only in the log. */
   readonly showsDetails: boolean;
 }
 
@@ -48,7 +51,7 @@ export function createFailures({
   const logOverload = throttleLog((times) =>
     host.log.warning('Too many secrets to check: requests of applications answered 503: {times}', { times }),
   );
-  /** A mount starts without its tables, and the error of an engine does not say what makes them. */
+  /** A mount starts without its tables, and the engine's error does not say how to create them. */
   const explainFault = throttleLog(() => {
     const explain = (steps: readonly string[]) => {
       if (steps.length > 0)
@@ -56,7 +59,7 @@ export function createFailures({
           steps: steps.join(', '),
         });
     };
-    // What failed is in the log already.
+    // The failure is already in the log.
     void pendingSteps().then(explain, () => {});
   });
 
@@ -68,7 +71,7 @@ export function createFailures({
     const retryAfter = withoutView.headers['Retry-After'];
     try {
       const shown = showsDetails ? detail : null;
-      // A host's own view may know nothing of a link: the message says where to go, too.
+      // A host's own view may not know about a link, so the message says where to go too.
       const words = request === null ? ENGLISH_WORDS : await speaking.of(request);
       const data = {
         serverName,
@@ -123,7 +126,7 @@ export function createFailures({
   };
 }
 
-/** Faults that may be over by the next attempt. */
+/** Faults that may be gone at the next attempt. */
 const PASSING = [KeysLostError, SignerError, HostTimeoutError];
 
 interface ErrorPage {
@@ -132,7 +135,7 @@ interface ErrorPage {
   readonly detail?: string | null;
   readonly link?: PageLink | null;
   readonly status: number;
-  /** The reply when the view cannot be rendered; the page has its `Retry-After`. */
+  /** The reply if the view cannot be rendered; it has the page's `Retry-After`. */
   readonly withoutView: Reply;
 }
 

@@ -9,16 +9,19 @@ import type { PageData } from './views.ts';
 export interface PageOptions<View extends keyof PageData> {
   readonly host: Pick<CompleteHost, 'render'>;
   readonly speaking: Pick<Speaking, 'headers'>;
-  /** In the language of the person who asked. */
+  /** In the language of the reader. */
   readonly words: Words;
   readonly view: View;
   readonly status: number;
   readonly data: PageData[View];
-  /** Where the redirects behind a form of this page end; null for a page without a form. */
+  /** Where the redirects after a form of this page end; null for a page without a form. */
   readonly formLeadsTo: string | typeof ANYWHERE | null;
 }
 
-/** An application decides what follows its callback: another site, a program on this computer, a private-use scheme. */
+/**
+ * An application decides what follows its callback: another site, a program on this computer, a
+ * private-use scheme.
+ */
 export const ANYWHERE = Symbol('anywhere');
 
 export async function pageReply<View extends keyof PageData>({
@@ -39,7 +42,10 @@ export async function pageReply<View extends keyof PageData>({
   };
 }
 
-/** A page that no host's view replaces and no search engine shows; `html` is given the nonce of its styles. */
+/**
+ * A page that no host's view replaces and no search engine shows; `html` receives the nonce of its
+ * styles.
+ */
 export function ownPageReply(
   { status, formLeadsTo }: Pick<PageOptions<keyof PageData>, 'status' | 'formLeadsTo'>,
   html: (nonce: string) => string,
@@ -50,8 +56,9 @@ export function ownPageReply(
 }
 
 /**
- * Chromium checks every redirect that follows a form against `form-action`, also those that an application makes after its
- * own callback. Undefined leaves the directive out (docs/decisions/0003-form-action.md).
+ * Chromium checks every redirect after a form against `form-action`, including those that an
+ * application makes after its own callback. Undefined leaves the directive out
+ * (docs/decisions/0003-form-action.md).
  */
 function formAction(formLeadsTo: PageOptions<keyof PageData>['formLeadsTo']): string | undefined {
   if (formLeadsTo === null) return "'none'";
@@ -60,7 +67,10 @@ function formAction(formLeadsTo: PageOptions<keyof PageData>['formLeadsTo']): st
   return protocol === 'https:' ? "'self' https:" : `'self' https: ${protocol}`;
 }
 
-/** A redirect of the browser that leaves no trace in caches and no referrer. 303 after a form, 302 otherwise. */
+/**
+ * A redirect of the browser that leaves no trace in caches and no referrer. 303 after a form, 302
+ * otherwise.
+ */
 export function redirectReply(location: string, status: 302 | 303): Reply {
   return {
     status,

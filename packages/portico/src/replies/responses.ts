@@ -27,17 +27,18 @@ export interface Reply {
   readonly body: string | Uint8Array | null;
   /** `Set-Cookie` headers, of which there may be several. */
   readonly cookies?: readonly string[];
-  /** The refusal that it answers with, for the log; absent when nothing was refused. */
+  /** The refusal that it answers, for the log; absent if nothing was refused. */
   readonly refused?: Error;
 }
 
-/** The Response of a reply, with the id of its request when that is known. */
+/** The Response of a reply, with the id of its request if that is known. */
 export function toResponse(
   { status, headers, body, cookies = [] }: Reply,
   requestId: string | null,
 ): Response {
   const named = requestId === null ? headers : { ...headers, [REQUEST_ID_HEADER]: requestId };
-  // The type says nothing of its buffer: TypeScript 5 before 5.7, which hosts compile with, knows only one kind.
+  // The type does not name its buffer: TypeScript 5 before 5.7, which some hosts compile with, has
+  // only one kind.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers: named });
   if (typeof body === 'string') madeOfText(response, body);
@@ -57,7 +58,7 @@ export function jsonReply(body: unknown, status = 200, headers?: Readonly<Record
   };
 }
 
-/** With these header fields, too. */
+/** With these header fields in addition. */
 export function withFields(reply: Reply, fields: Readonly<Record<string, string>> | null): Reply {
   return fields === null ? reply : { ...reply, headers: { ...reply.headers, ...fields } };
 }
@@ -72,7 +73,7 @@ const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
   access_denied: 403,
 };
 
-/** For pages of other origins, which the application lets read its answers by its own CORS. */
+/** For pages of other origins, which may read answers through the application's own CORS. */
 const READABLE_CHALLENGE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' } as const;
 
 /** The reply to a refusal; null for any other error. */
@@ -112,7 +113,7 @@ export function refusalReply(error: unknown): Reply | null {
   return null;
 }
 
-/** The response to a request whose token does not reach the resource: 400, 401 or 403, with a challenge. */
+/** The response to a request without a sufficient token: 400, 401 or 403, with a challenge. */
 export function bearerErrorResponse(error: BearerError): Response {
   return toResponse(bearerErrorReply(error), error.requestId);
 }
@@ -130,7 +131,7 @@ function bearerErrorReply(error: BearerError): Reply {
     resource_metadata: resourceMetadata,
   };
   const body = { error: isMissing ? 'invalid_token' : code, error_description: message };
-  // RFC 9110 section 11.6.1: a challenge says that other credentials might do.
+  // RFC 9110 section 11.6.1: a challenge means that other credentials might help.
   if (code === 'access_denied') return jsonReply(body, status, NEVER_STORED);
   return jsonReply(body, status, {
     ...NEVER_STORED,

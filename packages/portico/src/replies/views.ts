@@ -3,7 +3,7 @@ import type { Words } from '../words/words.ts';
 import type { ApplicationsView } from './applications-view.ts';
 import type { ConsentView } from '../authorization/consent-page.ts';
 
-/** What the view `oauth/error` is rendered with. All of it is to be escaped. */
+/** The data of the view `oauth/error`. Escape all of it. */
 export interface ErrorView {
   /** `oauth_server:name`. */
   readonly serverName: string;
@@ -13,28 +13,28 @@ export interface ErrorView {
   readonly message: string;
   /** 200, or 400 to 599. */
   readonly status: number;
-  /** By which the log names the request; null when it has none. */
+  /** The id of the request in the log; null if it has none. */
   readonly requestId: string | null;
-  /** Which of the possible reasons it was, in development; null otherwise. */
+  /** The exact reason, in development; null otherwise. */
   readonly detail: string | null;
-  /** Where to go on; null when there is nowhere. */
+  /** Where to continue; null if there is no such page. */
   readonly link: { readonly href: string; readonly text: string } | null;
 }
 
-/** The data of each page, beside what all are given. */
+/** The data of each page, besides what all pages get. */
 export interface PageData {
   readonly 'oauth/consent': ConsentView;
   readonly 'oauth/applications': ApplicationsView;
   readonly 'oauth/error': ErrorView;
 }
 
-/** What every view is given beside its own data: the words of its language, and these. */
+/** What every view gets besides its own data: the texts of its language, and these. */
 export interface EveryView extends Words {
-  /** Of the styles of this page, in its content security policy. */
+  /** The nonce of the page's styles in its content security policy. */
   readonly nonce: string;
   /** The logo and the colours; left out unless `branding` is set. */
   readonly branding?: BrandingView;
 }
 
-/** What `Host.render` is given for each view: `data as OAuthViews['oauth/consent']`. */
+/** The data that `Host.render` receives for each view: `data as OAuthViews['oauth/consent']`. */
 export type OAuthViews = { readonly [View in keyof PageData]: PageData[View] & EveryView };

@@ -74,10 +74,10 @@ async function filterOf(context: ConsoleContext, options: Options, now: number):
   };
 }
 
-/** The most of one page. */
+/** The largest page. */
 const WHOLE_PAGE = 1000;
 
-/** Page by page, so that no number of events is too large. */
+/** Page by page, so that any number of events can be listed. */
 async function printLines(
   context: ConsoleContext,
   { audit }: AuthorizationServer,
@@ -119,7 +119,7 @@ function noteEnd(
 
 const goOn = (next: string) => `Go on with --after ${next}`;
 
-/** One line: the time, the type, and what else is known, as `name=value`. */
+/** One line: the time, the type, and the other known fields, as `name=value`. */
 function described({ details, ...named }: ReturnType<typeof recordAsJson>): string {
   const fields = Object.entries({ ...named, ...details }).filter(
     ([name, value]) => value !== null && !BEFORE.includes(name),
@@ -127,10 +127,10 @@ function described({ details, ...named }: ReturnType<typeof recordAsJson>): stri
   return [named.time, named.type, ...fields.map(([name, value]) => `${name}=${shown(value)}`)].join('  ');
 }
 
-/** What stands before the fields, or in the JSON alone. */
+/** The members that are not among the `name=value` fields. */
 const BEFORE: readonly string[] = ['id', 'time', 'type'];
 
-/** A plain word as it is; anything else as JSON in which everything can be seen. */
+/** A plain word unchanged; anything else as JSON with visible characters only. */
 function shown(value: unknown): string {
   if (typeof value === 'string' && /^[\x21-\x7E]+$/.test(value)) return value;
   return jsonText(value);

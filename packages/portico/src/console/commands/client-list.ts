@@ -77,7 +77,10 @@ function describe(client: Client, demands: readonly ClientDemand[]): string {
   ].join('\n');
 }
 
-/** What a stranger may have chosen stands in quotes, without what moves a terminal's cursor or turns text around. */
+/**
+ * Text that a stranger may have chosen is in quotes, without characters that move a terminal's
+ * cursor or change the text direction.
+ */
 export function nameOf(client: HoldingClient): string {
   return isVerified(client) ? client.name : quoted(client.name);
 }

@@ -3,19 +3,19 @@ import type { ConsoleContext } from '../../application/contracts.ts';
 import type { ClientRegistration } from '../../clients/registration.ts';
 import { RegistrationError } from '../../errors.ts';
 
-/** What the options of several commands about clients mean. */
+/** How several client commands read their options. */
 
-/** For an option that may come several times. */
+/** For an option that may be repeated. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
 
-/** For one whose values are separated by commas, and that may come several times. */
+/** For an option with comma-separated values that may be repeated. */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
 }
 
-/** Tells what a scheme of `--allow-scheme` cannot protect from. */
+/** Warns about the attacks that a scheme of `--allow-scheme` cannot prevent. */
 export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[] = []): void {
   for (const scheme of schemes) {
     context.note(
@@ -25,7 +25,10 @@ export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[
   }
 }
 
-/** Reads `--logo`: a file, or an address that is fetched once. Throws a RegistrationError if the file cannot be read. */
+/**
+ * Reads `--logo`: a file, or a URL that is fetched once. Throws a RegistrationError if the file
+ * cannot be read.
+ */
 export async function namedLogo(
   logo: string | undefined,
 ): Promise<Pick<ClientRegistration, 'logo' | 'logoUri'>> {

@@ -98,7 +98,7 @@ export const addClientUpdate: AddCommands = (program, context) => {
     });
 };
 
-/** Those that were given; the program's own names are those of the options. */
+/** The given options, under the names that the program uses. */
 function named(options: Options): ClientChanges {
   const { site, removeSite, removeLogo, allowScheme } = options;
   const { name, addRedirectUri, removeRedirectUri, addScope, removeScope, addGrant, removeGrant } = options;
@@ -121,7 +121,7 @@ function describe([name, { before, after }]: [string, FieldChange]): string {
   return `  ${name}: ${shown(before)} → ${shown(after)}`;
 }
 
-/** The name of a key may be whatever its owner has made up. */
+/** The owner of a key may have given it any name. */
 function shown(value: FieldChange['before']): string {
   if (value === null || value.length === 0) return 'none';
   const values: readonly string[] = typeof value === 'string' ? [value] : value;

@@ -2,15 +2,15 @@ import { createInterface } from 'node:readline/promises';
 import type { ConsoleContext } from '../../application/contracts.ts';
 
 /**
- * Goes on if the operator types `yes` at the terminal, and ends the command otherwise. Without a terminal, the command needs
- * `--yes`.
+ * Continues if the operator types `yes` at the terminal, and otherwise ends the command. Without a
+ * terminal, the command needs `--yes`.
  */
 export async function requireYes(context: ConsoleContext, question: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY) context.fail(`${question} There is no terminal to ask on: add --yes to confirm.`);
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // The input may also end without an answer.
+    // The input may end without an answer.
     const ended = new Promise<string>((resolve) => asked.once('close', () => resolve('')));
     const answer = await Promise.race([asked.question(`${question} Type yes to go on: `), ended]);
     if (answer.trim() !== 'yes') context.fail('Nothing was changed.');

@@ -6,8 +6,9 @@ import type { ConsoleContext } from '../../application/contracts.ts';
 const MOST_CHARACTERS = 67_108_864;
 
 /**
- * The records of a file, or of standard input for `-`: one JSON array, or a JSON document in each line. Ends the command with one line for
- * anything else, which repeats nothing of the file: there are secrets in it.
+ * The records of a file, or of standard input for `-`: one JSON array, or one JSON document per
+ * line. For anything else it ends the command with one line, which repeats nothing of the file,
+ * because the file contains secrets.
  */
 export async function readRecords(context: ConsoleContext, file: string): Promise<readonly unknown[]> {
   const content = await readAll(context, file);

@@ -5,7 +5,7 @@ import { hasLostKeys } from '../setup.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
-  /** The key ring refuses any other. */
+  /** The key ring refuses any other value. */
   readonly alg?: SigningAlgorithm;
   readonly json?: boolean;
 }

@@ -8,7 +8,7 @@ import { keyRow, shownKid } from './keys-list.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
-  /** The key ring refuses any other. */
+  /** The key ring refuses any other value. */
   readonly alg?: SigningAlgorithm;
   readonly now?: boolean;
   readonly ifOlderThan?: string;

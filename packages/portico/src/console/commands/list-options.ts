@@ -2,13 +2,13 @@ import type { PersonReference } from '../../contracts/person.ts';
 import { secondsIn } from '../../contracts/spans.ts';
 import type { ConsoleContext } from '../../application/contracts.ts';
 
-/** What commands that list by pages take alike. */
+/** The options that all paged lists share. */
 export interface PageOptions {
   readonly limit?: string;
   readonly after?: string;
 }
 
-/** The page that is asked for; what it is asked of checks it. */
+/** The requested page; the list itself checks it. */
 export function pageOf({ limit, after }: PageOptions): { readonly limit?: number; readonly after?: string } {
   return {
     ...(limit === undefined ? {} : { limit: /^\d+$/.test(limit) ? Number(limit) : Number.NaN }),
@@ -27,9 +27,12 @@ export function personOf(context: ConsoleContext, words: readonly string[]): Per
 
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
-/** The value of an option that is a time, such as `--since`; milliseconds since 1970. A date is its beginning in UTC. */
+/**
+ * The value of an option with a time, such as `--since`, in milliseconds since 1970. A date means
+ * its beginning in UTC.
+ */
 export function timeOf(context: ConsoleContext, option: string, text: string, now: number): number {
-  // A number alone is refused: it could be meant as seconds or as days.
+  // A bare number is refused, because it could mean seconds or days.
   const ago = /\d$/.test(text) ? null : secondsIn(text);
   if (ago !== null) return now - ago * 1000;
   const time = DATE.test(text) ? Date.parse(text) : Number.NaN;

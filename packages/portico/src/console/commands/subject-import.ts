@@ -8,7 +8,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Of the refusals of a hundred thousand people, enough to see what is wrong. */
+/** Of the refusals for a hundred thousand people, these are enough to see what is wrong. */
 const MOST_SHOWN = 20;
 
 export const addSubjectImport: AddCommands = (program, context) => {

@@ -21,25 +21,29 @@ import { findDefinition, NO_APPLICATION } from './find-application.ts';
 import { withProgress } from './progress.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
-/** Where the console was called, and where it writes. */
+/** The folder and the outputs of the console. */
 export interface ConsoleIo {
-  /** The folder the console was called in. */
+  /** The current folder of the console. */
   readonly cwd: string;
-  /** Takes what the command prints as data. */
+  /** Receives the data that the command prints. */
   readonly stdout: (text: string) => void;
-  /** Takes everything that is meant for a reader. */
+  /** Receives everything for a human reader. */
   readonly stderr: (text: string) => void;
-  /** The number of columns of the terminal behind `stderr`; null, the default, if it is not a terminal. */
+  /**
+   * The number of columns of the terminal behind `stderr`. Null, the default, if it is not a
+   * terminal.
+   */
   readonly columns?: () => number | null;
 }
 
 /**
- * Runs one console command of the application found from the current folder; returns the exit code. Rejects with a syntax error
- * of the application's code: only Node itself can print its place, when it ends the process.
+ * Runs one console command of the application found from the current folder; returns the exit code.
+ * Rejects with a syntax error of the application's code, because only Node itself can print its
+ * place when it ends the process.
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
   if (argv[0] === '--version') {
-    // Works without an application, too, or with a broken one.
+    // Works without an application too, or with a broken one.
     io.stdout(`${version()}\n`);
     return 0;
   }
@@ -73,13 +77,17 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     try {
       await application?.close();
     } finally {
-      // What the definition started for this command is over; another application in this process has its own.
+      // The servers that the definition started for this command have ended; another application in
+      // this process has its own.
       takeEnvironmentBack();
     }
   }
 }
 
-/** Whether a program waits for a doctor's report: it gets one even when the application, which brings the doctor, cannot be loaded. */
+/**
+ * Whether a program waits for a doctor's report: it gets one even if the application, which
+ * contains the doctor, cannot be loaded.
+ */
 function asksForReport(argv: readonly string[]): boolean {
   return argv.includes('--json') && argv.some((argument) => argument.endsWith(':doctor'));
 }
@@ -111,7 +119,7 @@ function createProgram(io: ConsoleIo): Command {
     .exitOverride();
 }
 
-/** The build puts this module into `dist/console/program`, as deep as it is in the sources. */
+/** The build puts this module into `dist/console/program`, at the same depth as in the sources. */
 function version(): string {
   const manifest = path.join(import.meta.dirname, '..', '..', '..', 'package.json');
   const { version: own } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
@@ -137,7 +145,10 @@ async function addCommands(
   for (const add of all) await add(program, context);
 }
 
-/** JSON that says the same, without characters that move a terminal's cursor, hide, or turn text around: strangers may have sent some. */
+/**
+ * JSON with the same value, without characters that move a terminal's cursor, hide, or change the
+ * text direction: strangers may have sent some.
+ */
 function printable(json: string): string {
   return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
     character
@@ -169,7 +180,10 @@ function createContext(
   return context;
 }
 
-/** A syntax error of JavaScript: its stack names neither file nor line, which Node prints only when it ends the process. */
+/**
+ * A syntax error of JavaScript. Its stack names neither file nor line, which Node prints only when
+ * it ends the process.
+ */
 function isPlaceless(error: unknown): boolean {
   const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';
   return stack.startsWith('SyntaxError') && !stack.includes('file:');
@@ -180,7 +194,7 @@ async function reportError(
   opened: Promise<Application> | null,
   io: ConsoleIo,
 ): Promise<number> {
-  // Commander has printed its own message, or the help that was asked for.
+  // Commander has printed its own message, or the requested help.
   if (error instanceof CommanderError) return error.exitCode;
   if (isConfigurationError(error)) {
     io.stderr(`The configuration cannot be used:\n${error.message.replaceAll(/^/gm, '  ')}\n`);

@@ -12,19 +12,19 @@ export const NO_APPLICATION =
   'No application is here. Run this in its folder (beside app.ts or portico.config.ts), name it in package.json as ' +
   '"portico": { "app": "path/to/app.ts" }, or pass --app <file> or --config <file>.';
 
-/** A file for the console alone goes before one that the application may have for itself. */
+/** A file for the console only has priority over one that the application may have for itself. */
 const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => `portico.config.${ending}`);
 const APPLICATION_FILES = ['app.ts', 'app.mts', 'app.js', 'app.mjs', 'app.cjs'] as const;
 
-/** Where the console was called, and where it writes for a reader. */
+/** The current folder of the console, and its output for a human reader. */
 interface Caller {
   readonly cwd: string;
   readonly stderr: (text: string) => void;
 }
 
 /**
- * The application's definition: that of `--app` or `--config`, of a file of a known name, or of what the nearest package.json names.
- * Its `.env` is lent to the process before.
+ * The application's definition: from `--app` or `--config`, from a file with a known name, or from
+ * the file that the nearest package.json names. Adds its `.env` to the process first.
  */
 export async function findDefinition(
   argv: readonly string[],
@@ -50,12 +50,15 @@ export async function findDefinition(
   return { directory, ...withoutUndefined(definition as ApplicationDefinition) };
 }
 
-/** Treats an undefined folder as missing: bundlers turn `import.meta.dirname` into that. */
+/**
+ * Treats an undefined folder as missing, because bundlers turn `import.meta.dirname` into
+ * undefined.
+ */
 function withoutUndefined({ directory, ...others }: ApplicationDefinition): ApplicationDefinition {
   return directory === undefined ? others : { directory, ...others };
 }
 
-/** What a compiler made CommonJS of has its default in the default. */
+/** In CommonJS that a compiler made, the default export is inside the default export. */
 function defaultOf({ default: exported }: { readonly default?: unknown }): unknown {
   if (typeof exported !== 'object' || exported === null || !('default' in exported)) return exported;
   return exported.default;
@@ -98,7 +101,7 @@ function isTakenForCommonJs(error: unknown): boolean {
   return error instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(error.message);
 }
 
-/** Read before commander runs: the application brings the commands. */
+/** Read before commander runs, because the application brings the commands. */
 function namedApplication(argv: readonly string[]): string | null {
   for (const [index, argument] of argv.entries()) {
     if (argument === '--') return null;
@@ -116,7 +119,7 @@ function commandOf(argv: readonly string[]): string | undefined {
   );
 }
 
-/** The file of the definition, and the folder of the application that it is of unless it says another. */
+/** The file of the definition, and the application's folder unless the definition names another. */
 interface Found {
   readonly file: string;
   readonly directory: string;
@@ -136,7 +139,10 @@ function findApplication(cwd: string): Found | null {
   }
 }
 
-/** Below the current folder that one, where a server is started too; elsewhere the folder of the nearest package.json. */
+/**
+ * For a file below the current folder, that folder, where a server is started too. Otherwise the
+ * folder of the nearest package.json.
+ */
 function inItsFolder(file: string, cwd: string): Found {
   const own = path.dirname(file);
   for (let folder = own; ; folder = path.dirname(folder)) {
@@ -151,7 +157,7 @@ function firstIn(folder: string, names: readonly string[]): string | undefined {
 
 const hasManifest = (folder: string) => existsSync(path.join(folder, 'package.json'));
 
-/** What package.json in this folder names. */
+/** The file that package.json in this folder names. */
 function manifestApplication(folder: string): string | undefined {
   if (!hasManifest(folder)) return undefined;
   const manifest = readFileSync(path.join(folder, 'package.json'), 'utf8');

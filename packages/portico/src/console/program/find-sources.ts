@@ -3,31 +3,33 @@ import * as modules from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** What a name without an ending may stand for, and a folder's index. */
+/** The files that a name without an extension may mean, and the index of a folder. */
 const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
-/** What a compiler would make of TypeScript, which is not there. */
+/** The JavaScript files that a compiler would make from TypeScript, and that do not exist. */
 const COMPILED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT'];
-/** A name below that of a package, without an ending. */
+/** A path inside a package, without an extension. */
 const IN_PACKAGE = /^(?:@[^/.]+\/)?[^@/.][^/]*\/[^.]*[^./]$/;
 
-/** A module without anything in it. */
+/** An empty module. */
 const NOTHING = 'data:text/javascript,';
 
 let found = false;
 
 /**
- * Lets the application's own files name each other as their compiler or bundler takes it: without an ending, by the `.js` that
- * TypeScript would become, by `paths` of tsconfig.json, and files of packages without an ending. Node's own way goes first.
+ * Lets the application's own files import each other as their compiler or bundler allows: without
+ * an extension, with the `.js` that TypeScript would become, through `paths` of tsconfig.json, and
+ * files of packages without an extension. Node's own resolution comes first.
  */
 export function findTypeScript(): void {
   if (found) return;
   found = true;
-  // Bun has none of these, and finds such names by itself.
+  // Bun has none of these hooks, and resolves such names itself.
   const { registerHooks } = modules as Partial<typeof modules>;
   registerHooks?.({
     resolve(specifier, context, nextResolve) {
-      // By this name frameworks keep a file from their pages in the browser. In Node it throws, or is not there.
+      // Frameworks use this name to keep a file out of browser pages. In Node it throws or does not
+      // exist.
       if (specifier === 'server-only') return { url: NOTHING, format: 'module', shortCircuit: true };
       try {
         return nextResolve(specifier, context);
@@ -37,7 +39,7 @@ export function findTypeScript(): void {
         if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
         const file = sourceOf(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
-        // A file of a package without `exports`, as in `next/headers`; Auth.js names one like that, too.
+        // A file of a package without `exports`, as in `next/headers`; Auth.js has such a name too.
         if (!IN_PACKAGE.test(specifier)) throw error;
         try {
           return nextResolve(`${specifier}.js`, context);
@@ -49,7 +51,7 @@ export function findTypeScript(): void {
   });
 }
 
-/** The application's own file that is meant; files in node_modules know no other way than Node's. */
+/** The application's own file. Files in node_modules only use Node's resolution. */
 function sourceOf(specifier: string, parent: string): string | undefined {
   if (parent.split(path.sep).includes('node_modules')) return undefined;
   const targets = /^\.\.?(?:\/|$)/.test(specifier)
@@ -73,14 +75,14 @@ function isFile(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-// --- paths of tsconfig.json -----------------------------------------------------------------------------------
+// --- paths of tsconfig.json ----------------------------------------------------------------------
 
 interface CompilerOptions {
   readonly paths?: Readonly<Record<string, readonly string[]>>;
   readonly baseUrl?: string;
 }
 
-/** Where `paths` of the nearest tsconfig.json lead. */
+/** The targets of `paths` in the nearest tsconfig.json. */
 function aliased(specifier: string, folder: string): readonly string[] {
   const file = path.join(folder, 'tsconfig.json');
   if (!existsSync(file)) {
@@ -120,7 +122,7 @@ function pathsOf(file: string): { readonly paths?: CompilerOptions['paths']; rea
   return inherited === undefined ? { from: folder } : pathsOf(inherited);
 }
 
-/** JSON with comments and commas before a closing bracket. */
+/** JSON with comments and with commas before a closing bracket. */
 function readJson(file: string): unknown {
   const text = readFileSync(file, 'utf8');
   const string = '"(?:\\\\.|[^"\\\\])*"';

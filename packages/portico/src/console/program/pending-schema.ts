@@ -2,8 +2,8 @@ import { isConfigurationError, pendingSteps } from '@portico/sql';
 import type { Application } from '../../application/contracts.ts';
 
 /**
- * Whether a step of the schema is still to be applied; false when the store cannot be asked. Throws a ConfigurationError where that will
- * not pass, as of a driver that is too old.
+ * Whether a step of the schema is missing; false if the store cannot be asked. Throws a
+ * ConfigurationError for a permanent problem, such as a driver that is too old.
  */
 export async function isSchemaPending(application: Application): Promise<boolean> {
   const steps = await application.migrations().catch((error: unknown) => {
@@ -13,5 +13,5 @@ export async function isSchemaPending(application: Application): Promise<boolean
   return pendingSteps(steps).length > 0;
 }
 
-/** What a command says that needs the schema. */
+/** The message of a command that needs the schema. */
 export const SCHEMA_PENDING = 'The schema is not applied: run npx portico db:migrate up';

@@ -2,28 +2,31 @@ import { systemTimer } from '@portico/sql';
 import type { Timer } from '@portico/sql';
 import type { ReportProgress } from '../../application/contracts.ts';
 
-/** Where the progress of work that lasts is shown. */
+/** Where to show the progress of long work. */
 export interface ProgressOptions {
-  /** What is done, for a reader: `Removing expired rows`. */
+  /** A description of the work: `Removing expired rows`. */
   readonly what: string;
-  /** Takes what is shown: standard error. */
+  /** Receives the output: standard error. */
   readonly write: (text: string) => void;
   /** The number of columns of the terminal; null if the output is not a terminal. */
   readonly columns: number | null;
-  /** Measures how long the work lasts; the system's unless a test says otherwise. */
+  /** Measures how long the work lasts; the system's timer unless a test passes one. */
   readonly timer?: Timer;
 }
 
-/** In milliseconds: between two looks of the one line of a terminal, and between two lines elsewhere. */
+/**
+ * In milliseconds: between two updates of the line on a terminal, and between two lines elsewhere.
+ */
 const BETWEEN = { terminal: 100, lines: 5000 } as const;
-/** How often the time that has passed is shown when nothing is reported, in milliseconds. */
+/** How often to show the elapsed time if nothing is reported, in milliseconds. */
 const TICK = 1000;
-/** Goes to the start of the line, and empties it. */
+/** Moves to the start of the line, and clears it. */
 const EMPTY_LINE = '\r\u{1b}[2K';
 
 /**
- * Runs work that lasts, and shows how far it has come: on a terminal one line that is rewritten, and gone when the work ends; elsewhere
- * a line now and then, and none for work that is soon done. Ends what it shows however the work ends.
+ * Runs long work, and shows its progress. On a terminal that is one line, rewritten, and cleared
+ * when the work ends. Elsewhere it is a line now and then, and none for short work. The output ends
+ * however the work ends.
  */
 export async function withProgress<T>(
   options: ProgressOptions,
@@ -51,7 +54,7 @@ function startProgress({ what, write, columns, timer = systemTimer }: ProgressOp
     const now = timer.now();
     shownAt = now;
     const text = `${what}${state === '' ? '' : `: ${state}`} (${Math.floor((now - startedAt) / 1000)} s)`;
-    // A line that the terminal would break could not be rewritten.
+    // A line that the terminal wraps could not be rewritten.
     write(columns === null ? `${text}\n` : `${EMPTY_LINE}${text.slice(0, Math.max(columns - 1, 1))}`);
   }
 
@@ -82,7 +85,7 @@ function startProgress({ what, write, columns, timer = systemTimer }: ProgressOp
   };
 }
 
-/** Without what moves a terminal's cursor or turns text around. */
+/** Without characters that move a terminal's cursor or change the text direction. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }

@@ -2,16 +2,20 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import net from 'node:net';
 import { ConsoleError } from '../../application/errors.ts';
 
-/** How long a file that started a server may take to be loaded, in milliseconds: it may be waiting for that server. */
+/**
+ * How long a file that started a server may take to load, in milliseconds: it may be waiting for
+ * that server.
+ */
 const PATIENCE = 5000;
 
-/** Called for a server that the file being loaded starts, then or later. */
+/** Called for a server that the file starts, during loading or later. */
 const loading = new AsyncLocalStorage<(stack: string) => void>();
 let replaced = false;
 
 /**
- * Loads a file, but none of the servers that it starts by being loaded: a command that manages the application must not serve it
- * meanwhile, nor fail on a port that is in use. Says so once; rejects with a ConsoleError when the file waits for its server.
+ * Loads a file, but starts none of its servers: a command that manages the application must not
+ * serve it meanwhile, nor fail on a used port. Reports this once. Rejects with a ConsoleError if
+ * the file waits for its server.
  */
 export async function withoutServers<Module>(
   file: string,
@@ -30,7 +34,7 @@ export async function withoutServers<Module>(
       `${file} starts a server as soon as it is loaded${place(stack)}; this command left it alone. ${remedy}\n`,
     );
     timer = setTimeout(giveUp, PATIENCE).unref();
-    // Nothing is left to do, and the file is not loaded.
+    // Nothing is left to do, and the file has not finished loading.
     process.once('beforeExit', giveUp);
   }
   try {
@@ -59,7 +63,7 @@ function replaceListen(): void {
   );
 }
 
-/** The first line of a file that belongs to no package, if there is one. */
+/** The first stack line of a file outside of packages, if any. */
 function place(stack: string): string {
   const own = stack
     .split('\n')

@@ -11,7 +11,10 @@ import { intersectScopes, type ScopeCatalog } from '../../tokens/scopes.ts';
 import { shownGroups, shownLook, shownScopes } from '../../authorization/page-data.ts';
 import type { ShownApplication, ShownDate } from '../../replies/applications-view.ts';
 
-/** An application that may act for the person, with all that it was allowed. Times are milliseconds since 1970. */
+/**
+ * An application that may act for the person, with everything that it was allowed. Times are
+ * milliseconds since 1970.
+ */
 export interface AllowedApplication extends Pick<
   ShownApplication,
   'clientId' | 'name' | 'unverified' | 'answersTo' | 'site' | 'logo'
@@ -22,7 +25,7 @@ export interface AllowedApplication extends Pick<
   readonly scopes: readonly string[];
 }
 
-/** Several authorizations of one application are one entry, with the scopes of all. */
+/** Several authorizations of one application are one entry, with all their scopes. */
 export function byApplication(
   authorizations: readonly Authorization[],
   { serverName, logoPath }: { readonly serverName: string; readonly logoPath: string | null },
@@ -50,7 +53,7 @@ export function byApplication(
   return [...applications.values()];
 }
 
-/** The data of one; `held` are those of its scopes whose permission the person holds now. */
+/** The data of one entry; `held` are those of its scopes whose permission the person has now. */
 export function shownApplication(
   { clientId, name, unverified, answersTo, site, logo, since, lastActive }: AllowedApplication,
   held: readonly string[],
@@ -81,7 +84,9 @@ function shownDate(time: number, { locale }: Pick<Words, 'locale'>): ShownDate {
   };
 }
 
-/** Tokens of an earlier release left no time behind: then it is that of the authorization. */
+/**
+ * Tokens of an earlier release have no recorded time: then the time of the authorization counts.
+ */
 function lastActive({ usedAt, redeemed, createdAt }: Authorization): number | null {
   return usedAt ?? (redeemed ? createdAt : null);
 }
@@ -95,7 +100,7 @@ function placesOf(redirectUris: readonly string[], words: Words): readonly Desti
   return [...new Map(places.map((place) => [place.text, place])).values()];
 }
 
-/** A view that knows nothing of clients that no operator registered must not take their own word for who they are. */
+/** A view that does not know about unverified clients must not show their self-given names. */
 function namesOf(authorization: Authorization, serverName: string, words: Words) {
   const { family, clientName: name } = authorization;
   const { clientRegisteredBy: registeredBy, clientRedirectUris: redirectUris } = authorization;

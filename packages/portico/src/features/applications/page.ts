@@ -24,17 +24,17 @@ export interface ApplicationsPageOptions {
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly issuer: string;
-  /** Where the page is, as a browser asks for it. */
+  /** The path of the page, as a browser requests it. */
   readonly path: string;
   /** The application's own first page. */
   readonly home: string;
   readonly serverName: string;
   readonly speaking: Speaking;
-  /** Where the logos of clients are; null where they have none. */
+  /** The path of client logos; null if there are none. */
   readonly logoPath: string | null;
 }
 
-/** The page where a person sees which applications have access, and takes it back. */
+/** The page where a person sees which applications have access, and revokes it. */
 export class ApplicationsPage {
   readonly #options: ApplicationsPageOptions;
 
@@ -73,7 +73,7 @@ export class ApplicationsPage {
     });
   }
 
-  /** POST: ends all that the person allowed one application, or all of them, from this moment. */
+  /** POST: ends everything that the person allowed one application, or all of them, at once. */
   async remove(request: Request): Promise<Reply> {
     const { accounts, speaking, path } = this.#options;
     const form = await formParameters(request);
@@ -88,7 +88,7 @@ export class ApplicationsPage {
     return redirectReply(speaking.withWish(request, removed), 303);
   }
 
-  /** The applications of the page, each with what it may do now. */
+  /** The applications of the page, each with its current rights. */
   async #applicationsOf(visitor: Visitor, words: Words): Promise<ApplicationsView['applications']> {
     const { store, host, scopes: catalog, clock, serverName, logoPath } = this.#options;
     const person = visitor.user.reference;
@@ -103,8 +103,8 @@ export class ApplicationsPage {
   }
 
   /**
-   * Ends those that live of one client, or of all (null). What the page then says is gone is gone for good, also if an earlier attempt
-   * ended it.
+   * Ends the living authorizations of one client, or of all (null). Everything that the page then
+   * reports as removed is gone for good, even if an earlier attempt ended it.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store, audit, clock } = this.#options;
@@ -120,14 +120,14 @@ export class ApplicationsPage {
     }
   }
 
-  /** The sign-in page, which leads back here in the language that the request wishes for. */
+  /** The sign-in page, which leads back here in the requested language. */
   #signInUrl(request: Request): string {
     const { speaking, host, path } = this.#options;
     return speaking.withWish(request, host.loginUrl(speaking.withWish(request, path)));
   }
 }
 
-/** What `remove` and `removed` say of all applications. */
+/** The value of `remove` and `removed` for all applications. */
 const ALL = 'all';
 
 function notAccepted(): AuthorizationPageError {

@@ -15,7 +15,7 @@ export function proofAlgorithms(profile: Pick<SecurityProfile, 'algorithms'> | n
   return VERIFIED_ALGORITHMS.filter((each) => profile?.algorithms.includes(each) ?? true);
 }
 
-/** Tokens that are bound by DPoP, where `oauth_server:dpop` is not off. */
+/** Tokens that are bound with DPoP, if `oauth_server:dpop` is not off. */
 export function createDpopBinding(server: Server, config: DpopConfig): KeyBinding {
   const { profiles, singleUses, sealer, clock } = server;
   const nonces = config.dpop_nonces === true ? createDpopNonces({ sealer, clock }) : null;

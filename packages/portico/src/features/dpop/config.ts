@@ -13,16 +13,23 @@ export const dpopScopeShape = {
 
 export interface DpopConfig {
   /**
-   * Whether access tokens are bound to a key that the client proves with every request (DPoP, RFC 9449), so that a stolen token cannot be
-   * used: `accept` for clients that send proofs, `require` for all, or `off`, the default.
+   * Whether access tokens are bound to a key that the client proves with every request (DPoP, RFC
+   * 9449), so that a stolen token cannot be used: `accept` for clients that send proofs, `require`
+   * for all, or `off`, the default.
    */
   readonly dpop?: 'off' | 'accept' | 'require' | undefined;
-  /** Whether each proof must have a nonce that the server gave out in the last minutes (RFC 9449 section 8); false. */
+  /**
+   * Whether each proof must have a nonce that the server gave out in the last minutes (RFC 9449
+   * section 8); false.
+   */
   readonly dpop_nonces?: boolean | undefined;
 }
 
 export interface DpopScopeConfig {
-  /** Whether only tokens that are bound to a key can have it. `oauth_server:dpop` must not be off then; false. */
+  /**
+   * Whether only tokens that are bound to a key can have it. `oauth_server:dpop` must not be off
+   * then; false.
+   */
   readonly dpop?: boolean | undefined;
 }
 

@@ -6,12 +6,12 @@ import { DpopError } from './errors.ts';
 /** `oauth_server:dpop`. */
 export type DpopMode = NonNullable<DpopConfig['dpop']>;
 
-/** `oauth_server:scopes`, as far as a scope may demand a bound token. */
+/** `oauth_server:scopes`, for scopes that may require a bound token. */
 export type BindableScopes = Readonly<Record<string, string | { readonly dpop?: boolean | undefined }>>;
 
 /**
- * Throws when a token with these scopes may not be issued to this client as it would be: bound to the key of this thumbprint, or to none
- * (null), which the server, the client or a scope may rule out.
+ * Throws if this client may not get a token with these scopes: bound to the key of this thumbprint,
+ * or to none (null). The server, the client or a scope may rule that out.
  */
 export type RequireBinding = (
   client: Pick<Client, 'dpopBoundAccessTokens'>,
@@ -19,7 +19,7 @@ export type RequireBinding = (
   thumbprint: string | null,
 ) => void;
 
-/** The scopes that only a bound token has. */
+/** The scopes that require a bound token. */
 export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
   const bound = Object.entries(scopes).filter(
     ([, scope]) => typeof scope === 'object' && scope.dpop === true,
@@ -27,7 +27,10 @@ export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
   return new Set(bound.map(([name]) => name));
 }
 
-/** Finds settings that contradict each other: demands that no client could meet, and nonces that the server would never ask for. */
+/**
+ * Finds settings that contradict each other: requirements that no client could meet, and nonces
+ * that the server would never ask for.
+ */
 export function dpopProblems({
   dpop = 'off',
   dpop_nonces: nonces = false,
@@ -53,7 +56,8 @@ export function createRequireBinding(mode: DpopMode, bound: ReadonlySet<string>)
     if (thumbprint !== null) return;
     const reason = demand(client, named);
     if (reason === null) return;
-    // Never less than what was demanded: a server that was switched off since issues nothing in its place.
+    // Never less than the requirement: a server that was switched off since then issues nothing
+    // instead.
     if (mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',

@@ -4,27 +4,28 @@ import type { SingleUses } from '../../store/single-uses.ts';
 import { DpopError } from './errors.ts';
 import type { DpopNonces } from './nonces.ts';
 
-/** Checks the proofs of clients that they have a key (RFC 9449), at the server's endpoints and at resources. */
+/** Checks proofs that clients have a key (RFC 9449), at the server's endpoints and at resources. */
 export interface Dpop {
   /**
-   * Checks the proof of a request, and its nonce where one is needed; writes nothing. Null for a request without one. Throws a
-   * DpopError. Claim it before you act on it.
+   * Checks the proof of a request, and its nonce if one is required; writes nothing. Null for a
+   * request without one. Throws a DpopError. Claim the proof before you act on it.
    */
   check(request: ProofRequest, accessToken: string | null): Promise<DpopProof | null>;
   /**
-   * Takes the proof for good: throws a DpopError when it was used before, in any process.
+   * Records the use of the proof permanently: throws a DpopError if it was used before, in any
+   * process.
    */
   claim(proof: DpopProof): Promise<void>;
-  /** What the header field `DPoP-Nonce` of an answer is to say; null where no proof needs a nonce. */
+  /** The value of the header field `DPoP-Nonce` for an answer; null if no proof needs a nonce. */
   nonce(): Promise<string | null>;
 }
 
-/** What a proof is for. */
+/** What a proof must match. */
 export interface ProofRequest {
   /** The header field `DPoP`; several are one, with commas. Null without it. */
   readonly proof: string | null;
   readonly method: string;
-  /** As the outside writes it, in front of every proxy. */
+  /** The public URL, as it is in front of every proxy. */
   readonly url: string;
 }
 
@@ -35,9 +36,9 @@ export function proofOf({ headers, method }: Request, url: string): ProofRequest
 
 export interface DpopOptions {
   readonly singleUses: SingleUses;
-  /** Null where `oauth_server:dpop_nonces` is off. */
+  /** Null if `oauth_server:dpop_nonces` is off. */
   readonly nonces: DpopNonces | null;
-  /** What alone may sign a proof; null for whatever is verified here. */
+  /** The only algorithms that may sign a proof; null for all supported ones. */
   readonly algorithms: readonly string[] | null;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -64,7 +65,9 @@ export function createDpop({ singleUses, nonces, algorithms, clock }: DpopOption
   return { check, claim, nonce: async () => nonces?.current() ?? null };
 }
 
-/** Throws a DpopError for a proof that something else signed, such as one that a profile does not allow. */
+/**
+ * Throws a DpopError for a proof with another algorithm, such as one that a profile does not allow.
+ */
 export function requireAlgorithm({ algorithm }: DpopProof, allowed: readonly string[]): void {
   if (allowed.includes(algorithm)) return;
   throw new DpopError(

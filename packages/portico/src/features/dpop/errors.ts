@@ -2,9 +2,9 @@ import { KeyProofError } from '../../errors.ts';
 
 declare module '../../errors.ts' {
   interface BearerErrorCodes {
-    /** The proof is missing, or does not hold (RFC 9449 section 7.1). */
+    /** The proof is missing or invalid (RFC 9449 section 7.1). */
     readonly invalid_dpop_proof: true;
-    /** The proof has to carry a nonce of this server (RFC 9449 section 9). */
+    /** The proof needs a nonce of this server (RFC 9449 section 9). */
     readonly use_dpop_nonce: true;
   }
 }
@@ -12,22 +12,22 @@ declare module '../../errors.ts' {
 /** RFC 9449 sections 5 and 8. */
 export type DpopErrorCode = 'invalid_dpop_proof' | 'use_dpop_nonce';
 
-/** What the server's own endpoints answer. */
+/** The codes of the server's own endpoints. */
 const MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
   invalid_dpop_proof: 'The DPoP proof is missing, invalid or used before.',
   use_dpop_nonce: 'The DPoP proof has to carry the nonce of this answer.',
 };
 
-/** What resources answer. */
+/** The codes of resources. */
 export const RESOURCE_MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
   invalid_dpop_proof: 'The DPoP proof is missing, or not good for this request.',
   use_dpop_nonce: 'The DPoP proof needs the nonce of this response.',
 };
 
-/** A proof of DPoP (RFC 9449) is missing, does not hold, or lacks a nonce of this server. */
+/** A proof of DPoP (RFC 9449) is missing, invalid, or lacks a nonce of this server. */
 export class DpopError extends KeyProofError {
   declare readonly code: DpopErrorCode;
-  /** What the next proof is to carry; null when nonces are not asked for. */
+  /** The nonce for the next proof; null if nonces are not required. */
   readonly nonce: string | null;
 
   constructor(code: DpopErrorCode, detail: string, nonce: string | null = null) {

@@ -4,7 +4,7 @@ import { createDpopBinding, proofAlgorithms } from './binding.ts';
 import { dpopScopeShape, dpopShape } from './config.ts';
 import { boundScopes, createRequireBinding, dpopProblems } from './demands.ts';
 
-/** Access tokens that are bound to a key of their client by DPoP (RFC 9449). */
+/** Access tokens that are bound to a key of their client with DPoP (RFC 9449). */
 export const dpop = defineFeature({
   name: 'dpop',
   config: dpopShape,

@@ -1,26 +1,30 @@
 /**
- * What proofs have to carry where `oauth_server:dpop_nonces` is on (RFC 9449 section 8): the time, sealed by any process of the
- * installation and opened by all, so nothing of it is kept. A client without a nonce, or with an old one, gets a new one and asks again.
+ * The nonces that proofs need if `oauth_server:dpop_nonces` is on (RFC 9449 section 8). A nonce is
+ * the encrypted time, which every process of the installation can make and read, so nothing is
+ * stored. A client without a nonce, or with an old one, gets a new one and asks again.
  */
 export interface DpopNonces {
   /** For the header field `DPoP-Nonce`. */
   current(): Promise<string>;
-  /** Whether it was made here, and lately. */
+  /** Whether it was made here recently. */
   isGood(nonce: string): Promise<boolean>;
 }
 
 export interface DpopNoncesOptions {
-  /** Seals with a key that all processes of the installation have. */
+  /** Encrypts with a key that all processes of the installation have. */
   readonly sealer: {
     readonly seal: (name: string, content: string) => Promise<string>;
-    /** Null for what was not sealed under this name. */
+    /** Null for anything that was not encrypted under this name. */
     readonly open: (name: string, sealed: string) => Promise<string | null>;
   };
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** In milliseconds: how long one is handed out, how long it is good, and how far the clocks of two processes may differ. */
+/**
+ * In milliseconds: how long one is handed out, how long it is valid, and how far the clocks of two
+ * processes may differ.
+ */
 const HANDED_OUT = 30_000;
 const GOOD = 180_000;
 const CLOCKS_DIFFER = 60_000;

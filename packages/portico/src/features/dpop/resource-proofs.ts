@@ -9,19 +9,25 @@ import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
 export interface ResourceProofsOptions {
   readonly origin: string;
   readonly basePath: string;
-  /** What is left of `basePath` in a request that arrives. */
+  /** The part of `basePath` that is left in a request as it arrives. */
   readonly mountPath: string;
   readonly dpop: Pick<Dpop, 'check' | 'claim'>;
   readonly profiles: Profiles;
 }
 
-/** The proof that was claimed with a request, and by which server: it may be looked up there more than once. */
+/**
+ * The proof that was claimed with a request, and by which server: the request may be checked there
+ * more than once.
+ */
 const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 
-/** Checks what comes with a bound access token: the proof of its key, for this very request (RFC 9449 section 7). */
+/**
+ * Checks the proof for a bound access token: that of its key, for exactly this request (RFC 9449
+ * section 7).
+ */
 export class ResourceProofs {
   readonly #options: ResourceProofsOptions;
-  /** What a proxy takes away before the path. */
+  /** The path prefix that a proxy removes. */
   readonly #removed: string;
 
   constructor(options: ResourceProofsOptions) {
@@ -31,7 +37,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Null when the request proves the key, and it is the first request with this proof; otherwise the refusal. `asked` gives the request.
+   * Null if the request proves the key, and is the first one with this proof; otherwise the
+   * refusal. `asked` returns the request.
    */
   async refusal(
     asked: (() => Request) | undefined,
@@ -49,7 +56,7 @@ export class ResourceProofs {
     }
   }
 
-  /** Claims the proof last, so that a request with another key uses nothing up. */
+  /** Claims the proof last, so that a request with another key uses up nothing. */
   async #judge(
     request: Request,
     token: string,
@@ -75,8 +82,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Where the outside sent the request, whatever its `Host` says. Null for a target that parsers of URLs write anew, as no proof names it: a
-   * router may see another path in it.
+   * The public URL of the request, whatever its `Host` says. Null for a target that URL parsers
+   * rewrite, because no proof names it: a router may see another path in it.
    */
   #publicUrl(target: string): string | null {
     const query = target.indexOf('?');

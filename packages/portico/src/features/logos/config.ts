@@ -7,8 +7,8 @@ export const logosShape = {
 
 export interface LogosConfig {
   /**
-   * Whether an operator may give a client a logo, which is kept in the store and shown on the pages of consent and applications, from
-   * `/oauth/logo`; false.
+   * Whether an operator may give a client a logo, which is kept in the store and shown on the pages
+   * of consent and applications, from `/oauth/logo`; false.
    */
   readonly client_logos?: boolean | undefined;
 }

@@ -2,17 +2,23 @@ import { queryParameters } from '../../parameters.ts';
 import { jsonReply, type Reply } from '../../replies/responses.ts';
 import type { LogoRecords } from '../../store/sql/logos.ts';
 
-/** A year: another logo has another address. */
+/** A year: a new logo has a new URL. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Whatever is in the bytes: opened by itself it runs nothing, and no browser guesses another type than the one that was looked at. */
+/**
+ * For any bytes: opened directly the image runs nothing, and no browser guesses another type than
+ * the checked one.
+ */
 const HARMLESS = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
   'X-Content-Type-Options': 'nosniff',
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
-/** GET /oauth/logo: the logo that an operator gave the client `client_id`, when its hash is `v`. It reads no session. */
+/**
+ * GET /oauth/logo: the logo that an operator gave the client `client_id`, when its hash is `v`. It
+ * reads no session.
+ */
 export function createLogoEndpoint({ store }: { readonly store: LogoRecords }) {
   return async (request: Request): Promise<Reply> => {
     const asked = queryParameters(request);
@@ -29,7 +35,7 @@ export function createLogoEndpoint({ store }: { readonly store: LogoRecords }) {
   };
 }
 
-/** No other text reaches the store: not every engine takes any. */
+/** No other text reaches the store, because not every engine accepts any text. */
 function isPlain(text: string): boolean {
   return /^[\x21-\x7E]{1,255}$/.test(text);
 }

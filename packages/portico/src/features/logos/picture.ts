@@ -11,7 +11,7 @@ export const LARGEST_LOGO = 65_536;
 /** In pixels, of each side. */
 const LONGEST_SIDE = 512;
 
-/** The logo that a registration names, once it is here and was looked at. Throws a RegistrationError. */
+/** The logo that a registration names, fetched and checked. Throws a RegistrationError. */
 export async function pictureOf({ logo, logoUri }: NamedLogo, fetchImage: FetchImage): Promise<ClientLogo> {
   if (logo !== undefined && logoUri !== undefined) {
     throw new RegistrationError('A logo is given as a picture or by its address, not both');
@@ -19,7 +19,7 @@ export async function pictureOf({ logo, logoUri }: NamedLogo, fetchImage: FetchI
   return checkLogo(logo ?? (await fetched(logoUri ?? '', fetchImage)));
 }
 
-/** Checks the picture by its bytes alone. Throws a RegistrationError that says what is wrong. */
+/** Checks the picture only by its bytes. Throws a RegistrationError that says what is wrong. */
 export function checkLogo(bytes: Uint8Array): ClientLogo {
   if (bytes.length > LARGEST_LOGO) {
     throw new RegistrationError(`The logo is larger than ${LARGEST_LOGO / 1024} KB`);
@@ -38,7 +38,9 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
   };
 }
 
-/** Once, when an operator names it: it is never asked for again, and no browser goes there. */
+/**
+ * Fetched once, when an operator names it: it is never requested again, and no browser goes there.
+ */
 async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {
   const problem = uriTextProblem(address);
   if (problem !== null) throw new RegistrationError(`The address of the logo ${problem}`);

@@ -9,7 +9,8 @@ export const pushedShape = {
 
 export interface PushedConfig {
   /**
-   * Whether clients can push their authorization requests (RFC 9126), `accept`, or must, `require`; or `off`, the default.
+   * Whether clients can push their authorization requests (RFC 9126), `accept`, or must, `require`;
+   * or `off`, the default.
    */
   readonly pushed_authorization_requests?: 'off' | 'accept' | 'require' | undefined;
 }

@@ -2,8 +2,8 @@ import type { ClientDemands } from '../../clients/demands.ts';
 import { OAuthError } from '../../errors.ts';
 
 /**
- * What refuses a request of this client that it did not push (RFC 9126 sections 5 and 6). A client that asks by pushed requests alone gets
- * nothing otherwise, whether or not the server takes any now.
+ * Refuses a request of this client that it did not push (RFC 9126 sections 5 and 6). A client that
+ * requires pushed requests gets nothing otherwise, whether or not the server accepts them now.
  */
 export function refuseUnpushed({ pushesRequests }: ClientDemands, allArePushed: boolean): OAuthError | null {
   const reason = pushesRequests

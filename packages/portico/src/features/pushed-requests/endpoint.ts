@@ -13,12 +13,15 @@ import { createPushingClients } from './pushing-clients.ts';
 /** Where clients push authorization requests, below `base_path`. */
 export const PAR_PATH = '/oauth/par';
 
-/** POST /oauth/par (RFC 9126): keeps an authorization request of a client that proves itself, once it has passed every check. */
+/**
+ * POST /oauth/par (RFC 9126): stores an authorization request of an authenticated client, after it
+ * has passed every check.
+ */
 export class ParEndpoint {
   readonly #pushed: Pick<PushedRequests, 'keep'>;
   readonly #parts: Parts;
   readonly #authenticateClient: AuthenticateClient;
-  /** The URL of this endpoint, which proofs are for. */
+  /** The URL of this endpoint, which proofs must name. */
   readonly #url: string;
 
   constructor(pushed: Pick<PushedRequests, 'keep'>, { host, issuer }: Server, parts: Parts) {
@@ -26,7 +29,7 @@ export class ParEndpoint {
     this.#parts = parts;
     this.#url = `${issuer}${PAR_PATH}`;
     const { clients, documents } = parts;
-    // An assertion may name this server by its token endpoint, too.
+    // An assertion may also name this server by its token endpoint.
     this.#authenticateClient = parts.authenticating(
       createPushingClients({ clients, documents, host }),
       TOKEN_PATH,
@@ -41,7 +44,7 @@ export class ParEndpoint {
     const proved = binding === null ? null : await binding.prove(request, this.#url);
     const client = await this.#authenticateClient(request, form);
     proved?.requireFor(client);
-    // Required beside whatever authenticates (section 2.1).
+    // Required in addition to any authentication (section 2.1).
     form.require('client_id');
     if (form.has('request_uri')) throw new OAuthError('invalid_request', 'A request_uri cannot be pushed.');
     await checks.checkDirect(form, client);
@@ -51,13 +54,17 @@ export class ParEndpoint {
     const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);
     const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);
     if (proved === null) return reply;
-    // Last, because each claimed proof is a row: a stranger must not have more of them written than requests.
+    // Last, because each claimed proof is a row: a stranger must not cause more of them than
+    // requests.
     await proved.claim();
     return withFields(reply, await proved.answerFields());
   };
 }
 
-/** A proof of the key that is to exchange the code says which one that is (RFC 9449 section 10.1); its parameter beside it says the same. */
+/**
+ * A proof of the key that will exchange the code names that key (RFC 9449 section 10.1); a
+ * parameter must name the same one.
+ */
 function keyOf(
   form: Parameters,
   { parameter, offer }: KeyBinding,

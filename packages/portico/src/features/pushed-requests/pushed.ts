@@ -9,12 +9,16 @@ import { notUsable, type DirectRequests } from '../../authorization/direct-reque
 import { ROW_BYTES, WAITING_BUDGET, type SentParameters } from '../../authorization/waiting-requests.ts';
 
 /**
- * Authorization requests that a client pushed (RFC 9126), until a browser comes with their `request_uri` (decision 44). The
- * `request_uri` and the client together make the id of the request. It finds what was pushed, the browser's cookie during
- * sign-in, and the consent request. So only the first person who comes with it is asked.
+ * Authorization requests that a client pushed (RFC 9126), until a browser comes with their
+ * `request_uri` (decision 44). The `request_uri` and the client together make the id of the
+ * request. It finds the pushed request, the browser's cookie during sign-in, and the consent
+ * request. So only the first person who comes with it is asked.
  */
 export interface PushedRequests extends DirectRequests {
-  /** Keeps what this client has pushed for the moment that it is used in; its `request_uri`. Throws a NotNowError without room. */
+  /**
+   * Stores what this client has pushed until it is used; returns its `request_uri`. Throws a
+   * NotNowError without room.
+   */
   keep(request: Request, client: Client, sent: SentParameters): Promise<PushedRequest>;
 }
 
@@ -34,7 +38,7 @@ export interface PushedRequestsOptions {
 
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const SECRET = /^[\w-]{43}$/;
-/** In seconds: a browser is sent on at once. */
+/** In seconds: the client redirects the browser at once. */
 const LIFETIME = 60;
 
 export function createPushedRequests({ store, host, pruning, clock }: PushedRequestsOptions): PushedRequests {
@@ -80,12 +84,15 @@ export function createPushedRequests({ store, host, pruning, clock }: PushedRequ
   };
 }
 
-/** Of this client alone: with another one's id there is no request. */
+/** Valid only for this client: with another client's id there is no such request. */
 function requestIdOf(secret: string, clientId: string): string {
   return keyedHash(secret, 'a pushed request of', clientId);
 }
 
-/** What an operator's client that proves itself pushes is no stranger's, and is not counted. */
+/**
+ * A request of an operator's client that authenticates does not come from a stranger, and is not
+ * counted.
+ */
 function mayBeAnybody({ public: isPublic, registeredBy }: Client): boolean {
   return isPublic || registeredBy !== 'operator';
 }

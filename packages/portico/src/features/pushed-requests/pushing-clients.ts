@@ -13,8 +13,9 @@ export interface PushingClientsOptions {
 }
 
 /**
- * Finds a client that pushes a request (RFC 9126). One that is a document is fetched for it, since nothing that it pushes, and no key that it
- * proves itself by, can be judged otherwise: as little as strangers may have fetched (decision 44).
+ * Finds a client that pushes a request (RFC 9126). A document is fetched for this, because neither
+ * the request nor its key can be checked without it, within the low limits for strangers (decision
+ * 44).
  */
 export function createPushingClients({ clients, documents, host }: PushingClientsOptions): FindClient {
   return async (clientId, request, form) => {

@@ -14,8 +14,8 @@ export const refreshRetryShape = {
 
 export interface RefreshRetryConfig {
   /**
-   * For how many seconds a refresh token that is used again gets the same answer as before, unless its successor was used. At most 300; 0,
-   * which makes every second use a replay.
+   * For how many seconds a refresh token that is used again gets the same answer as before, unless
+   * its successor was used. At most 300; 0, which makes every second use a replay.
    */
   readonly refresh_retry_seconds?: number | undefined;
 }

@@ -2,7 +2,10 @@ import { defineFeature } from '../../feature.ts';
 import { refreshRetryShape } from './config.ts';
 import { RefreshRetries } from './retries.ts';
 
-/** Answers a refresh token again that is used a second time within seconds, for clients that lost the first answer. */
+/**
+ * Repeats the answer for a refresh token that is used a second time within seconds, for clients
+ * that lost the first answer.
+ */
 export const refreshRetry = defineFeature({
   name: 'refresh_retry',
   config: refreshRetryShape,

@@ -12,7 +12,7 @@ import type { RefreshRules, SecondUses } from '../../grants/second-uses.ts';
 export interface RefreshRetriesOptions {
   readonly store: RefreshTokenRecords;
   readonly audit: Audit;
-  /** Null where tokens are bound to nothing. */
+  /** Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -20,20 +20,24 @@ export interface RefreshRetriesOptions {
   readonly window: number;
 }
 
-/** What is sealed. The ID token is not: it is signed anew, with what the person and their permissions are then. */
+/**
+ * The encrypted content. It has no ID token: that is signed again, with the person's current data
+ * and permissions.
+ */
 interface Sealed {
   readonly access: string;
   readonly refresh: string;
   readonly scopes: readonly string[];
   /** Of the access token, milliseconds since 1970. */
   readonly expiresAt: number;
-  /** Of the key that the access token is bound to; left out when it is bound to none. */
+  /** The key of the access token; left out if it is not bound. */
   readonly thumbprint?: string;
 }
 
 /**
- * Answers the last use of a refresh token again, with the same tokens, for some seconds and until its successor is used (decision 37).
- * The store keeps that answer, and only the token opens it.
+ * Repeats the answer to the last use of a refresh token, with the same tokens, for some seconds and
+ * until its successor is used (decision 37). The store keeps that answer, and only the token
+ * decrypts it.
  */
 export class RefreshRetries implements SecondUses {
   readonly #options: RefreshRetriesOptions;
@@ -65,7 +69,8 @@ export class RefreshRetries implements SecondUses {
     const { access, refresh, scopes, expiresAt } = sealed;
     this.#rules.requireSame(client, form, token, scopes);
     if ((sealed.thumbprint ?? null) !== thumbprint) {
-      // A public client has nothing but the token: one of two who used it at once, with different keys, stole it.
+      // A public client has only the token: if two used it at once with different keys, one of them
+      // stole it.
       if (client.public) return null;
       throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
     }
@@ -83,7 +88,10 @@ export class RefreshRetries implements SecondUses {
     return answer;
   }
 
-  /** What the token's use was answered with, while that is the last word: in time, and its refresh token is the one in use. */
+  /**
+   * The answer to the token's use, while it is still current: in time, and its refresh token is the
+   * current one.
+   */
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const { clock, window } = this.#options;
     const now = clock();
@@ -95,12 +103,15 @@ export class RefreshRetries implements SecondUses {
   }
 }
 
-/** The key is in the token alone: of that, the store has only a hash. */
+/** The key is only in the token: the store has just a hash of the token. */
 function keyOf(presented: string): Uint8Array {
   return derivedKey(presented, 'portico/refresh-answer');
 }
 
-/** What a sealed answer is bound to: moved to another row, or kept from an earlier use, it does not open. */
+/**
+ * Binds an encrypted answer to its row and use: in another row, or from an earlier use, it cannot
+ * be decrypted.
+ */
 function aboutOf({ family }: RefreshToken, generation: number, usedAt: number): string {
   return JSON.stringify([family.id, generation, family.clientId, usedAt]);
 }

@@ -17,7 +17,8 @@ export const initialSchema: Migration = {
 function tables({ types }: SchemaConnection): readonly string[] {
   const { identifier, text, time, flag, tableOptions } = types;
   return [
-    // `jwks_uri`, `token_endpoint_auth_method` and `token_endpoint_auth_signing_alg` are null for a client without keys.
+    // `jwks_uri`, `token_endpoint_auth_method` and `token_endpoint_auth_signing_alg` are null for a
+    // client without keys.
     `CREATE TABLE oauth_clients (
       client_id ${identifier} NOT NULL PRIMARY KEY,
       name ${text} NOT NULL,

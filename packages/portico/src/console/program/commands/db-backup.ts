@@ -4,7 +4,9 @@ import path from 'node:path';
 import { dialectOf } from '@portico/sql';
 import type { AddCommands, ConsoleContext } from '../../../application/contracts.ts';
 
-/** `db:backup <file>`: a copy of a SQLite database as it is at one moment, also while processes write to it. */
+/**
+ * `db:backup <file>`: a copy of a SQLite database at one moment, even while processes write to it.
+ */
 export const addDbBackup: AddCommands = (program, context) => {
   program
     .command('db:backup')
@@ -34,7 +36,10 @@ export const addDbBackup: AddCommands = (program, context) => {
     });
 };
 
-/** An empty file for its owner alone, which SQLite takes as it is. One that is there is another copy's, which may be on its way. */
+/**
+ * Creates an empty file for its owner only, which SQLite then fills. An existing file may be
+ * another copy in progress.
+ */
 async function makeOwn(context: ConsoleContext, target: string, named: string): Promise<void> {
   const folder = path.dirname(target);
   if (!existsSync(folder)) context.fail(`There is no folder ${folder}`);
@@ -49,7 +54,7 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
   }
 }
 
-/** The engine does not wait until what it writes is on the disk. */
+/** The engine does not wait until its writes are on disk. */
 async function copy(context: ConsoleContext, write: () => Promise<unknown>, target: string): Promise<void> {
   await context.progress('Copying the database', write);
   await toDisk(target);

@@ -1,7 +1,10 @@
 import { Argument } from 'commander';
 import type { AddCommands } from '../../../application/contracts.ts';
 
-/** `db:migrate up`, also with `--print`, and `db:migrate status`, over every migration of the application and its plugins. */
+/**
+ * `db:migrate up`, also with `--print`, and `db:migrate status`, for every migration of the
+ * application and its plugins.
+ */
 export const addDbMigrate: AddCommands = (program, context) => {
   program
     .command('db:migrate')
