@@ -208,7 +208,7 @@ describe('what such a host leaves out:', () => {
     ['loginUrl', { loginUrl: 'login' }],
     ['signOut', { signOut: '//elsewhere.example/logout' }],
     ['signOut', { signOut: '/\\elsewhere.example' }],
-  ])('a %s that is no path of this host is an error at the start: %j', async (member, more) => {
+  ])('a %s that is not a path of this host is an error at the start: %j', async (member, more) => {
     await expect(start(more)).rejects.toThrow(`Host.${member} is '`);
   });
 });

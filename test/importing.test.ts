@@ -161,7 +161,7 @@ describe('oauth:client:import', () => {
     const records = [record(), record({ redirect_uris: 7 }), hashed(`md5:${'0'.repeat(32)}`)];
     const { code, stdout, stderr } = await run('oauth:client:import', await fileOf(records));
     expect(code).toBe(1);
-    expect(stdout).toContain(`${idOf(records[1] ?? {})}  refused: redirect_uris is no list of texts`);
+    expect(stdout).toContain(`${idOf(records[1] ?? {})}  refused: redirect_uris is not a list of texts`);
     expect(stderr).toBe('2 of 3 applications are refused; nothing was written\n');
     expect(`${stdout}${stderr}`).not.toContain(SECRET);
     expect(`${stdout}${stderr}`).not.toContain('0'.repeat(32));

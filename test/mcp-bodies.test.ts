@@ -176,7 +176,7 @@ test('a batch of more than a hundred is refused for its size, whatever it contai
     text: '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request: Batch must not exceed 100 messages"},"id":null}',
   });
   expect(await batch(5000, () => '{}')).toEqual(tooLarge);
-  expect((await batch(100, () => '{}')).text).toContain('The body is no request of JSON-RPC 2.0.');
+  expect((await batch(100, () => '{}')).text).toContain('The body is not a JSON-RPC 2.0 request.');
 });
 
 // @shows MCP-8.15

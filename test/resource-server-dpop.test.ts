@@ -394,9 +394,11 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
     ],
     proof_type: [sending('its typ is not dpop+jwt', () => proof({}, { typ: 'JWT' }))],
     proof_algorithm: [sending('its alg is none that is taken here', () => proof({}, { alg: 'none' }))],
-    proof_jti: [sending('its jti is missing, or no text of at most 255 characters', () => proof({ jti: 7 }))],
+    proof_jti: [
+      sending('its jti is missing, or not a text of at most 255 characters', () => proof({ jti: 7 })),
+    ],
     proof_nonce: [
-      sending('its nonce is missing, or no text of at most 255 characters', () => proof({ nonce: '' })),
+      sending('its nonce is missing, or not a text of at most 255 characters', () => proof({ nonce: '' })),
     ],
     proof_method: [
       sending('its htm is another method', () => proof({ htm: 'POST' })),
@@ -405,7 +407,9 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
     proof_url: [
       sending('its htu is another URL', () => proof({ htu: `${url}/` })),
       sending('its htu is no URL', () => proof({ htu: '/notes' })),
-      sending('its htu is missing, or no text of at most 2048 characters', () => proof({ htu: undefined })),
+      sending('its htu is missing, or not a text of at most 2048 characters', () =>
+        proof({ htu: undefined }),
+      ),
     ],
     proof_without_time: [sending('its iat is missing, or no time', () => proof({ iat: undefined }))],
     proof_from_the_future: [sending('its iat is in the future', () => proof({ iat: now() + 3600 }))],

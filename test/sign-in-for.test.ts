@@ -293,7 +293,7 @@ describe('a sign-in page of the application itself', () => {
       /^portico_sign_in%2Fid=\d+\.[\w-]+; Path=\/id\/sign-in; HttpOnly; SameSite=Lax; Max-Age=600$/,
     );
     await expect(serverOf({ tellsWhoWaits: false }).waitingFor({ headers: {} }, '/')).rejects.toThrow(
-      'give the host tellsWhoWaits: true',
+      'waitingFor() needs tellsWhoWaits: true in the host',
     );
   });
 

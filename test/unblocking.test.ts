@@ -94,7 +94,7 @@ describe('oauth:client:unblock', () => {
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout:
-        `The URL ${id} is no longer blocked: its document is read again, and everybody is asked anew. ` +
+        `The URL ${id} is no longer blocked: its document is read again, and everyone is asked again. ` +
         'Nothing that it had been given before lives again.\n',
     });
     // Its document has not been read since: it may do nothing.

@@ -132,7 +132,7 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
     return visits.recall(getCookie(context, COOKIE));
   }
 
-  /** Leaving and coming back each start a visit anew, so that an id that was planted in a browser leads to nothing. */
+  /** Leaving and coming back each start a new visit, so that an id that was planted in a browser leads to nothing. */
   function startVisit(context: Context, first: Partial<Visit>): void {
     visits.forget(getCookie(context, COOKIE));
     setCookie(context, COOKIE, visits.start(first), {

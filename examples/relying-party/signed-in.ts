@@ -47,7 +47,7 @@ export function signedInPage(shown: SignedIn): Html {
       </section>
       <section aria-labelledby="answers">
         <h2 id="answers">What the portal answers now</h2>
-        <p class="soft">Asked anew each time that this page is loaded, with the same access token.</p>
+        <p class="soft">Asked again each time this page is loaded, with the same access token.</p>
         ${answers(shown)}
       </section>
       <section aria-labelledby="next">

@@ -43,7 +43,7 @@ function inOrder(own: readonly string[]): readonly Key[] {
   return own.flatMap((name) => keys.filter(({ key }) => groupOf(key) === name));
 }
 
-/** The longest name of a group that the key is, or lies below; the group of the empty name has the rest. */
+/** The longest name of a group that the key has, or is below; the group with the empty name has the rest. */
 function groupOf(key: string): string {
   const names = GROUPS.flatMap(({ keys: own }) => own).filter((name) => isAtOrBelow(key, name));
   return names.reduce((longest, name) => (name.length > longest.length ? name : longest), '');

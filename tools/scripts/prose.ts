@@ -20,6 +20,8 @@ const WORDS: Readonly<Record<string, string>> = {
   'is none': 'say what it is: is not valid, does not exist',
   'of its own': 'its own, separate',
   mend: 'fix',
+  lies: 'is',
+  anew: 'again',
 };
 
 const FORBIDDEN = new RegExp(String.raw`\b(${Object.keys(WORDS).join('|')})\b`, 'gi');

@@ -114,7 +114,7 @@ function browserOf<Context>(
 function requirePath(member: string, given: unknown): void {
   if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;
   throw new Error(
-    `Host.${member} is '${given}', which is no path of this host: begin it with one slash, or answer it with a function`,
+    `Host.${member} is '${given}', which is not a path of this host: begin it with one slash, or answer it with a function`,
   );
 }
 

@@ -7,7 +7,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** Keys that sign what is fuzzed; made anew for each thread, so that none is kept. */
+/** Keys that sign fuzzed input; new ones for each thread, so that none is stored. */
 export interface SigningKeys {
   /** By name: `ec`, `rsa`, `ed`. */
   readonly jwks: Readonly<Record<string, JsonWebKey>>;

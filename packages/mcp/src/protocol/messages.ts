@@ -129,7 +129,7 @@ function batchRefusal(batch: readonly unknown[], headers: Headers): Response | n
   return protocolRefusal(`Invalid Request: Batch must not exceed ${LARGEST_BATCH} messages`, -32_600);
 }
 
-const NO_REQUEST = 'The body is no request of JSON-RPC 2.0.';
+const NO_REQUEST = 'The body is not a JSON-RPC 2.0 request.';
 const SAME_ID = 'Two requests of a batch have the same id.';
 
 function invalid(problem: string): Read {

@@ -103,7 +103,7 @@ function visit(schema: unknown, path: readonly string[] | null, found: RepeatedA
 function repeatedArgument(schema: JsonSchema, path: readonly string[] | null): RepeatedArgument {
   const name = schema[KEYWORD];
   if (typeof name !== 'string' || !FIELD_NAME.test(name)) {
-    throw new Error(`has an ${KEYWORD} that is no name of a header field`);
+    throw new Error(`has an ${KEYWORD} that is not a header field name`);
   }
   if (path === null || path.length === 0 || !TYPES.includes(schema['type'])) {
     throw new Error(`has an ${KEYWORD} on what is no text, integer or boolean at one place: ${name}`);

@@ -57,7 +57,7 @@ export function readMetadata(body: unknown, headers: Headers, versions: OfferedV
   }
   if (isJSONRPCNotification(body)) return readNotification(body, version, versions);
   if (!isJSONRPCRequest(body)) {
-    return refused(400, body, INVALID_REQUEST, 'The body is no request of JSON-RPC 2.0.');
+    return refused(400, body, INVALID_REQUEST, 'The body is not a JSON-RPC 2.0 request.');
   }
   return readRequest(body, headers, versions);
 }

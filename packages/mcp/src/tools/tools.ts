@@ -164,7 +164,7 @@ function compileSchema(
   try {
     // An extension of Ajv and not JSON Schema. Its validation returns a promise, which would count
     // as valid.
-    if ('$async' in schema) throw new Error('$async is no keyword of JSON Schema');
+    if ('$async' in schema) throw new Error('$async is not a JSON Schema keyword');
     const validate = new AjvJsonSchemaValidator().getValidator({ ...schema });
     return (value) => {
       const result = validate(value);

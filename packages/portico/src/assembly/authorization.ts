@@ -153,7 +153,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
     consent: (request) => endpoint.post(request),
     async waitingFor(request, returnTo) {
       if (host.tellsWhoWaits) return notes.find(request, returnTo);
-      throw new Error('Nothing is known of the sign-in: give the host tellsWhoWaits: true');
+      throw new Error('waitingFor() needs tellsWhoWaits: true in the host');
     },
     documents,
     checks,

@@ -241,7 +241,7 @@ describe('A document that was fetched', () => {
     for (let number = 0; number < 100; number += 1) await find(number);
     expect(web.asked).toHaveLength(100);
     at(600_000);
-    // Fetched anew, it is the latest, and now the next one is the first.
+    // Fetched again, it is the latest, and now the next one is the first.
     await find(0);
     await find(100);
     for (const number of [0, 2, 99, 100, 1]) await find(number);

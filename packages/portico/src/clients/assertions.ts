@@ -117,7 +117,7 @@ function kidOf({ kid }: JsonObject): string | null {
 
 function requireJti({ jti }: JsonObject): string {
   if (typeof jti === 'string' && jti.length > 0 && jti.length <= LONGEST_JTI) return jti;
-  throw new JwsError(`its jti is missing, or no text of at most ${LONGEST_JTI} characters`);
+  throw new JwsError(`its jti is missing, or not a text of at most ${LONGEST_JTI} characters`);
 }
 
 /** When it expires, in whole seconds: what says more than is accepted is good for less. `now` is in seconds, too. */

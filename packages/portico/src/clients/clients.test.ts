@@ -686,7 +686,7 @@ describe('changing a client', () => {
       ],
       [
         itself,
-        'This client registered itself, and may say anew what it is whenever it wants (RFC 7592), so a change would not last; oauth:client:revoke ends it',
+        'This client registered itself, and can replace its own metadata at any time (RFC 7592), so a change would not last; oauth:client:revoke ends it',
       ],
       [revoked, 'The client was revoked before'],
       ['nobody', 'No client has this id; see oauth:client:list'],

@@ -88,7 +88,7 @@ describe('the keys that a client publishes', () => {
 
   // @shows AS-23.9
   test('have each error reported to their owner once', () => {
-    const none = expect.stringContaining('no set of at most 50 keys') as string;
+    const none = expect.stringContaining('not a set of at most 50 keys') as string;
     for (const value of NO_SETS) expect(keySetProblems(value, null)).toEqual([none]);
     expect(keySetProblems({ keys: [EC, OTHER] }, null)).toEqual([]);
     expect(keySetProblems({ keys: [EC] }, 'ES256')).toEqual([]);

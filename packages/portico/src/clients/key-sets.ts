@@ -97,7 +97,7 @@ export function sortKeySet(
  */
 export function keySetProblems(value: unknown, algorithm: string | null): readonly string[] {
   const sorted = sortKeySet(value);
-  if (sorted === null) return [`they are no set of at most ${MOST_PUBLISHED} keys (RFC 7517)`];
+  if (sorted === null) return [`they are not a set of at most ${MOST_PUBLISHED} keys (RFC 7517)`];
   const { usable, wrong } = sorted;
   const signs = ({ algorithms }: PublicKey) =>
     algorithm === null || algorithms.some((each) => each === algorithm);

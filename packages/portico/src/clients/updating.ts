@@ -150,7 +150,7 @@ function requireOperators({ registeredBy }: Client): void {
   }
   if (registeredBy === 'registration') {
     throw new RegistrationError(
-      'This client registered itself, and may say anew what it is whenever it wants (RFC 7592), so a change would not last; ' +
+      'This client registered itself, and can replace its own metadata at any time (RFC 7592), so a change would not last; ' +
         'oauth:client:revoke ends it',
     );
   }

@@ -15,7 +15,7 @@ async function judge(server: Subject['server'], having: readonly Client[]): Prom
   if (server.config.private_key_jwt !== true) {
     return failing(
       `oauth_server:private_key_jwt is off, so nothing lets in ${having.map(({ id }) => id).join(', ')}`,
-      'set it to true; or revoke them (npx portico oauth:client:revoke) and register them anew, with a secret',
+      'set it to true; or revoke them (npx portico oauth:client:revoke) and register them again, with a secret',
     );
   }
   const kept = having.filter(({ keys }) => keys?.jwksUri === null);

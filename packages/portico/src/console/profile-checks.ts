@@ -30,7 +30,7 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
     return [
       (own === undefined ? warning : failing)(
         `clients that are given nothing: ${told.join('; ')}`,
-        `switch on what is missing, or register them anew (oauth:client:create --profile ${name})`,
+        `switch on what is missing, or register them again (oauth:client:create --profile ${name})`,
       ),
     ];
   }

@@ -193,7 +193,7 @@ export async function examineClients({ application, server }: Subject): Promise<
   if (unknown.length > 0) {
     return warning(
       `scopes that the server does not offer any more: ${unknown.join(', ')}`,
-      'offer them again in oauth_server:scopes, or register the client anew',
+      'offer them again in oauth_server:scopes, or register the client again',
     );
   }
   if (count > 0) return ok(`${count} registered`);

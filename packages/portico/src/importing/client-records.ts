@@ -196,7 +196,7 @@ function requireLastingSecret(fields: Fields, now: number, changes: string[]): v
   const until = fields.get('client_secret_expires_at');
   if (until === undefined) return;
   if (typeof until !== 'number')
-    throw new RegistrationError('client_secret_expires_at is no number of seconds');
+    throw new RegistrationError('client_secret_expires_at is not a number of seconds');
   if (until * 1000 <= now) throw new RegistrationError('its secret has expired (client_secret_expires_at)');
   changes.push('client_secret_expires_at is left out: here a secret is good until it is replaced');
 }
@@ -241,7 +241,7 @@ function list(fields: Fields, name: string): readonly string[] | null {
   const read = isText && value.trimStart().startsWith('[') ? parsed(value) : value;
   if (typeof read === 'string') return wordsOf(read);
   if (Array.isArray(read) && read.every((each) => typeof each === 'string')) return read;
-  throw new RegistrationError(`${name} is no list of texts`);
+  throw new RegistrationError(`${name} is not a list of texts`);
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -66,7 +66,7 @@ export function readPublicKey(value: unknown): PublicKey | null {
   const algorithms = alg === undefined ? form.algorithms : form.algorithms.filter((each) => each === alg);
   if (algorithms.length === 0) return null;
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > LONGEST_KID)) {
-    throw new JwkError(`has a kid that is no text of at most ${LONGEST_KID} characters`);
+    throw new JwkError(`has a kid that is not a text of at most ${LONGEST_KID} characters`);
   }
   const publicMembers = Object.fromEntries(
     ['kty', ...form.members].map((name) => [name, memberOf(jwk, name)]),

@@ -134,14 +134,14 @@ describe('the name of a claim in a scope', () => {
   });
 
   test.each([
-    ['', /^is no name of a claim: /],
-    ['a b', /^is no name of a claim: /],
-    [' a', /^is no name of a claim: /],
-    ['a ', /^is no name of a claim: /],
-    ['é', /^is no name of a claim: /],
-    ['x'.repeat(256), /^is no name of a claim: /],
-    ['constructor', /^is no name of a claim$/],
-    ['hasOwnProperty', /^is no name of a claim$/],
+    ['', /^is not a claim name: /],
+    ['a b', /^is not a claim name: /],
+    [' a', /^is not a claim name: /],
+    ['a ', /^is not a claim name: /],
+    ['é', /^is not a claim name: /],
+    ['x'.repeat(256), /^is not a claim name: /],
+    ['constructor', /^is not a claim name$/],
+    ['hasOwnProperty', /^is not a claim name$/],
     ['sub', /^is a claim of the protocol/],
     ['SUB', /^is a claim of the protocol/],
     ['_claim_names', /^is a claim of the protocol/],

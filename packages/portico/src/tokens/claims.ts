@@ -45,8 +45,8 @@ const CLAIM_NAME = /^[\x21-\x7E]{1,255}$/;
 /** Why no scope may release a claim with this name, or null if one may. */
 export function claimNameProblem(name: string): string | null {
   if (!CLAIM_NAME.test(name))
-    return 'is no name of a claim: 1 to 255 printable ASCII characters without a space';
-  if (name in Object.prototype) return 'is no name of a claim';
+    return 'is not a claim name: 1 to 255 printable ASCII characters without a space';
+  if (name in Object.prototype) return 'is not a claim name';
   // Some JSON readers ignore the case of member names.
   return PROTOCOL_CLAIMS.has(name.toLowerCase())
     ? 'is a claim of the protocol, which the server alone says'

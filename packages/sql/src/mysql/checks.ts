@@ -62,7 +62,7 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   if (isOn(settings.text('read_only')) || isOn(settings.find('innodb_read_only'))) {
     return [
       failing(
-        'the server is read-only: whatever writes is answered 503, or missing elsewhere',
+        'the server is read-only: every write is answered 503, or missing elsewhere',
         'let database_url (DATABASE_URL) lead to the server that takes writes',
       ),
     ];

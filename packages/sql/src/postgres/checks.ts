@@ -71,7 +71,7 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   if (recovery[0]?.standby === 1) {
     return [
       failing(
-        'the connection leads to a standby, which may only be read: whatever writes is answered 503',
+        'the connection leads to a standby, which may only be read: every write is answered 503',
         'let database_url (DATABASE_URL) lead to the primary: an address that follows it, or several hosts',
       ),
     ];
@@ -79,7 +79,7 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   if (settings.text('transaction_read_only') === 'on') {
     return [
       failing(
-        'transactions are read-only here: whatever writes is answered 503',
+        'transactions are read-only here: every write is answered 503',
         'find where default_transaction_read_only is set (server, database or account: pg_db_role_setting), and take it back there, once this is the server to write to',
       ),
     ];

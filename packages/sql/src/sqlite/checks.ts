@@ -72,7 +72,7 @@ export function judgeFile(
         : null,
       free < LITTLE
         ? warning(
-            `${left} are free where ${file} is: when the disk is full, whatever writes is answered 503`,
+            `${left} are free where ${file} is: when the disk is full, every write is answered 503`,
             'make room, or move the file',
           )
         : null,

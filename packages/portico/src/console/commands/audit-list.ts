@@ -105,7 +105,7 @@ function noteEnd(
 ): void {
   if (next !== null) {
     const found =
-      count === 0 ? 'None fits of those that were looked at, and there are more.' : 'There are more.';
+      count === 0 ? 'None of the rows that were read match, and there are more.' : 'There are more.';
     return context.note(`${found} ${goOn(next)}`);
   }
   if (count > 0) return;

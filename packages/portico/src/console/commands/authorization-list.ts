@@ -48,7 +48,7 @@ export const addAuthorizationList: AddCommands = (program, context) => {
     });
 };
 
-const NONE_YET = 'None fits of those that were looked at, and there are more.';
+const NONE_YET = 'None of the rows that were read match, and there are more.';
 
 const HELP = `
 An authorization lives while neither it nor its application is revoked, and something of it has not expired. One page looks at five

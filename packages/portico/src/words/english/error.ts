@@ -12,7 +12,7 @@ export const ERROR = {
   'error.unavailable.title': 'Please try again in a moment',
   'error.unavailable.message': 'This site cannot answer now. Wait a little, then do the same again.',
   'error.refused.title': 'This was refused',
-  'error.refused.message': 'It cannot be done like this. Go back, load the page anew, and try once more.',
+  'error.refused.message': 'It cannot be done like this. Go back, reload the page, and try again.',
   'error.failed.title': 'Something went wrong here',
   'error.failed.message':
     'The fault is ours, and it was written down. If it happens again, tell us the request id below.',

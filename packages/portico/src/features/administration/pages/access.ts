@@ -125,7 +125,7 @@ function moreFilters(asked: Asked): Html {
       </details>`;
 }
 
-const NONE_YET = 'None fits of those that were looked at, and there are more.';
+const NONE_YET = 'None of the rows that were read match, and there are more.';
 
 const A_DAY = 86_400_000;
 

@@ -76,7 +76,7 @@ function dayIn({ query }: Asked, name: string): number | null {
 }
 
 function none({ parts }: Asked, next: string | null): string {
-  if (next !== null) return 'None fits of those that were looked at, and there are more.';
+  if (next !== null) return 'None of the rows that were read match, and there are more.';
   return parts.server.config.audit?.keep === true
     ? 'No event fits.'
     : 'No event is there: oauth_server:audit:keep is off, so none is kept.';

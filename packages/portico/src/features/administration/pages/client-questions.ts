@@ -48,8 +48,8 @@ export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question
         action: 'unblock',
         title: 'Unblock this URL?',
         says:
-          'It may be an application again, once its document has been read anew. Nothing that it was given before lives again, and everybody ' +
-          'is asked anew.',
+          'It may be an application again, once its document has been read again. Nothing that it was given before lives again, and ' +
+          'everyone is asked again.',
         button: 'Unblock it',
       }),
   ],

@@ -38,7 +38,7 @@ async function openRotations(server: AuthorizationServer, after: string | undefi
 export const rotations: Page = {
   async show({ parts: { server }, links, query }) {
     const { open, next } = await openRotations(server, query.get('after'));
-    const none = next === null ? 'None.' : 'None of those that were looked at, and there are more.';
+    const none = next === null ? 'None.' : 'None among the clients that were read, and there are more.';
     const rows = open.map(
       ({ each, until }) => markup`
         <li>
