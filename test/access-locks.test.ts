@@ -29,7 +29,10 @@ afterAll(() => portal.close());
 const subjectOf = async (tokens: Tokens) =>
   ((await (await callApi(portal, '/oauth/userinfo', tokens.access_token)).json()) as { sub: string }).sub;
 
-/** Two days ago. Its use is written down then between reading the person's subject and granting: there an answer can be held. */
+/**
+ * Two days ago. Its use is then recorded between the read of the person's subject and the grant: an
+ * answer can be held there.
+ */
 const USED = 'UPDATE oauth_clients SET used_at = ? WHERE client_id = ?';
 
 // @shows AS-31.8

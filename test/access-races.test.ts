@@ -17,7 +17,10 @@ import {
 import { SCALE } from './support/scale.ts';
 import { startTwoProcesses, type TwoProcesses } from './support/two-processes.ts';
 
-/** Two server processes on one database. In one an administrator ends what a person has allowed, in both the person's applications go on. */
+/**
+ * Two server processes on one database. An administrator ends in one what a person has allowed,
+ * while the person's applications continue in both.
+ */
 let both: TwoProcesses;
 let one: RunningPortal;
 let other: RunningPortal;
@@ -34,7 +37,10 @@ const tokensOf = async (response: Response): Promise<Tokens | null> => {
   return response.status === 200 ? ((await response.json()) as Tokens) : null;
 };
 
-/** Refreshes until it is refused; all tokens that it was given, and how many of the refreshes that began after the end it was given. */
+/**
+ * Refreshes until it is refused; returns all its tokens, and how many refreshes succeeded that
+ * began after the end.
+ */
 async function refreshOn(portal: RunningPortal, first: Tokens, hasEnded: () => boolean) {
   const given = [first];
   let afterwards = 0;
@@ -81,7 +87,7 @@ describe('access that a person granted and that ends during other work', () => {
           refreshOn(other, refreshing[1], () => ended),
         ];
         const exchanged = codes.map((code, index) => exchangeCode(index === 0 ? one : other, client, code));
-        // The end begins at once, after the first exchange, or once the person has answered.
+        // The end begins at once, after the first exchange, or after the person's answer.
         const answering = visitor.submit(page, { decision: 'allow' });
         await [null, exchanged[0], answering][round % 3];
         await (end === 'endAll' ? one.server.access.endAll() : one.server.access[end](person));

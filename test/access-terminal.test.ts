@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
-/** Runs the command on a pseudo terminal, and types this once it has asked. */
+/** Runs the command on a pseudo terminal, and types this after its question. */
 async function asked(id: string, answer: string): Promise<{ code: unknown; said: string }> {
   const { PATH = '', HOME = '' } = process.env;
   const bin = path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js');
@@ -46,7 +46,7 @@ test('on a terminal, erasing asks for confirmation and continues only after a ye
   const client = await registerClient(portal);
   const tokens = await obtainTokens(portal, client, ADA);
   const { id } = (await portal.server.access.list()).items[0]?.person ?? { id: '' };
-  // The last is the end of the input.
+  // The last one is the end of the input.
   for (const answer of ['no\r', '\u{4}']) {
     const { code, said } = await asked(id, answer);
     expect(said).toContain(`All that is kept of the person "accounts" "${id}" will be removed`);

@@ -20,7 +20,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** Twenty days ago, for the server: the console has the time of today. */
+/** Twenty days ago on the server; the console uses today's time. */
 const DAYS = 20;
 const DAY = 86_400;
 const ERASED = [
@@ -116,7 +116,7 @@ function rowOf(changes: Row): Row {
 
 const inserted = (id: string, changes: Row = {}) => insertedMany(1, () => ({ id, ...changes }));
 
-/** So many rows, some hundred with each statement. */
+/** This many rows, some hundred per statement. */
 async function insertedMany(count: number, changes: (index: number) => Row): Promise<void> {
   const rows = Array.from({ length: count }, (_, index) => rowOf(changes(index)));
   const columns = Object.keys(rows[0] ?? {});
@@ -243,7 +243,7 @@ describe('who holds access', () => {
     expect((await list('--unused-since', since)).items.map(({ id }) => id)).toEqual(['ffee', unknown, old]);
     const exactly = new Date(days(13)).toISOString();
     expect((await list('--unused-since', exactly)).items.map(({ id }) => id)).toEqual(['ffee', old]);
-    // Page by page it is the same.
+    // Page by page the result is the same.
     const pages: (string | undefined)[] = [];
     for (let after: string[] = []; ;) {
       const { items, next } = await list('--unused-since', '10d', '--limit', '1', ...after);
@@ -397,14 +397,14 @@ describe('a person who is revoked', () => {
 
     for (const each of [...tokens, refreshed]) expect(await livesFor(each)).toBe(false);
     expect((await exchangeCode(portal, notes, code)).status).toBe(400);
-    // Within refresh_retry_seconds, and with the token in use.
+    // Within refresh_retry_seconds, and with the current token.
     expect((await refresh(portal, notes, tokens[0].refresh_token)).status).toBe(400);
     expect((await refresh(portal, notes, refreshed.refresh_token)).status).toBe(400);
     expect((await refresh(portal, diary, tokens[1].refresh_token)).status).toBe(400);
     expect((await visitor.submit(page, { decision: 'allow' })).status).toBe(400);
     expect(await livesFor(grace)).toBe(true);
     expect((await list()).items).toHaveLength(1);
-    // They can allow applications again, and are the same to them.
+    // They can allow applications again, and keep their subject.
     const again = await obtainTokens(portal, notes, ADA);
     expect(await livesFor(again)).toBe(true);
   });

@@ -20,7 +20,7 @@ import { SCALE } from './support/scale.ts';
 /** Without a Chromium these tests are skipped; under CI test/browser.test.ts fails then. */
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Color schemes and widths; 640 is 1280 at a zoom of 200 %. */
+/** Color schemes and widths; 640 equals 1280 at a zoom of 200 %. */
 const LOOKS = [
   ['light', 320],
   ['dark', 1280],
@@ -28,14 +28,14 @@ const LOOKS = [
   ['dark', 320],
 ] as const;
 
-/** Twenty-five with those that are built in and the portal's own. */
+/** Twenty-five, including the built-in ones and the portal's own. */
 const MANY_SCOPES = Object.fromEntries(
   Array.from({ length: 20 }, (_, index) => [
     `team-${index}:read`,
     { label: `Read what team ${index} writes`, permission: 'notes:read' },
   ]),
 );
-/** A list, a list with filters, the facts of one, and a question. */
+/** A list, a list with filters, the details of one item, and a question. */
 const OF_EVERY_KIND =
   /\/(?:clients|clients\?ask=register|access|access\?q=ada|client\?id=[0-9a-f]+|person\?.*ask=.*)$/;
 const HOSTILE = ['<script>alert(1)</script>', 'دفتر الملاحظات', 'x'.repeat(100)];
@@ -137,7 +137,8 @@ describe("an administrator's pages in a real Chromium", () => {
     const port = await freePort();
     await new Promise<void>((resolve) => site.listen(port, '127.0.0.1', resolve));
     try {
-      // An IP address is another site than localhost; another port of localhost is another origin of the same.
+      // An IP address is another site than localhost; another port of localhost is another origin
+      // of the same.
       for (const host of ['127.0.0.1', 'localhost']) {
         await page.goto(`http://${host}:${port}/`);
         expect(await page.frameLocator('iframe').getByRole('heading').count()).toBe(0);
@@ -189,7 +190,7 @@ describe("an administrator's pages in a real Chromium", () => {
       const check = async (name: string, isAlike = false) => {
         const overflow = await look.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
         expect(overflow, `${name} scrolls sideways at ${width} pixels`).toBe(false);
-        // What is made of the same parts as another page is looked at in the long form.
+        // Pages made of the same parts are checked in the long form.
         if (isAlike && SCALE.administrationLooks === 1) return;
         await look.evaluate(axe);
         const violations = await look.evaluate(async () => {

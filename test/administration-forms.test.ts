@@ -21,9 +21,12 @@ import { createClock } from './support/clock.ts';
 import { REDIRECT_URI, codeRequest } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
-/** A host whose browsers keep one secret, whichever person is signed in: then only the form itself is bound to the person. */
+/**
+ * A host whose browsers keep one secret, whichever person is signed in: then only the form itself
+ * is bound to the person.
+ */
 
-/** What the framework of the host knows of the browser of a request. */
+/** What the host's framework knows about the browser of a request. */
 interface Browser {
   readonly person: PersonReference | null;
   readonly secret: string;
@@ -45,7 +48,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-forms-'));
   created = await createDatabase(folder);
   database = openOwnStore(created.url);
-  // No fsync: what a crash would lose is no matter here.
+  // No fsync: a crash does not matter here.
   await database.execute('PRAGMA synchronous = OFF');
   await migrate(database, oauthServerMigrations);
 });
@@ -105,7 +108,7 @@ const formAt = async ({ send }: ReturnType<typeof start>, id: string, ask = 'rev
   formDoing(await send(pageOf(id, ask), BROWSER), ask);
 
 describe("an administrator's form is bound", () => {
-  /** It does nothing, and the log says why; the same form still does what it is for. */
+  /** It does nothing, and the log says why; the same form still works for its own purpose. */
   async function expectGoodForNothingElse(
     browser: Browser,
     change: (form: PageForm) => PageForm = (form) => form,
@@ -264,7 +267,7 @@ describe('after another person signs in to the same browser', () => {
 describe('each form of the pages is accepted only as it was shown', () => {
   const GRACE: Browser = { ...BROWSER, person: { provider: 'staff', id: 'grace' } };
 
-  /** What an administrator has to do with, twice of each. */
+  /** The objects that an administrator manages, two of each. */
   async function prepare() {
     const process = start();
     const { server, send, register } = process;
@@ -282,7 +285,7 @@ describe('each form of the pages is accepted only as it was shown', () => {
   }
   type Prepared = Awaited<ReturnType<typeof prepare>>;
 
-  /** All that a form could change. */
+  /** Everything that a form could change. */
   const shown = async ({ server }: Prepared) => {
     const clients = await server.clients.list();
     const { items } = await server.access.list({}, { limit: 1000 });
@@ -305,9 +308,9 @@ describe('each form of the pages is accepted only as it was shown', () => {
   interface Row {
     readonly page: (prepared: Prepared) => string;
     readonly does: string;
-    /** A text in the form, where the page has several. */
+    /** A text in the form, if the page has several. */
     readonly about?: (prepared: Prepared) => string;
-    /** The same form for something else. */
+    /** The same form for another object. */
     readonly other?: (prepared: Prepared) => { action?: string; fields?: Record<string, string> };
   }
   const ROWS: Readonly<Record<string, Row>> = {

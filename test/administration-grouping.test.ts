@@ -4,11 +4,11 @@ import { PAGES, startAdministered, textOf } from './support/administration.ts';
 import { ADA, obtainTokens, registerClient, type RunningPortal } from './support/portal.ts';
 import type { Visitor } from './support/visitor.ts';
 
-/** What the page of who holds access makes of more than one page: a row for each person and application, once. */
+/** The page of access, with more than one page of rows: each person and application has one row. */
 
 let portal: RunningPortal;
 let ada: Visitor;
-/** What only the rows of this file have, and rows that the page can show. */
+/** Data that only this file's rows have, and rows that the page can show. */
 let template: Readonly<Record<string, unknown>>;
 
 beforeEach(async () => {
@@ -45,7 +45,7 @@ async function allowed(
   });
 }
 
-/** Each row of each page: the person, and how many authorizations it says. */
+/** Each row of each page: the person, and its number of authorizations. */
 async function pages(): Promise<readonly (readonly string[])[]> {
   const found: string[][] = [];
   for (let next: string | undefined = `${PAGES}/access`; next !== undefined;) {

@@ -12,7 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Starts an application, asks for its metadata, and says which files it read that have words of the pages in them. */
+/**
+ * Starts an application, requests its metadata, and returns the files it read that contain texts of
+ * pages.
+ */
 const SCRIPT = `
   import { registerHooks } from 'node:module';
   const read = [];

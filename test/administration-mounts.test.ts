@@ -76,7 +76,7 @@ test.each([
       redirectUris: ['https://one.example/cb', 'https://two.example/cb?a=1&b=2'],
     });
     expect((await visitor.get(`${pages}/doctor`)).status).toBe(200);
-    // People are found by name where the host can; otherwise the page says that it cannot.
+    // People are found by name if the host supports that; otherwise the page says that it cannot.
     const finds = server.host.findPeople !== null;
     const access = await textOf(await visitor.get(`${pages}/access`));
     expect(access).toContain(finds ? 'By name, e-mail address or id' : 'cannot find people by name');

@@ -34,7 +34,7 @@ let portal: RunningPortal;
 let client: TestClient;
 let ada: Visitor;
 
-/** Every page that opens without more in its address. */
+/** Every page that needs no parameters. */
 const OPEN_PAGES = [
   '',
   '/clients',
@@ -65,7 +65,7 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 beforeEach(async () => {
-  // What was refused in the test before is told in no event of this one.
+  // A refusal of the previous test is in no event of this one.
   clock.advance(61);
   client = await registerClient(portal, { name: 'Notebook' });
   await portal.grant(ADA, PERMISSION);
@@ -80,7 +80,10 @@ const pageOf = (id: string, ask = '') =>
   `${PAGES}/client?${new URLSearchParams({ id, ...(ask === '' ? {} : { ask }) })}`;
 const asClient = (secret: string) =>
   requestToken(portal, { id: client.id, secret }, { grant_type: 'authorization_code', code: 'none' });
-/** Whether the secret is this client's: the error for a wrong code is returned only to the client itself. */
+/**
+ * Whether the secret is this client's: the error for a wrong code is returned only to the client
+ * itself.
+ */
 const isSecret = async (secret: string) => (await asClient(secret)).status === 400;
 const shownSecret = async (page: Response) =>
   /<code class="secret">([^<]+)<\/code>/.exec(await page.clone().text())?.[1] ?? '';
@@ -606,7 +609,7 @@ describe('people', () => {
     // One by one on the page of the person.
     const one = /href="([^"]*person[^"]*client=[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect((await (await ada.get(one)).text()).match(/<li class="held">/g)).toHaveLength(3);
-    // A form that was shown before there was another ends none.
+    // A form that was shown before there was another authorization ends none.
     const stale = await formDoing(await ada.get(list), 'revoke-group');
     tokens.push(await obtainTokens(portal, client, ADA, { scope: 'openid' }));
     administered.events.length = 0;
@@ -694,7 +697,7 @@ describe('a form of an administrator', () => {
     ['rotate-secret', 'rotate-secret'],
   ] as const;
 
-  /** What came of it: nothing, one line with the reason, one event. */
+  /** The result: no change, one line with the reason, one event. */
   async function expectNothing(answer: Response, reason: string, line: string): Promise<void> {
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(await isSecret(client.secret)).toBe(true);
@@ -902,7 +905,7 @@ describe('repeated refusals', () => {
 });
 
 describe('the result of a form', () => {
-  /** The page with what was done, as the browser is sent there. */
+  /** The page that reports the result, where the browser is sent. */
   const done = async () =>
     locationOf(await doAt(ada, pageOf(client.id, 'update'), 'update', { name: 'Renamed' })).href;
 

@@ -21,7 +21,7 @@ import { createClock } from './support/clock.ts';
 import { CHALLENGE, REDIRECT_URI } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
-/** The metadata say what is switched on, in every combination, and the endpoints do it. */
+/** The metadata names what is switched on, in every combination, and the endpoints match it. */
 
 const ISSUER = 'https://host.example';
 const AUDIENCE = `${ISSUER}/api`;
@@ -33,7 +33,7 @@ const clock = createClock();
 let folder: string;
 let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: OwnStore;
-/** By what they authenticate by. */
+/** By authentication method. */
 let ids: Readonly<Record<'secret' | 'keys' | 'public' | 'api', string>>;
 let apiSecret: string;
 let secret: string;
@@ -95,7 +95,7 @@ type Metadata = Readonly<Record<string, unknown>>;
 type Form = Readonly<Record<string, string>>;
 type Asking = (at: string, init?: RequestInit) => Promise<Response>;
 
-/** A request that authenticates by this method; the client is the one that was registered for it. */
+/** A request with this authentication method; the client was registered for it. */
 function authenticated(
   method: string,
   form: Form,
@@ -143,7 +143,7 @@ const withProof = (init: ReturnType<typeof authenticated>, path: string, algorit
   return init;
 };
 
-/** What the endpoints do, by the names by which metadata say it. */
+/** What the endpoints do, under the names of the metadata. */
 async function done(ask: Asking): Promise<Metadata> {
   const token = (form: Form, method: string, algorithm?: Algorithm) =>
     ask(
@@ -200,7 +200,7 @@ async function done(ask: Asking): Promise<Metadata> {
 const leadsTo = (response: Response, place: string) =>
   (response.headers.get('location') ?? '').startsWith(place);
 
-/** Members that say nothing of a switch. */
+/** Members that do not depend on an option. */
 const FIXED = {
   issuer: ISSUER,
   authorization_endpoint: `${ISSUER}/oauth/authorize`,
@@ -276,7 +276,7 @@ test('the metadata lists exactly what is switched on, in every combination', asy
     expect(described['dpop_signing_alg_values_supported']).toEqual(
       found['dpop_signing_alg_values_supported'],
     );
-    // RFC 9728 section 2: said where proofs are taken at all.
+    // RFC 9728 section 2: present only if proofs are accepted.
     const required = config.dpop === 'require' || config.profile === 'fapi2';
     expect(described['dpop_bound_access_tokens_required']).toBe(
       required || config.dpop === 'accept' ? required : undefined,

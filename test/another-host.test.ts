@@ -22,7 +22,9 @@ import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
 import { REDIRECT_URI, VERIFIER, type Tokens, codeRequest } from './support/portal.ts';
 
-/** An application that uses nothing of the kit: its own store and hasher, and the contract of a host. */
+/**
+ * An application without anything of the kit: its own store and hasher, and the contract of a host.
+ */
 const ISSUER = 'https://host.example';
 const PERSON = { provider: 'staff', id: '7' };
 
@@ -45,14 +47,14 @@ let server: AuthorizationServer;
 let verifications = 0;
 let loads = 0;
 let someone: typeof PERSON | null = PERSON;
-/** Whose account the host answers; null for the one that was asked for. */
+/** The account that the host returns; null for the requested one. */
 let accountOf: typeof PERSON | null = null;
 let lastLoaded: typeof PERSON | null = null;
 /** For a host that never answers. */
 const HANGS = Symbol('hangs');
 let held: unknown = true;
 let active: unknown = true;
-/** What its hasher answers in place of whether a secret is right; null for that. */
+/** What its hasher returns instead of whether a secret is correct; null for the correct answer. */
 let verified: unknown = null;
 /** Awaited before a secret is hashed. */
 let meeting = async (): Promise<void> => {};
@@ -63,7 +65,7 @@ const logging = (level: string) => (message: string, context?: LogContext) => {
   logged.push({ level, text: exception instanceof Error ? `${message} ${exception.message}` : message });
 };
 
-/** Queries the store first, as a host does that keeps its people in the same database. */
+/** Queries the store first, like a host that keeps its people in the same database. */
 async function asked<T>(answer: T): Promise<T> {
   await database.execute('SELECT 1');
   return answer;
@@ -353,7 +355,10 @@ describe('the secret of the browser session', () => {
 describe('a host in JavaScript that returns neither true nor false', () => {
   const registration = { name: 'Reader', redirectUris: [REDIRECT_URI], scopes: ['notes:read'] };
 
-  /** What introspection says of a token of this person, while the work makes the host answer otherwise. */
+  /**
+   * The introspection of a token of this person, while the host answers differently during the
+   * work.
+   */
   async function introspectedWhile(answering: () => unknown): Promise<Readonly<Record<string, unknown>>> {
     const { client, secret } = await server.clients.create(registration);
     const api = await server.clients.create({ name: 'API', grants: ['introspection'] });
@@ -417,7 +422,10 @@ describe('a hasher in JavaScript that returns neither true nor false', () => {
 });
 
 describe('a person of the host', () => {
-  /** The `sub` that an application knows this person by, once they have allowed it; and who was asked for by its token. */
+  /**
+   * The `sub` of this person for an application that they have allowed; and the person for whom the
+   * host was asked with its token.
+   */
   async function meet(person: typeof PERSON) {
     someone = person;
     const registration = { name: 'App', redirectUris: [REDIRECT_URI], scopes: ['openid', 'notes:read'] };

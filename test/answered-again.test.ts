@@ -103,7 +103,7 @@ describe('the same answer sent again within code_ttl', () => {
     await expectNoTokens(first);
     await expectNoTokens(second);
     const tokens = await tokensFor(third);
-    // A replaced code was never used, so offering it is no replay.
+    // A replaced code was never used, so presenting it is not a replay.
     await expectNoTokens(first);
     expect(await statusWith(tokens)).toBe(200);
     expect(await eventsOfClient()).toEqual(['client_registered', 'consent_granted', 'tokens_issued']);
@@ -151,7 +151,7 @@ describe('the same answer sent again within code_ttl', () => {
     } finally {
       await portal.grant(ADA, EDIT);
     }
-    // What was refused stays so.
+    // A refusal stays a refusal.
     await expectRefused(await answer('deny'), ANSWERED);
     expect((await errorBroughtBack(await answer('allow')))[0]).toBe('access_denied');
   });
@@ -173,7 +173,7 @@ describe('another answer to an answered question shows a page and changes nothin
     await answer(decision);
     clock.advance(CODE_TTL - 1);
     const told = await broughtBack(await answer(decision));
-    // The second answer does not begin the time anew.
+    // The second answer does not restart the time.
     clock.advance(1);
     await expectRefused(await answer(decision), ANSWERED);
     if (decision === 'allow') await tokensFor(told.get('code') ?? '');

@@ -20,7 +20,7 @@ import { createDatabase, type TestDatabase } from './support/database.ts';
 import { ADA, callApi, obtainTokens, refresh, registerClient, startPortal } from './support/portal.ts';
 import { createTimer } from './support/timer.ts';
 
-/** Portico on the pool that the application has already. */
+/** Portico on the application's existing pool. */
 let folder: string;
 let store: TestDatabase;
 let pool: ApplicationPool;
@@ -28,7 +28,7 @@ let database: OpenedDatabase;
 
 const engine = inject('databaseServer')?.startsWith('postgres') === true ? 'postgres' : 'mysql';
 const isSqlite = inject('databaseServer') === undefined;
-/** What only a server's pool can do is declared there alone. */
+/** Tests for server pools are declared only there. */
 const ON_SERVERS = isSqlite ? [] : [engine];
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 beforeEach(async () => {
-  // One connection: code that takes a second one while it holds the first waits for ever.
+  // One connection: code that takes a second one while it holds the first would wait forever.
   pool = openApplicationPool(store.url, 1);
   database = pool.borrow();
   await database.execute('DELETE FROM things');
@@ -68,7 +68,7 @@ describe("the application's own pool", () => {
     expect(await all()).toEqual([thing(1)]);
     const { rows: sums } = await database.execute<{ total: unknown }>('SELECT SUM(at) AS total FROM things');
     expect(Number(sums[0]?.total)).toBe(7_000_000_000_000);
-    // Matched, and not changed.
+    // Matched, but not changed.
     const same = 'UPDATE things SET name = name WHERE id = 1';
     expect((await database.execute(same)).affected).toBe(1);
     await database.transaction(async (on) => {
@@ -256,7 +256,7 @@ describe.each(ON_SERVERS)("the application's own pool, closed while requests run
     const settled = Promise.allSettled(working);
     await working[0];
     await ended.end();
-    // A driver may leave those alone that wait for a connection.
+    // Some drivers leave waiting requests for a connection alone.
     let isSettled = false;
     void settled.then(() => (isSettled = true));
     await expect.poll(() => isSettled || timer.waiting() > 0).toBe(true);

@@ -35,7 +35,7 @@ const textOf = async (response: Response) =>
   (await response.text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 const opens = async (token: string) => (await callApi(portal, '/api/whoami', token)).status === 200;
 
-/** Presses the one button of an application. */
+/** Presses the only button of an application. */
 async function remove(visitor: Visitor, client: TestClient): Promise<Response> {
   const html = await (await visitor.get(PAGE)).text();
   const form = new RegExp(`name="client_id" value="${client.id}">\\s*<input[^>]*value="([^"]*)"`).exec(html);
@@ -173,7 +173,7 @@ describe('removing all applications', () => {
     const after = await textOf(await ada.get(`${PAGE}?removed=all`));
     expect(after).toContain('none of these applications can act for you any more. Signed in as');
     expect(after).toContain('No application has access.');
-    // A second time there is nothing to ask, and nothing to end.
+    // The second time there is no question, and nothing to end.
     expect(await textOf(await ada.get(`${PAGE}?remove=all`))).not.toContain('Remove the access of all');
   });
 

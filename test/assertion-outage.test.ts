@@ -19,10 +19,13 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** A store that is lost while it keeps that an assertion was used, or what the assertion's request came for. */
+/**
+ * A store that is lost while it records the use of an assertion, or the result of the assertion's
+ * request.
+ */
 const key = newKey('ES256');
 let opened: OpenedStore;
-/** Loses what is committed. */
+/** Loses commits. */
 let store: LossyStore;
 /** Loses the row of an assertion. */
 let rows: LosingStore;

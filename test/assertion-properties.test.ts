@@ -22,7 +22,7 @@ const clock = createClock();
 const keys = ALGORITHMS.map((algorithm) => newKey(algorithm));
 const strangers = keys.map(({ algorithm, kid }) => newKey(algorithm, kid));
 let portal: RunningPortal;
-/** For each key the client that signs with it. */
+/** The client that signs with each key. */
 let ids: readonly string[];
 
 beforeAll(async () => {
@@ -44,12 +44,12 @@ afterAll(() => portal.close());
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** An assertion before it is signed; what is doubled stands twice in the text. */
+/** An assertion before it is signed; doubled members occur twice in the text. */
 interface Draft {
   readonly header: Members;
   readonly claims: Members;
   readonly doubled: readonly string[];
-  /** Which of the two keys of this name signs, and what becomes of the text after that. */
+  /** Which of the two keys with this name signs, and what happens to the text afterwards. */
   readonly isStranger: boolean;
   readonly finish: (text: string, which: number) => string;
 }
@@ -73,7 +73,7 @@ const CLAIMS = ['iss', 'sub', 'aud', 'exp', 'jti'] as const;
 const required = fc.constantFrom(...CLAIMS);
 const anyClaim = fc.constantFrom(...CLAIMS, 'iat', 'nbf');
 
-/** What is neither a text, nor a time, nor a list of texts. */
+/** Values that are neither a text, nor a time, nor a list of texts. */
 const wrongType = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, {}, [], [[]], [null], { length: 1 }, '', -1),
   fc.double({ max: -1, noNaN: true }),
@@ -81,7 +81,7 @@ const wrongType = fc.oneof(
   fc.array(fc.oneof(fc.integer(), fc.constant(null), fc.dictionary(fc.string(), fc.integer()))),
 );
 
-/** As URLs go that a lenient comparison takes for ours. */
+/** URLs that a lenient comparison takes for ours. */
 const ELSEWHERE: readonly ((issuer: string) => unknown)[] = [
   (issuer) => `${issuer}/`,
   (issuer) => issuer.toUpperCase(),
@@ -136,7 +136,7 @@ const someFault: fc.Arbitrary<Fault> = fc.oneof(
     .map(([name, other]) => inClaims((claims) => ({ [name]: `${String(claims[name])}${other}` }))),
   fc.integer({ min: 256, max: 5000 }).map((length) => inClaims(() => ({ jti: 'a'.repeat(length) }))),
   fc.constant<Fault>((draft) => ({ ...draft, isStranger: true })),
-  // A stranger's key of 1 KB to 1 MB, in the one place from which it must not be taken.
+  // A stranger's key of 1 KB to 1 MB, in the one place from which it must not be read.
   fc.integer({ min: 1, max: 1024 }).map((size): Fault => (draft) => ({
     ...inHeader({ jwk: { ...strangers[0]?.jwk, n: 'A'.repeat(size * 1024) } })(draft),
     isStranger: true,
@@ -185,7 +185,7 @@ const someFault: fc.Arbitrary<Fault> = fc.oneof(
   fc
     .constantFrom('', 'AA', 'AAAA')
     .map((signature) => finished((text) => [...text.split('.').slice(0, 2), signature].join('.'))),
-  // As long as signatures are that other kinds of keys make.
+  // As long as the signatures of other kinds of keys.
   fc
     .uint8Array({ minLength: 1, maxLength: 1100 })
     .map((bytes) =>
@@ -203,7 +203,7 @@ const someFault: fc.Arbitrary<Fault> = fc.oneof(
   ),
 );
 
-/** The JSON of it, in which these members stand twice. */
+/** Its JSON, with these members repeated. */
 function textOf(members: Members, doubled: readonly string[]): string {
   const text = JSON.stringify(members);
   const twice = doubled.map((name) => `${JSON.stringify(name)}:${JSON.stringify(members[name] ?? 1)},`);
@@ -235,7 +235,7 @@ function ask(path: string, assertion: string, clientId?: string): Promise<Respon
 
 const fault = fc.oneof({ weight: 5, arbitrary: someFault }, { weight: 1, arbitrary: otherAudience });
 
-/** Mostly one: of two, each hides what becomes of the other. */
+/** Mostly one: with two, each hides the effect of the other. */
 const faults = fc.oneof(
   { weight: 3, arbitrary: fault.map((one) => [one]) },
   { weight: 1, arbitrary: fc.array(fault, { minLength: 2, maxLength: 3 }) },
@@ -312,7 +312,7 @@ test('times are checked to the minute of clock difference and the ten minutes th
   expect(outcomes).toEqual(new Set([true, false]));
 });
 
-/** The members that a key of each kind is read by. */
+/** The members that are read from a key of each kind. */
 const READ: Readonly<Record<string, readonly string[]>> = {
   RSA: ['n', 'e', 'kid'],
   EC: ['x', 'y', 'kid'],

@@ -17,8 +17,9 @@ import { ADA, signIn } from './support/portal.ts';
 import { createVisitor, isRedirect, locationOf } from './support/visitor.ts';
 
 /**
- * Codex, opencode and Gemini CLI as they are published, with the configuration of docs/connecting-assistants.md: from the address to a
- * tool. None of them needs an account for that, or a model.
+ * The published Codex, opencode and Gemini CLI, with the configuration of
+ * docs/connecting-assistants.md: from the address to a tool. None of them needs an account or a
+ * model for that.
  */
 
 /** In milliseconds: they are large, and are installed first. */
@@ -57,7 +58,9 @@ function start(command: readonly string[]): RunningHost {
   return started;
 }
 
-/** Ada signs in, allows what is asked, and comes back to the program; resolves to what it asked for. */
+/**
+ * Ada signs in, allows the request, and returns to the program; resolves to the requested scopes.
+ */
 async function allow(): Promise<URLSearchParams> {
   const url = await opener.opened();
   expect(url.searchParams.get('resource')).toBe(host.assistant.resource);

@@ -362,7 +362,7 @@ describe('assistant:doctor', () => {
     }
   }
 
-  /** What it finds where what the application answers at some paths comes changed. */
+  /** The findings if the application's answers at some paths are changed. */
   async function findingWhere(part: string, at: string, change: (right: Response) => Promise<Response>) {
     const assistant = await startAssistant();
     try {
@@ -588,7 +588,8 @@ describe('assistant:doctor', () => {
   });
 });
 
-// --- the listing ----------------------------------------------------------------------------------------------
+// --- the listing
+// ----------------------------------------------------------------------------------------------
 
 type Map = Record<string, unknown>;
 

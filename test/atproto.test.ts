@@ -11,7 +11,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DID, HANDLE, ORIGIN, startAtprotoHost, type AtprotoHost } from './support/atproto-host.ts';
 import { startDocumentHost, type DocumentHost } from './support/document-host.ts';
 
-/** The official client of the AT Protocol, whose profile of OAuth wants documents, PAR, and DPoP with nonces. */
+/**
+ * The official client of the AT Protocol, whose OAuth profile requires documents, PAR, and DPoP
+ * with nonces.
+ */
 
 let documents: DocumentHost;
 let host: AtprotoHost;
@@ -34,7 +37,7 @@ afterAll(async () => {
   await documents.close();
 });
 
-/** What the library is given to keep things in. */
+/** The library's stores. */
 function createStore<T>() {
   const kept = new Map<string, T>();
   return {
@@ -94,7 +97,7 @@ describe('@atproto/oauth-client-node', () => {
       const { client, sessions } = await createClient(method);
       const asked = host.answered.length;
       const session = await signedIn(client);
-      // Its first request is told the nonce, and sent again as it was.
+      // Its first request learns the nonce, and is repeated unchanged.
       expect(host.answered.slice(asked).filter((each) => each.includes('/oauth/par'))).toEqual([
         'POST /oauth/par 400',
         'POST /oauth/par 201',

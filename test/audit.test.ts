@@ -42,7 +42,7 @@ beforeEach(async () => {
 
 const log = () => readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
 const types = () => events.map(({ type }) => type);
-/** Without the client that asks by introspection. */
+/** Without the client that introspects. */
 const ofTokens = () => events.filter(({ type }) => type !== 'client_registered');
 const revoke = (token: string, { id, secret } = client, at = portal) =>
   fetch(`${at.url}/oauth/revoke`, {

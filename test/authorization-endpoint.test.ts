@@ -20,7 +20,10 @@ import { CHALLENGE, REDIRECT_URI } from './support/portal.ts';
 import { sendingBrowsers } from './support/sending-browser.ts';
 import { formOf } from './support/visitor.ts';
 
-/** What the authorization endpoint takes, and what becomes of a request that two tabs of a browser open at once. */
+/**
+ * What the authorization endpoint accepts, and what happens to a request that two tabs of a browser
+ * open at once.
+ */
 
 interface Browser {
   person: string | null;
@@ -28,7 +31,7 @@ interface Browser {
 }
 
 const ADA = 'ada';
-/** What reads a request that waits in the store, or was pushed. */
+/** Reads a request that waits in the store, or was pushed. */
 const READS_WAITING = 'SELECT parameters FROM oauth_waiting_requests';
 
 const clock = createClock();
@@ -37,9 +40,9 @@ let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: OwnStore;
 let server: ReturnType<typeof start>;
 let clientId: string;
-/** What was refused, as the log has it. */
+/** The refusal in the log. */
 let refusals: LogContext[] = [];
-/** Done once, before the server reads a request that waits. */
+/** Runs once, before the server reads a waiting request. */
 let meanwhile: (() => Promise<unknown>) | null = null;
 
 beforeAll(async () => {
@@ -60,7 +63,7 @@ beforeEach(() => {
   refusals = [];
 });
 
-/** On the one store, with its keys: also another one for the same browsers. */
+/** On the same store and keys: another server for the same browsers. */
 function start(
   mode = 'accept',
   more: Readonly<Record<string, unknown>> = {},
@@ -125,7 +128,7 @@ const parameters = (changes: Readonly<Record<string, string>> = {}) => ({
 const at = (query: Readonly<Record<string, string>>) => `/oauth/authorize?${new URLSearchParams(query)}`;
 const browserOf = (person: string | null): Browser => ({ person, jar: new Map() });
 
-/** Where the browser is sent with a request that its client has pushed. */
+/** Where the browser is sent with a pushed request. */
 async function pushed(changes: Readonly<Record<string, string>> = {}): Promise<string> {
   const sent = parameters(changes);
   const response = await server.send(browserOf(null), '/oauth/par', sent);
@@ -195,7 +198,7 @@ test('the link of a waiting pushed request leads back to it, also after the push
   clock.advance(61);
   const led = await server.send(browser, url);
   expect([led.status, led.headers.get('location')]).toEqual([303, back]);
-  // In a browser where it does not wait, it is as gone as it is.
+  // In a browser in which it does not wait, it does not exist.
   expect((await server.send(browserOf(null), url)).status).toBe(400);
   browser.person = ADA;
   expect(await codeOf(browser, await questionOf(await server.send(browser, back)))).not.toBeNull();
@@ -279,7 +282,7 @@ test('"Not you?" does not turn an ordinary request into a pushed one', async () 
   const page = await server.send(browser, '/oauth/authorize', { ...question, decision: 'switch' });
   const [, link = ''] = /href="(\/oauth\/authorize\?request_id=[\w-]{43})"/.exec(await page.text()) ?? [];
   const cookies = new Map(browser.jar);
-  // The server takes no others by now.
+  // The server accepts no others by now.
   const requiring = start('require');
   const refused = await requiring.send({ person: 'grace', jar: cookies }, link);
   expect(new URL(refused.headers.get('location') ?? 'x:').searchParams.get('error')).toBe('invalid_request');
@@ -308,7 +311,7 @@ describe('an error redirect that could lead to any site', () => {
 });
 
 describe('a request to the authorization endpoint', () => {
-  /** What the refusal says to the log. */
+  /** The detail of the refusal in the log. */
   async function refused(work: Promise<Response>): Promise<unknown> {
     refusals = [];
     expect((await work).status).toBe(400);
@@ -366,7 +369,7 @@ describe('a request to the authorization endpoint', () => {
       const type = refusal.headers.get('content-type')?.split(';')[0];
       expect([query, refusal.status, type]).toEqual([query, 400, 'text/html']);
     }
-    // A client may send a parameter of this name, which means nothing then.
+    // A client may send a parameter with this name, which then has no meaning.
     const other = await questionOf(await server.send(browser, at({ ...parameters(), request_id: id })));
     expect(other['request_id']).not.toBe(id);
   });

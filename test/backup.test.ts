@@ -27,7 +27,7 @@ import {
 import { freePort } from './support/free-port.ts';
 import { createVisitor } from './support/visitor.ts';
 
-/** The commands that stand in docs/backup.md. */
+/** The commands of docs/backup.md. */
 const COMMANDS = {
   sqlite: {
     backup: 'npx portico db:backup "$backup"',
@@ -88,7 +88,7 @@ async function run(command: string): Promise<void> {
   await promisify(execFile)('sh', ['-ec', command], { env });
 }
 
-/** Serves the restored database, with the signing keys of before, elsewhere. */
+/** Serves the restored database elsewhere, with the same signing keys. */
 async function serveRestored(): Promise<{ readonly at: RunningPortal; readonly process: RunningProcess }> {
   const storage = path.join(folder, 'storage');
   await cp(portal.server.config.key_path, path.join(storage, 'oauth', 'keys'), { recursive: true });
@@ -108,7 +108,7 @@ async function serveRestored(): Promise<{ readonly at: RunningPortal; readonly p
   return { at: { ...portal, url, env, signedIn }, process };
 }
 
-/** Clients that exchange, refresh and revoke until they are told to stop. */
+/** Clients that exchange, refresh and revoke until they are stopped. */
 function load(client: TestClient) {
   const state = { goesOn: true, answered: 0 };
   const hearing = new Set<() => void>();
@@ -191,7 +191,7 @@ describe('a backup taken under load and restored elsewhere', () => {
       expect(await Promise.all([idle, revokedBefore].map(isActive))).toEqual([true, false]);
       expect(await Promise.all(answeredLast.map(isActive))).toEqual([true, true]);
 
-      // What the page warns of.
+      // The page warns of this.
       expect(await isActive(revokedSince)).toBe(true);
       const stolen = await refresh(at, client, usedSince.refresh_token);
       const byCode = await exchangeCode(at, client, code);

@@ -16,7 +16,7 @@ import { SCALE } from './support/scale.ts';
 const typescript = (file: string) => () =>
   Promise.resolve([process.execPath, path.join(ROOT, 'test', 'clients', 'typescript', file)]);
 
-/** The official SDKs, the inspector and mcp-remote, as `test/clients/` has them. */
+/** The official SDKs, the inspector and mcp-remote, from `test/clients/`. */
 const PROGRAMS: readonly ClientProgram[] = [
   { name: 'TypeScript, @modelcontextprotocol/client 2.x', command: typescript('sdk-2.ts') },
   { name: 'TypeScript, @modelcontextprotocol/sdk 1.x', command: typescript('sdk-1.ts') },
@@ -46,7 +46,7 @@ describe('a client that knows only the address of the tools', () => {
   let home: string;
 
   beforeAll(async () => {
-    // What has to be built is built while others run.
+    // Programs that need a build are built while others run.
     for (const { command } of programs) command().catch(() => {});
     home = await mkdtemp(path.join(tmpdir(), 'portico-bare-url-'));
     host = await startBareHost();
@@ -70,7 +70,7 @@ describe('a client that knows only the address of the tools', () => {
       const callback = listens ? null : await startCallback(port);
       const context = await browser.newContext();
       const client = await startClient(program, args, await mkdtemp(path.join(home, 'home-')));
-      /** The client asks for this scope, among others or not, and Ada allows it. */
+      /** The client requests this scope, alone or with others, and Ada allows it. */
       async function allowed(scope: string) {
         const { authorize, ...otherwise } = await client.next();
         expect(otherwise).toEqual({});
@@ -91,27 +91,28 @@ describe('a client that knows only the address of the tools', () => {
         client.tell('call my_account');
         await answered('Ada Lovelace');
 
-        // Step-up: a tool whose scope was not asked for. What was granted before stays granted.
+        // Step-up: a tool whose scope was not requested. Earlier scopes stay granted.
         client.tell('call my_orders');
         await allowed('orders:read');
         await answered('soup');
         client.tell('call my_account');
         await answered('Ada Lovelace');
 
-        // Refresh: no question is asked again.
+        // Refresh: there is no new question.
         host.hour();
         client.tell('hour');
         expect(await client.next()).toEqual({ answer: '' });
         client.tell('call my_orders');
         await answered('soup');
 
-        // Revoked by the person: the next use says so, and begins again.
+        // Revoked by the person: the next use reports that, and starts again.
         await removeAll(context, host.assistant.url);
         client.tell('call my_account');
         await allowed('mcp:tools');
         await answered('Ada Lovelace');
 
-        // Its registration ended by the operator: no token of it is good for anything, and where it can it registers anew.
+        // Its registration was ended by the operator: none of its tokens works, and if possible it
+        // registers again.
         if (way !== 'dynamic registration') return;
         await host.endRegistrations();
         client.tell('call my_account');
@@ -129,7 +130,7 @@ describe('a client that knows only the address of the tools', () => {
   });
 });
 
-/** Signs Ada in, unless she is, and allows what is asked; resolves to where the browser came back to. */
+/** Signs Ada in if needed, and allows the request; resolves to the final URL of the browser. */
 async function allow(context: BrowserContext, url: URL, redirectUri: string): Promise<string> {
   const page = await context.newPage();
   try {
@@ -150,7 +151,7 @@ async function allow(context: BrowserContext, url: URL, redirectUri: string): Pr
   }
 }
 
-/** Ada takes back what she has allowed, on her page of applications. */
+/** Ada revokes what she has allowed, on her page of applications. */
 async function removeAll(context: BrowserContext, url: string): Promise<void> {
   const page = await context.newPage();
   await page.goto(`${url}/oauth/applications`);

@@ -30,7 +30,8 @@ import { waysOf } from './support/scale.ts';
 
 const BASE = '/auth';
 
-// --- with none ------------------------------------------------------------------------------------------------
+// --- with none
+// ------------------------------------------------------------------------------------------------
 
 /** As recorded before there were base paths. */
 const METADATA_OF_BEFORE =
@@ -81,7 +82,7 @@ test('without a base path, endpoints, metadata, redirects and cookies are unchan
     const shape = (cookie: string) => cookie.replace(/(?:_[\w-]{43})?=[^;]+/, '…');
     expect(asked.headers.getSetCookie().map(shape)).toEqual([
       '__Secure-portico_request…; Path=/oauth/authorize; HttpOnly; SameSite=Lax; Secure; Max-Age=600',
-      // For the sign-in page, which says who waits.
+      // For the sign-in page, which names the waiting application.
       '__Secure-portico_sign_in…; Path=/login; HttpOnly; SameSite=Lax; Secure; Max-Age=600',
     ]);
     const login = await ask('/login');
@@ -104,7 +105,8 @@ test('without a base path, endpoints, metadata, redirects and cookies are unchan
   }
 });
 
-// --- configuration --------------------------------------------------------------------------------------------
+// --- configuration
+// --------------------------------------------------------------------------------------------
 
 describe('a wrong base path', () => {
   const problemsOf = async (config: ConfigMap): Promise<readonly string[]> => {
@@ -239,7 +241,8 @@ describe('mounted below a path of the framework', () => {
   });
 });
 
-// --- the doctor -----------------------------------------------------------------------------------------------
+// --- the doctor
+// -----------------------------------------------------------------------------------------------
 
 describe('oauth:server:doctor --online', () => {
   const examined = async (

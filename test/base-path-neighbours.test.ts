@@ -40,7 +40,7 @@ class ServiceProvider extends client2.ClientCredentialsProvider {
 }
 
 describe('two installations on one origin, below /a and /b', () => {
-  /** The kit with tools; of the second the proxy takes the base path away. */
+  /** The kit with tools; for the second one the proxy removes the base path. */
   interface Tenant extends Here {
     readonly assistant: RunningAssistant;
     readonly client: Registered;
@@ -175,7 +175,7 @@ describe('two installations on one origin, below /a and /b', () => {
     const out = await visitor.post(`${proxy.url}/b/logout`, {});
     expect(out.status).toBe(403);
     const session = /portico_session%2Fb=([^;]+)/.exec(visitor.cookies())?.[1] ?? '';
-    // The session of one under the name that the other reads: it is looked up in the other's store.
+    // A session of one under the name that the other reads: it is looked up in the other's store.
     const thief = createVisitor(proxy.url);
     thief.accept(`portico_session%2Fa=${session}; Path=/`);
     const refused = await thief.get(`${proxy.url}/a/oauth/applications`);
@@ -295,7 +295,8 @@ describe('two installations on one origin, below /a and /b', () => {
     }
   });
 });
-// --- in a browser ---------------------------------------------------------------------------------------------
+// --- in a browser
+// ---------------------------------------------------------------------------------------------
 
 describeWith('chromium')('in a real Chromium', () => {
   // @shows AS-2.18, AS-6.21, HOST-2.4
@@ -347,7 +348,7 @@ describeWith('chromium')('in a real Chromium', () => {
         await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByRole('button', { name: 'Allow' }).waitFor();
       }
-      // Each still has its own session, so each takes its own answer.
+      // Each still has its own session, so each accepts its own answer.
       for (const { page } of tabs) {
         await page.getByRole('button', { name: 'Allow' }).click();
         await page.getByText('Back at the client').waitFor();

@@ -31,7 +31,7 @@ interface Stack {
   readonly name: string;
   /** A scope that the person holds. */
   readonly scope: string;
-  /** Whether the sign-in page is the kit's, which is below the base path, too. */
+  /** Whether the sign-in page is the kit's, which is below the base path too. */
   readonly kit: boolean;
   /** Whether the framework itself turns a path like /x/../y into /y before routing. */
   readonly normalises: boolean;
@@ -54,7 +54,7 @@ const KIT: Stack = {
   },
 };
 
-/** The kit, Express and bare Node in the short form; the others, too, in the long one. */
+/** The kit, Express and bare Node in the short form; all others in the long one. */
 const FIRST = ['portico/express', 'portico/node'];
 const STACKS: readonly Stack[] = [
   KIT,
@@ -80,7 +80,7 @@ const STACKS: readonly Stack[] = [
   ),
 ].slice(0, SCALE.basePathStacks);
 
-/** Sends a path as it is written, which `fetch` does not. */
+/** Sends a path unchanged, which `fetch` does not. */
 function sendRaw(port: number, path: string, form: string): Promise<{ status: number; body: string }> {
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Host: `localhost:${port}` };
   return new Promise((resolve, reject) => {
@@ -118,7 +118,7 @@ describe.each(STACKS)('$name', (stack) => {
       });
       const { port } = installation;
       proxy.leadBelow({ basePath: BASE, strips, port });
-      // The application's own sign-in page is not below the base path; of the kit everything is.
+      // The application's own sign-in page is not below the base path; with the kit everything is.
       if (!stack.kit) proxy.leadTo(port);
       client = await register(installation.server, [scope]);
       config = await discover(installation.server, client);
@@ -157,7 +157,7 @@ describe.each(STACKS)('$name', (stack) => {
       });
       await openid.tokenRevocation(config, refreshed.refresh_token ?? '');
       expect(await openid.tokenIntrospection(config, refreshed.access_token)).toEqual({ active: false });
-      // Signed in now: consent is shown at once, where its form is answered.
+      // Signed in now: consent is shown at once, at the URL where its form is answered.
       const again = await authorize(here(), visitor);
       expect(formOf(again.consent).action).toBe(`${BASE}/oauth/authorize`);
     });

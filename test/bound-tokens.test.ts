@@ -36,7 +36,7 @@ import { locationOf } from './support/visitor.ts';
 const NOTES = '/api/notes';
 const ON = { oauth_server: { dpop: 'accept' } } as const;
 
-/** Says who it takes a request for: by its session, and by its token. */
+/** Answers with the person of the request: by its session, and by its token. */
 const WHO: NonNullable<PortalOptions['routes']> = (application) => [
   {
     name: 'who',
@@ -223,7 +223,7 @@ describe('with DPoP on', () => {
     expect(other.headers.get('access-control-expose-headers')).toBe(null);
     expect((await callBound(off, '/oauth/userinfo', key, bound)).status).toBe(401);
     expect(await introspect(off, bound)).toEqual({ active: false });
-    // Another scheme has a session, as before.
+    // Another scheme still has a session.
     const visitor = await off.signedIn(ADA);
     const headers = { Cookie: visitor.cookies(), Authorization: 'DPoP x' };
     const post = await fetch(`${off.url}/login`, { method: 'POST', headers, body: new URLSearchParams() });
@@ -297,7 +297,9 @@ describe('with DPoP on', () => {
     }
   });
 
-  /** Frameworks whose middleware looks a token up before an endpoint, or another middleware, does. */
+  /**
+   * Frameworks whose middleware looks up a token before an endpoint, or another middleware, does.
+   */
   const TWICE: readonly (readonly [string, () => Promise<string>])[] = [
     [
       'Express',
@@ -374,13 +376,13 @@ describe('with DPoP on', () => {
       const headers = boundHeaders(key, 'GET', `${portal.url}${htu}`, bound);
       return (await fetch(`${url}/shop/v1/orders${query}`, { headers })).status;
     };
-    // A query does not count, also one that no URL in a proof could have.
+    // A query does not count, even one that no URL in a proof could have.
     for (const query of ['', '?', '?x=1', '?x=\\'])
       expect([query, await ask('/shop/v1/orders', query)]).toEqual([query, 200]);
     expect(await ask('/orders')).toBe(401);
   });
 
-  /** Applications whose routers go by the path as it was sent. */
+  /** Applications whose routers use the path as it was sent. */
   const LITERAL: readonly (readonly [string, () => RequestListener])[] = [
     [
       'Express',
@@ -481,7 +483,7 @@ test.each([
     const [outside, inside] = [`${portal.url}/auth`, portal.url];
     const issued = await send('POST', `${arrives}/oauth/token`, `${outside}/oauth/token`, null);
     const { access_token: bound = '' } = (await issued.json()) as Readonly<Record<string, string>>;
-    // The token stands for no person: 403 says that it was taken.
+    // The token belongs to no person: 403 shows that it was accepted.
     const userinfo = await send('GET', `${arrives}/oauth/userinfo`, `${outside}/oauth/userinfo`, bound);
     expect(userinfo.status).toBe(403);
     // The kit's own links to this route say the same.

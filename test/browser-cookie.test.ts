@@ -19,9 +19,15 @@ import { createClock } from './support/clock.ts';
 import { REDIRECT_URI, codeRequest } from './support/portal.ts';
 import { formOf } from './support/visitor.ts';
 
-/** A host that implements only the four required members: the browser's secret is in Portico's own cookie. */
+/**
+ * A host that implements only the four required members: the browser's secret is in Portico's own
+ * cookie.
+ */
 
-/** Who is signed in in a browser, as its framework knows: the session of the host is of no further concern. */
+/**
+ * Who is signed in in a browser, according to its framework: nothing else of the host's session
+ * matters.
+ */
 interface Browser {
   person: string | null;
   /** As a browser keeps them, by name. */

@@ -84,7 +84,7 @@ describe('in a real Chromium', () => {
     await on.getByRole('button', { name: 'Allow' }).waitFor();
   }
 
-  /** An authorization request whose redirect URI is no page of the relying party. */
+  /** An authorization request whose redirect URI is not a page of the relying party. */
   const parametersOf = (clientId: string, state: string) =>
     new URLSearchParams({
       client_id: clientId,
@@ -164,7 +164,7 @@ describe('in a real Chromium', () => {
     await arrive('Signed in with Portal');
     expect(await page.locator('main').innerText()).toContain('The notes API answers 200');
 
-    // The same, where the first answer took effect for sure.
+    // The same, if the first answer certainly took effect.
     await context.clearCookies();
     await askFor(ADA);
     const answers: number[] = [];
@@ -173,7 +173,7 @@ describe('in a real Chromium', () => {
       const response = await route.fetch({ maxRedirects: 0 });
       answers.push(response.status());
       taken.resolve();
-      // The browser has dropped the first by the time that the second is asked.
+      // The browser has dropped the first by the time the second is asked.
       if (answers.length > 1) await route.fulfill({ response });
     });
     const box = await page.getByRole('button', { name: 'Allow' }).boundingBox();
@@ -412,7 +412,7 @@ describe('in a real Chromium', () => {
       expect(await state()).toBe(hidden);
       await look.keyboard.press('Enter');
       expect(await state()).toBe(shown);
-      // Held back, so that the form is seen as it is sent.
+      // Held back, so that the form is visible while it is sent.
       const hold = () => addEventListener('submit', (event) => event.preventDefault(), { once: true });
       await look.evaluate(hold);
       await field.press('Enter');

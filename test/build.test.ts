@@ -38,7 +38,7 @@ async function build(): Promise<number | null> {
   return code;
 }
 
-/** Every file of what was built, from `packages`, with the moment of its last change, its inode and its size. */
+/** Every built file, from `packages`, with its modification time, inode and size. */
 async function built(): Promise<Readonly<Record<string, string>>> {
   const found = PACKAGES.map(async ({ folder: name }) => {
     const dist = path.join(name, 'dist');
@@ -98,7 +98,7 @@ describe('a build', { timeout: 240_000 }, () => {
       }
       await work;
     };
-    // What the server has not read yet changes in a way that it could not show.
+    // Files that the server has not read yet change in a way that it could not handle.
     const later = () => '<%= it.not.known.yet %>';
     await withSource(path.join('kit', 'src', 'views', 'login.eta'), later, async () => {
       await withSource(SHARED, addOne, async () => {
@@ -116,7 +116,7 @@ describe('a build', { timeout: 240_000 }, () => {
     expect(answers.pop()).toMatch(/^400 /);
     expect(answers.length).toBeGreaterThan(10);
     expect(answers.filter((answer) => !answer.startsWith('200 '))).toEqual([]);
-    // A process that starts now runs on the new one.
+    // A process that starts now runs the new build.
     const listed = await portico(['oauth:client:list'], {
       installed: { node: process.execPath, folder },
       cwd: path.join(folder, 'examples', 'portal'),

@@ -18,7 +18,7 @@ import { createVisitor, locationOf } from './support/visitor.ts';
 
 const run = promisify(execFile);
 
-/** Makes one file of `app.js` in the folder; returns what the bundler warns of. */
+/** Bundles `app.js` in the folder into one file; returns the bundler's warnings. */
 type Bundle = (folder: string, file: string) => Promise<readonly string[]>;
 
 const withRolldown: Bundle = async (folder, file) => {
@@ -50,7 +50,7 @@ const withEsbuild: Bundle = async (folder, file) => {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    // Express is CommonJS, which requires what Node has.
+    // Express is CommonJS, which requires Node's own modules.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
@@ -83,7 +83,7 @@ const withWebpack: Bundle = async (folder, file) => {
   const { errors, warnings } = stats.toJson();
   return (
     [...errors, ...warnings]
-      // It loads engines of views by their names.
+      // It loads view engines by name.
       .filter(({ moduleName = '' }) => !moduleName.includes('express/lib/view.js'))
       .map(({ message, moduleName }) => `${moduleName ?? ''}: ${message}`)
   );
@@ -98,7 +98,7 @@ const CHOSEN = BUNDLERS.slice(0, SCALE.bundlers);
 
 let folder: string;
 
-/** The application with Portico as `npm publish` would upload it, and of the drivers none. */
+/** The application with Portico as `npm publish` would upload it, and without drivers. */
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-bundlers-'));
   const source = path.join(ROOT, 'test', 'bundlers');
@@ -134,7 +134,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a bundle, in a folder where there is nothing else but views of the application's own. */
+/** Runs a bundle in a folder that contains only the application's own views. */
 async function start(file: string) {
   const directory = path.dirname(file);
   await cp(path.join(ROOT, 'test', 'bundlers', 'views'), path.join(directory, 'views'), { recursive: true });

@@ -9,7 +9,7 @@ import {
   type RunningPortal,
 } from './support/portal.ts';
 
-/** `oauth_server:challenge`: what `token()` refuses says how a token is obtained (decision 38). */
+/** `oauth_server:challenge`: a refusal of `token()` says how to get a token (decision 38). */
 let portal: RunningPortal;
 let documentUrl: string;
 

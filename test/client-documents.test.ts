@@ -21,7 +21,7 @@ import {
 } from './support/portal.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** A document that describes a client as this server wants one. */
+/** A document that describes a client as this server accepts it. */
 const DOCUMENT = {
   client_name: 'Assistant',
   redirect_uris: [REDIRECT_URI],
@@ -32,7 +32,7 @@ const DOCUMENT = {
 let host: DocumentHost;
 let portal: RunningPortal;
 let ada: Visitor;
-/** A server that offers a scope of services, and Ada there. */
+/** A server with a service scope, and Ada there. */
 let offering: RunningPortal;
 let adaThere: Visitor;
 const clock = createClock();
@@ -52,7 +52,7 @@ beforeAll(async () => {
   });
   adaThere = await offering.signedIn(ADA);
 });
-// The limits of a minute are another file's.
+// The limits of a minute belong to another file.
 afterEach(() => clock.advance(61));
 afterAll(async () => {
   for (const other of others) await other.close();
@@ -97,7 +97,7 @@ async function isKept(url: string): Promise<boolean> {
   return (await portal.server.clients.find(url)) !== null;
 }
 
-/** Expects a page that leads nowhere, and returns the reason that the log has. */
+/** Expects a page without a link, and returns the reason from the log. */
 async function expectRefused(response: Response, at = portal): Promise<string> {
   expect([response.status, response.headers.get('location')]).toEqual([400, null]);
   expect(await response.clone().text()).toContain('Unknown application');
@@ -106,7 +106,7 @@ async function expectRefused(response: Response, at = portal): Promise<string> {
   return log.split('\n').find((line) => line.includes(id)) ?? '';
 }
 
-/** A server on the same database, with this switch, and these scopes beside the portal's. */
+/** A server on the same database, with this option, and these scopes besides the portal's. */
 async function elsewhere(documents: unknown, scopes: object = {}): Promise<RunningPortal> {
   const other = await startPortal({
     clock: clock.now,
@@ -479,7 +479,8 @@ describe('an unused document', () => {
       for (const url of [shown, denied, allowed, blocked]) found.push(await isKept(url));
       return found;
     };
-    // The document is fresh for a day, and its client may be allowed until then; a row stays an hour longer than it has to.
+    // The document is fresh for a day, and its client may be allowed until then; a row stays an
+    // hour longer than needed.
     clock.advance(2 * 86_400);
     expect(await kept()).toEqual([true, true, true, true]);
     clock.advance(3700);
@@ -524,10 +525,11 @@ describe('after documents are switched off, every endpoint refuses them', () => 
     expect(await introspect(other, tokens.access_token)).toEqual({ active: false });
     // People can still end the access that they have granted.
     expect(await (await there.get('/oauth/applications')).text()).toContain('client.example');
-    // A page that was shown before cannot be answered here: the session is another one's, so the request itself is tried.
+    // A page that was shown before cannot be answered here: the session belongs to another server,
+    // so the request itself is tried.
     expect(asked(url)).toBe(requests);
 
-    // Nothing was changed: where they are taken, all goes on.
+    // Nothing was changed: where documents are accepted, everything continues.
     expect((await ada.submit(consent, { decision: 'allow' })).status).toBe(303);
     expect((await exchange(url, code)).status).toBe(200);
     expect((await refreshWith(url, tokens)).status).toBe(200);

@@ -15,7 +15,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** Where the keys of clients come from: what they publish, what their documents say, and what they register themselves. */
+/** The sources of clients' keys: published keys, documents, and registrations. */
 
 const SCOPES = { 'mcp:service': { label: 'Discover', permission: 'notes:read' } };
 const clock = createClock();
@@ -35,8 +35,8 @@ beforeAll(async () => {
   host = await startDocumentHost();
   portal = await startPortal({ clock: clock.now, outbound: host.outbound, config: config('open') });
 });
-// The limits of a minute are another test's. Those that fetch documents begin with it: what calls them again, as `npm run mutation` does,
-// does nothing in between.
+// The limits of a minute belong to another test. Tests that fetch documents begin with this, so
+// that a tool that runs tests again, such as `npm run mutation`, does nothing in between.
 afterEach(() => clock.advance(901));
 afterAll(async () => {
   await portal.close();
@@ -104,7 +104,7 @@ describe('keys that a client publishes at a URL', () => {
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('10');
     expect(await errorOf(response)).toBe('temporarily_unavailable');
-    // Not asked again at once, and then it is back.
+    // Not requested again at once, and then it is back.
     publishKeys(path, key);
     expect((await authenticate(id, key)).status).toBe(503);
     expect(asked(path)).toBe(2);
@@ -246,7 +246,7 @@ describe('a document', () => {
     const keysUrl = publishKeys(newPath('keys'), key);
     const url = host.publish(newPath('client'), {
       ...DOCUMENT,
-      // Also where it could do without.
+      // Even if it would not be needed.
       token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
       [where]: where === 'jwks' ? keySet(key) : keysUrl,
     });
@@ -264,7 +264,7 @@ describe('a document', () => {
     expect((await authenticate(url, key)).status).toBe(400);
   });
 
-  /** A document of this key, and what its client was given. */
+  /** A document with this key, and the tokens of its client. */
   async function authorized(key: ClientKey, headers: Readonly<Record<string, string>> = {}) {
     clock.advance(901);
     const path = newPath('client');
@@ -308,7 +308,7 @@ describe('a document', () => {
     });
     expect([await status(next), await status(old), await status(next)]).toEqual([200, 401, 200]);
     expect(await portal.server.clients.find(url)).toEqual(before);
-    // One of another algorithm than the document says now is refused.
+    // One with another algorithm than the document now names is refused.
     clock.advance(61);
     change({ token_endpoint_auth_signing_alg: 'ES256', jwks: keySet(old, next) });
     expect([await status(old), await status(next)]).toEqual([200, 401]);
@@ -330,7 +330,7 @@ describe('a document', () => {
     ] as const) {
       answer();
       clock.advance(at);
-      // A key that is fresh goes on for the rest of its hour.
+      // A fresh key works for the rest of its hour.
       expect(await status(next)).toBe(at < 3600 ? 200 : 503);
       clock.advance(11);
       const gone = await refreshWith(next);
@@ -421,7 +421,7 @@ describe('a document', () => {
     }
   });
 
-  /** Rows as that of this client, with other ids, and keys elsewhere. */
+  /** Rows like this client's, with other ids, and keys elsewhere. */
   async function copies(url: string, keysAt: readonly string[]): Promise<readonly string[]> {
     const { database } = portal.application;
     const { rows } = await database.execute<Readonly<Record<string, string | number | null>>>(
@@ -475,7 +475,7 @@ describe('a document', () => {
     );
     const vouchedFor = newPath('vouched-for');
     const service = await serviceAt(publishKeys(vouchedFor, key));
-    // 400: such a client does not act as itself, but it is let in.
+    // 400: such a client does not act as itself, but it is authenticated.
     const ask = async (id: string) => expect([200, 400]).toContain((await authenticate(id, key)).status);
     await ask(service);
     for (const stranger of strangers) await ask(stranger);
@@ -691,7 +691,7 @@ describe('the doctor', () => {
       }
       for (const { id } of await own.server.clients.list()) await own.server.clients.revoke(id);
       expect(await examined(own, true)).not.toHaveProperty('client keys');
-      // Keys that were good enough for an earlier release.
+      // Keys that an earlier release accepted.
       const { client: kept } = await own.server.clients.create({ ...service, jwks: keySet(newKey('ES256')) });
       await own.application.database.execute('UPDATE oauth_clients SET jwks = ? WHERE client_id = ?', [
         JSON.stringify(keySet(newKey('RS256', 'a', 1024))),

@@ -19,7 +19,9 @@ import { authlibClient, once, springClient } from './support/mcp/toolchains.ts';
 import { SCALE } from './support/scale.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** Clients that we did not write, with each way to authenticate, to prove possession, and to ask. */
+/**
+ * Third-party clients, with each way to authenticate, to prove possession, and to send a request.
+ */
 
 const SCOPE = 'openid profile notes:read';
 const METHODS: readonly Method[] = ['private_key_jwt', 'client_secret_basic', 'client_secret_post', 'none'];
@@ -91,7 +93,7 @@ async function registered(portal: RunningPortal, method: Method, dpop: boolean):
   return { id: client.id, secret: secret ?? '', method, key: privateKey, kid, possesses };
 }
 
-/** What says which key a token is bound to (RFC 9449 section 6.2). */
+/** What names the key to which a token is bound (RFC 9449 section 6.2). */
 async function confirmation({ possesses }: Identity): Promise<object> {
   if (possesses === null) return {};
   return { cnf: { jkt: await calculateJwkThumbprint(await exportJWK(possesses.publicKey)) } };

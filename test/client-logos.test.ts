@@ -60,7 +60,7 @@ async function consentOf(client: TestClient, at = portal): Promise<string> {
   return (await ada.get(authorizationUrl(at, client, { scope }))).text();
 }
 
-/** The address of the image on the consent screen; null without one. */
+/** The URL of the image on the consent screen, or null. */
 async function logoOf(client: TestClient): Promise<string | null> {
   const address = /<img[^>]* src="([^"]*)"/.exec(await consentOf(client))?.[1];
   return address === undefined ? null : `${portal.url}${address.replaceAll('&amp;', '&')}`;

@@ -22,7 +22,10 @@ import {
 import { SCALE } from './support/scale.ts';
 import type { Visitor } from './support/visitor.ts';
 
-/** A client is changed in one process while another one serves it: what was answered before, at that moment and after it. */
+/**
+ * A client is changed in one process while another one serves it: answers before, during and after
+ * the change.
+ */
 const ROUNDS = SCALE.updateRounds;
 const GONE = 'notes:write';
 const OTHER_URI = 'https://client.example/other';
@@ -46,7 +49,9 @@ const update = (client: TestClient, changes: ClientChanges) =>
   one.server.clients.update(client.id, changes, { by: 'console' });
 const jsonOf = async <T>(response: Response): Promise<T> => (await response.json()) as T;
 const scopeOf = ({ scope }: Tokens) => scope.split(' ');
-/** What an answer of the token endpoint gives; null for a refusal, which is never a fault. */
+/**
+ * The tokens in an answer of the token endpoint; null for a refusal, which is never a server error.
+ */
 async function given(response: Response): Promise<Tokens | null> {
   expect([200, 400]).toContain(response.status);
   return response.status === 200 ? jsonOf<Tokens>(response) : null;
@@ -71,7 +76,7 @@ const register = (registration: Partial<ClientRegistration> = {}) =>
 const authorized = async (client: TestClient) =>
   jsonOf<Tokens>(await exchangeCode(one, client, await obtainCode(one, client, ada)));
 
-/** The code of a question that a person allows now; null when it can no longer be answered. */
+/** The code of a question that a person allows now; null if it can no longer be answered. */
 async function allowed(question: Response): Promise<string | null> {
   const answer = await ada.submit(question, { decision: 'allow' });
   expect([303, 400]).toContain(answer.status);
@@ -79,12 +84,15 @@ async function allowed(question: Response): Promise<string | null> {
   return new URL(answer.headers.get('location') ?? '').searchParams.get('code');
 }
 
-/** The other process answers so many requests. */
+/** The other process answers this many requests. */
 async function pass(requests: number): Promise<void> {
   for (let count = 0; count < requests; count += 1) await fetch(`${other.url}/.well-known/jwks.json`);
 }
 
-/** Changes the client while the other process is somewhere else in its work each time; then, as it was answered, asks for more. */
+/**
+ * Changes the client at a different point of the other process's work each time; after the answer,
+ * asks for more.
+ */
 async function changed<T>(
   round: number,
   client: TestClient,
@@ -96,7 +104,7 @@ async function changed<T>(
   return afterwards();
 }
 
-/** Begins each of these at the moment of the change, some a little later than others, in both processes. */
+/** Starts each of these at the moment of the change, some slightly later, in both processes. */
 async function atThatMoment<T, U>(
   round: number,
   change: Promise<U>,
@@ -124,7 +132,7 @@ describe('while one process changes a client, another one serves it', () => {
         await ada.visit(authorizationUrl(other, client)),
         await ada.visit(authorizationUrl(one, client)),
       ];
-      // Answered: what begins now is narrow, in the other process too.
+      // Answered: requests that begin now are limited, in the other process too.
       const change = changed(round, client, { removeScopes: [GONE] }, async () => [
         await given(await own(other, client)),
         await given(await refresh(other, client, before[2]?.refresh_token ?? '')),

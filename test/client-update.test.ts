@@ -27,7 +27,10 @@ import {
 import { pushedNow } from './support/pushing.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** What an operator changes of a client holds with the next request, whatever the client was given before. */
+/**
+ * An operator's change of a client applies to the next request, whatever the client received
+ * before.
+ */
 
 const CONFIG = {
   oauth_server: {
@@ -68,7 +71,7 @@ const ownToken = async (client: TestClient) =>
   (await (await requestToken(portal, client, { grant_type: 'client_credentials' })).json()) as Tokens;
 const statusOf = async (at: string, { access_token: token }: Tokens, init: RequestInit = {}) =>
   (await callApi(portal, at, token, init)).status;
-/** The same question again, as a person sees it who reloads the page. */
+/** The same question again, as after a reload. */
 const reload = async (question: Response) => {
   const [, id = ''] = /name="request_id" value="([^"]+)"/.exec(await question.clone().text()) ?? [];
   return ada.get(`/oauth/authorize?${new URLSearchParams({ request_id: id })}`);
@@ -232,7 +235,8 @@ describe('a redirect URI that is removed', () => {
     const exchange = { redirect_uri: OTHER_URI };
     const refused = await exchangeCode(portal, client, code, exchange);
     expect([refused.status, await errorOf(refused)]).toEqual([400, 'invalid_grant']);
-    // What was allowed through the other URI continues. The code was spent, so it does not work when the URI is back.
+    // Authorizations through the other URI continue. The code was spent, so it does not work when
+    // the URI is back.
     expect((await refresh(portal, client, tokens.refresh_token)).status).toBe(200);
     await update(client, { addRedirectUris: [OTHER_URI] });
     expect((await exchangeCode(portal, client, code, exchange)).status).toBe(400);
@@ -463,7 +467,7 @@ describe('an update', () => {
     expect(await obtainCode(portal, client, ada, { redirect_uri: OTHER_URI, scope: 'notes:write' })).toMatch(
       /./,
     );
-    // Its secret is the one that it was.
+    // Its secret is unchanged.
     expect(await (await requestToken(portal, client, { grant_type: 'x' })).json()).toMatchObject({
       error: 'unsupported_grant_type',
     });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(storage, { recursive: true, force: true }));
 
-/** What is wrong with a block of a language; the languages that test/docs.test.ts compiles are not here. */
+/** The problems of a block in some language; test/docs.test.ts compiles the other languages. */
 const CHECKS: Readonly<Record<string, (block: CodeBlock) => readonly string[] | Promise<readonly string[]>>> =
   {
     sh: problemsOfShell,
@@ -52,7 +52,7 @@ const failureOf = (work: () => unknown): readonly string[] => {
   }
 };
 
-/** The parser that the tools of the tests bring along. */
+/** The parser that comes with the test tools. */
 const parseYaml = (code: string): unknown => {
   const inspector = createRequire(
     path.join(ROOT, 'node_modules/@modelcontextprotocol/inspector/package.json'),
@@ -67,7 +67,7 @@ const parseYaml = (code: string): unknown => {
 
 const VIEWS = new Eta();
 
-/** HTML of the pages is of views: Eta can compile it, and what it opens it closes. */
+/** HTML on the pages belongs to views: Eta must compile it, and its tags must be balanced. */
 function problemsOfView({ code }: CodeBlock): readonly string[] {
   const problems = failureOf(() => VIEWS.compile(code));
   const open: string[] = [];
@@ -94,7 +94,7 @@ function problemsOfSql({ code }: CodeBlock): readonly string[] {
   }
 }
 
-/** Sections, comments, and lines of a name and a value. */
+/** Sections, comments, and lines with a name and a value. */
 function problemsOfIni({ code }: CodeBlock): readonly string[] {
   return code.split('\n').filter((line) => !/^(?:|[#;].*|\[[\w .-]+\]|[\w.-]+ *= *\S.*)$/.test(line));
 }
@@ -107,16 +107,17 @@ function problemsOfPython(code: string): readonly string[] {
   return status === 0 ? [] : [stderr];
 }
 
-// --- shell ----------------------------------------------------------------------------------------------------
+// --- shell
+// ----------------------------------------------------------------------------------------------------
 
-/** What any system brings. */
+/** Programs that every system has. */
 const SYSTEM = new Set(
   'break cat cd chmod chown cp crontab curl date echo export grep head install jq kill ln ls mkdir mv openssl printf ps read rm sed sha256sum sleep sort tail tar tee test touch true umask uniq unset wc [ :'.split(
     ' ',
   ),
 );
 
-/** Programs of others, which the reader has or installs: what they take is theirs to say. */
+/** Third-party programs, which the reader has or installs: their options are not checked. */
 const OTHERS: Readonly<Record<string, string>> = {
   claude: 'Claude Code',
   codex: 'Codex CLI',
@@ -132,7 +133,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 /** Pages about this repository: their scripts and files are those of this repository. */
 const isOurs = (page: string) => !page.startsWith('docs/') || page.startsWith('docs/decisions/');
 const SCRIPTS = (JSON.parse(read('package.json')) as { readonly scripts: Record<string, string> }).scripts;
-/** npm's own commands that are no scripts. */
+/** npm's own commands that are not scripts. */
 const NPM = new Set(['install', 'ci', 'pkg', 'run', 'start', 'test', 'init', 'exec', 'pack']);
 
 async function problemsOfShell(block: CodeBlock): Promise<readonly string[]> {
@@ -157,7 +158,7 @@ async function problemOfCommand(page: string, { words }: ShellCommand): Promise<
   return SYSTEM.has(program) || Object.hasOwn(OTHERS, program) ? null : `${program}: unknown here`;
 }
 
-/** The words behind `npx portico`, however it is called; null when it is something else. */
+/** The words after `npx portico`, however it is called; null for anything else. */
 function consoleWords(words: readonly string[]): readonly string[] | null {
   const [, before, rest = ''] =
     /^((?:npx|bunx --bun|deno run -A) (?:npm:)?portico)(?: |$)([^]*)$/.exec(words.join(' ')) ?? [];
@@ -174,7 +175,9 @@ function problemOfNpm(page: string, args: readonly string[]): string | null {
   return script === null || script in SCRIPTS ? null : `there is no script ${script}`;
 }
 
-/** Programs of `tools/bench/dist` are built from their sources. A page may run a file that it shows. */
+/**
+ * Programs in `tools/bench/dist` are built from their sources. A page may run a file that it shows.
+ */
 function problemOfNode(page: string, args: readonly string[]): string | null {
   const file = args.find((each) => !each.startsWith('-')) ?? '';
   if (BLOCKS.some((block) => block.page === page && block.file === file)) return null;
@@ -184,7 +187,8 @@ function problemOfNode(page: string, args: readonly string[]): string | null {
 
 const installed = (name: string) => existsSync(path.join(ROOT, 'node_modules', name));
 
-// --- the tests ------------------------------------------------------------------------------------------------
+// --- the tests
+// ------------------------------------------------------------------------------------------------
 
 const isMarked = ({ partOf, checkedBy, unchecked }: CodeBlock) =>
   partOf !== null || checkedBy !== null || unchecked !== null;

@@ -14,8 +14,8 @@ import {
   type TestClient,
 } from './support/portal.ts';
 
-/** The consent screen of a client that asks for much, on a phone. */
-/** Twenty-five, with those that the portal has. */
+/** The consent screen of a client with many scopes, on a phone. */
+/** Twenty-five, including those of the portal. */
 const MANY = Object.fromEntries(
   Array.from({ length: 20 }, (_, index) => [
     `thing${index}:${index % 2 === 0 ? 'read' : 'write'}`,
@@ -108,7 +108,7 @@ describe('in a real Chromium', () => {
       const place = page.getByText(site, { exact: true });
       await place.waitFor();
       const seen = await place.evaluate((element) => {
-        // What is on top there: the bar of the buttons covers what is below it.
+        // The topmost element there: the bar of buttons covers what is below it.
         return [...element.getClientRects()].map(
           ({ left, top, width: w, height: h }) =>
             document.elementFromPoint(left + w / 2, top + h / 2) === element,

@@ -51,7 +51,7 @@ const IMPORTS = `
 const EXPORT = `export default defineApplication({ config: ${CONFIG}, plugins: [oauthServer()] });`;
 const LISTED = { code: 0, stdout: '[]\n', stderr: '' };
 
-/** Where it looks for `.env`, as the issuer in the `.env` of that folder says. */
+/** The folder where it looks for `.env`, shown by the issuer in that folder's `.env`. */
 describe("the application's folder, if its file does not name it", () => {
   const definition = `${IMPORTS}
     export default defineApplication({
@@ -160,7 +160,7 @@ describe("the application's .env while the console runs", () => {
     const said = script.stdout().split('\n');
     expect(said).toContain('https://b.example b b');
     expect(said).toContainEqual(expect.stringMatching(/https:\/\/a\.example a /));
-    // What was there before is there again.
+    // The earlier values are back.
     expect(said.at(-1)).toBe(',');
   });
 });

@@ -257,7 +257,7 @@ describe('oauth:client:create --jwks', () => {
       },
     });
 
-  // Without the switch, as the other tests have it, the doctor would be right to complain of them.
+  // Without the option, as in the other tests, the doctor would correctly report them.
   afterAll(async () => {
     const clients = JSON.parse((await at('oauth:client:list', '--json')).stdout) as readonly {
       readonly client_id: string;
@@ -281,7 +281,7 @@ describe('oauth:client:create --jwks', () => {
     const shown = await at('oauth:client:create', 'Job', ...service, `--jwks=${url}`);
     expect(shown.stdout).toMatch(/^client id: +[0-9a-f]{32}\n$/);
     expect(shown.stderr).toContain('private_key_jwt');
-    // Its host is not there, which the operator is told at once.
+    // Its host does not exist, which the operator learns at once.
     expect(shown.stderr).toContain('they cannot be fetched');
     expect((await at('oauth:client:list')).stdout).toContain(`keys       ${url} (private_key_jwt)`);
   });
@@ -614,7 +614,7 @@ describe('the keys', () => {
         `${option} takes a span such as 30d, 12h, 90m or 45s, or a number of seconds`,
       );
     }
-    // A number alone could be meant as seconds or as days.
+    // A bare number could mean seconds or days.
     for (const [command, value] of times.flatMap((each) =>
       [...nothing, '90'].map((text) => [each, text] as const),
     )) {

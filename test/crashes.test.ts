@@ -23,7 +23,9 @@ let client: TestClient;
 let port: string;
 let url: string;
 let server: RunningProcess;
-/** `refresh_retry_seconds`: after an interrupted use, the same request sent again gets the response. */
+/**
+ * `refresh_retry_seconds`: after an interrupted use, the same request sent again gets the response.
+ */
 let window = 0;
 
 beforeAll(async () => {
@@ -48,7 +50,7 @@ async function serve(): Promise<RunningProcess> {
   return started;
 }
 
-/** Runs the workers until so many steps were answered, and kills the server at that moment. */
+/** Runs the workers until this many steps were answered, and kills the server at that moment. */
 async function killUnderLoad(workers: readonly Worker[], steps: number): Promise<number> {
   let answered = 0;
   const killed = Promise.withResolvers<unknown>();
@@ -94,7 +96,10 @@ const status = async ({ accessToken }: Chain) =>
 const NOTHING = { answered: 0, revocations: 0, cutOffBefore: 0, cutOffAfter: 0, answeredAgain: 0 };
 let counts = NOTHING;
 
-/** After a restart: what was answered holds, and what was cut off happened once or not at all. Returns what is wrong. */
+/**
+ * After a restart: answers hold, and interrupted requests took effect once or not at all. Returns
+ * the problems.
+ */
 async function examine(worker: Worker): Promise<readonly string[]> {
   const { chain, pending } = worker;
   const wrong: string[] = [];
@@ -152,7 +157,7 @@ test.each<[string, number, number]>([
     counts = { ...NOTHING };
     server = await serve();
     const workers: Worker[] = [];
-    // Each signs in: one after another, or the server takes so many of one account at once for guesses.
+    // They sign in one after another, or the server takes many sign-ins of one account for guesses.
     for (let count = 0; count < WORKERS; count += 1) workers.push(await createWorker(portal, client, url));
     try {
       for (let kill = 0; kill < kills; kill += 1) {

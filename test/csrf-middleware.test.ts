@@ -5,7 +5,7 @@ import { checkedBy, CSRF_CHECKS } from './support/mounts/csrf.ts';
 import { ADA, PASSWORD, REDIRECT_URI, VERIFIER, type TestClient, codeRequest } from './support/portal.ts';
 import { createVisitor, locationOf, type Visitor } from './support/visitor.ts';
 
-/** A header of the scheme, with nothing in it that is a usable token. */
+/** A header with the scheme, without a usable token. */
 const UNUSABLE = ['Bearer garbage', 'Bearer', 'bearer  x y', 'BEARER a, Bearer b', 'DPoP garbage', 'DPoP'];
 
 describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', (_, check) => {
@@ -26,7 +26,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
     (written as string[]).length = 0;
   });
 
-  /** From signing in, past the check, to the token: the endpoints stand before it. */
+  /** From sign-in, past the check, to the token: the endpoints come before it. */
   async function authorize(): Promise<string> {
     const request = codeRequest(client.id, { scope: 'orders:read' });
     const login = await ada.visit(`/oauth/authorize?${request}`);
@@ -84,7 +84,7 @@ describe.each(Object.entries(CSRF_CHECKS))('an application on Express with %s', 
         const { status } = await write(to, { ...cookie(), Authorization: authorization });
         expect([to, authorization, status]).toEqual([to, authorization, 401]);
       }
-    // A token that is good is one at the API alone: it makes no session.
+    // A valid token works only at the API: it makes no session.
     const good = { ...cookie(), Authorization: `Bearer ${accessToken}` };
     expect((await write('/profile', good)).status).toBe(401);
     expect(written).toEqual([]);

@@ -8,7 +8,9 @@ import { openApplicationPool } from './support/application-pool.ts';
 import { createDatabase, type TestDatabase } from './support/database.ts';
 import { ADA, callApi, obtainTokens, refresh, registerClient, startPortal } from './support/portal.ts';
 
-/** The keys about the store: a schema of PostgreSQL, the size of the pool, the lifetime of its connections. */
+/**
+ * The keys about the store: a PostgreSQL schema, the pool size, the lifetime of its connections.
+ */
 let folder: string;
 let store: TestDatabase;
 
@@ -22,7 +24,7 @@ afterAll(async () => {
 });
 
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
-/** Declared for the engines that it is about: a test that is skipped counts as failed. */
+/** Declared only for the matching engines: a skipped test counts as failed. */
 const WITH_SCHEMAS = isPostgres ? ['a pool of our own', "the application's own pool"] : [];
 const WITHOUT = isPostgres ? [] : ['database_schema'];
 

@@ -10,7 +10,10 @@ import { installPortico, ROOT } from './support/console.ts';
 import { createDatabase } from './support/database.ts';
 import { ADA, callApi, obtainTokens, refresh, registerClient, startPortal } from './support/portal.ts';
 
-/** What other tools do to a database that Portico's tables are in, by their own commands (docs/databases). */
+/**
+ * What other tools do, with their own commands, to a database that contains Portico's tables
+ * (docs/databases).
+ */
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
 const run = promisify(execFile);
 let folder: string;
@@ -43,8 +46,8 @@ const knex = (...argv: readonly string[]): Command => [
 const PUSH = push(isPostgres ? 'drizzle.config.ts' : 'mysql.config.ts');
 
 /**
- * Runs a command, up to three times: it reads the whole `information_schema`, where other tests create and drop databases
- * meanwhile. The error has what the command printed.
+ * Runs a command, up to three times: it reads the whole `information_schema`, where other tests
+ * create and drop databases meanwhile. The error contains the output of the command.
  */
 async function runOn(url: string, [tool, program, ...argv]: Command): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
@@ -71,7 +74,7 @@ async function tables(url: string): Promise<readonly string[]> {
   return rows.map(({ name }) => name).filter((name) => /^(?:oauth_|portico_|people)/.test(name));
 }
 
-/** Portico's tables beside the application's, in one schema. */
+/** Portico's tables next to the application's, in one schema. */
 async function together(first: readonly Command[]): Promise<string> {
   const { url, drop } = await created();
   onTestFinished(drop);

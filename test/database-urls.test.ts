@@ -91,7 +91,10 @@ test('an application does not start with a wrong URL, and names its key', async 
   );
 });
 
-/** A server that answers the beginning of a connection with this, and what comes then with the next. */
+/**
+ * A server that answers the start of a connection with this, and the next data with the next
+ * answer.
+ */
 async function listening(...answers: readonly Buffer[]): Promise<{ port: number; heard: string[] }> {
   const heard: string[] = [];
   const sockets = new Set<Socket>();
@@ -156,7 +159,7 @@ describe('with several servers', () => {
     onTestFinished(() => database.close());
     const failure: unknown = await database.execute('SELECT 1').catch((error: unknown) => error);
     expect(database.isUnavailable(failure)).toBe(true);
-    // Also where there is no IPv6.
+    // Also without IPv6.
     expect((failure as Error).message).toMatch(
       /\[::1\]:1: connect E[A-Z]+ ::1:1.*; 127\.0\.0\.1:1: connect E/,
     );

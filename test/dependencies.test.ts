@@ -17,7 +17,10 @@ interface InstalledManifest {
   readonly scripts?: Readonly<Record<string, string>>;
 }
 
-/** What an application gets, as Node finds it from the manifests: `package-lock.json` is not asked. */
+/**
+ * The dependencies of an application, as Node resolves them from the manifests, without
+ * `package-lock.json`.
+ */
 function installed(): ReadonlyMap<string, InstalledManifest> {
   const found = new Map<string, InstalledManifest>();
   const visit = (name: string, from: string): void => {
@@ -64,7 +67,7 @@ describe('what is installed with Portico', () => {
 describe('the bill of materials', () => {
   const sbom = sbomOf(ROOT, { timestamp: '2026-01-01T00:00:00.000Z', sha512: '0'.repeat(128) });
 
-  /** What is installed and not in it, and what is in it and not installed. */
+  /** Packages that are installed but not in it, and packages in it that are not installed. */
   const differencesOf = ({ components }: Pick<Sbom, 'components'>) => {
     const [there, named] = [
       namesOf(installed().values()),
@@ -115,7 +118,7 @@ describe('the bill of materials', () => {
   });
 });
 
-/** By the validator that Fastify brings along. */
+/** With the validator that Fastify ships. */
 function cycloneDx() {
   const fastify = createRequire(path.join(ROOT, 'node_modules/fastify/package.json'));
   const compiler = createRequire(fastify.resolve('@fastify/ajv-compiler'));

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What a container runs, as Kubernetes names it. */
+/** A container's workload, in the terms of Kubernetes. */
 interface Container {
   readonly args: readonly string[];
   readonly image: string;
@@ -37,7 +37,7 @@ interface PodSpec {
   readonly containers: readonly Container[];
 }
 
-/** What is looked at in the file of Traefik. */
+/** The checked parts of Traefik's file. */
 interface TraefikFile {
   readonly http: {
     readonly routers: Readonly<
@@ -48,7 +48,7 @@ interface TraefikFile {
   readonly tls: { readonly options: unknown };
 }
 
-/** The parser that the tools of the tests bring along. */
+/** The parser that comes with the test tools. */
 function documentsOf(file: string): readonly unknown[] {
   const inspector = createRequire(
     path.join(ROOT, 'node_modules/@modelcontextprotocol/inspector/package.json'),
@@ -63,7 +63,7 @@ function documentsOf(file: string): readonly unknown[] {
 
 const MANIFESTS = globSync('kubernetes/*.yaml', { cwd: FOLDER });
 
-/** Every `template.spec` with containers, wherever it is in a document. */
+/** Every `template.spec` with containers, anywhere in a document. */
 function podSpecs(value: unknown): readonly PodSpec[] {
   if (typeof value !== 'object' || value === null) return [];
   return 'containers' in value ? [value as PodSpec] : Object.values(value).flatMap(podSpecs);
@@ -144,14 +144,14 @@ test('systemd accepts every line of the unit, and rates its exposure as low', as
     return { status, said: status === 0 ? stderr : `${stdout}${stderr}` };
   };
   expect(analyze('verify', '--man=no')).toEqual({ status: 0, said: '' });
-  // In tenths: 9.6 is a unit that says nothing, and below 2 is "OK".
+  // In tenths: 9.6 is a unit without settings, and below 2 is "OK".
   expect(analyze('security', '--offline=true', '--no-pager', '--threshold=20')).toMatchObject({ status: 0 });
 });
 
 describe('scheduled commands', () => {
   const settingOf = (file: string, name: string) =>
     new RegExp(`^${name}=(.*)$`, 'm').exec(read(file))?.[1] ?? `${file} has no ${name}`;
-  /** Of the unit that serves. */
+  /** From the unit that serves. */
   const serving = (name: string) => settingOf('portico.service', name);
 
   test('run with a timer as the serving account, with its folder and variables; systemd accepts every line', async () => {

@@ -16,13 +16,16 @@ import {
   type DeployedProxy,
 } from './support/proxies.ts';
 
-/** The files of examples/deploy, read by the programs that they are for, in front of `portico serve`. */
+/** The files of examples/deploy, read by their own programs, in front of `portico serve`. */
 const APPLICATION = path.join(ROOT, 'test', 'fixtures', 'deployed');
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** With an RSA key; section 4.2 of RFC 9325. */
 const RECOMMENDED = ['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES256-GCM-SHA384'];
-/** All others that OpenSSL knows: without forward secrecy, with CBC, with finite fields, and what RFC 9325 does not name. */
+/**
+ * All others that OpenSSL knows: without forward secrecy, with CBC, with finite fields, and those
+ * that RFC 9325 does not name.
+ */
 const NOT_RECOMMENDED = ['ALL', ...RECOMMENDED.map((name) => `!${name}`), '@SECLEVEL=0'].join(':');
 
 let folder: string;
@@ -60,7 +63,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The events that the application was told, from the one after so many. */
+/** The application's events after this many. */
 function eventsAfter(count: number): readonly { readonly type: string; readonly address?: string }[] {
   const file = path.join(folder, 'events');
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
@@ -216,7 +219,7 @@ describe.each(PROXIES)('$name, with its file in examples/deploy', (program) => {
     const rest = Promise.withResolvers<string>();
     const headers = { ...FORM, 'content-length': String(form.length) };
     const answer = ask('/oauth/token', { method: 'POST', headers, body: [form.slice(0, 20), rest.promise] });
-    // Its connection is there, since one that came later is answered.
+    // Its connection is open, because a later one is answered.
     await ask('/.well-known/jwks.json');
     proxy.reload(program.header);
     await expect

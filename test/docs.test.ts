@@ -15,7 +15,7 @@ import { SCALE } from './support/scale.ts';
 import { createVisitor, locationOf } from './support/visitor.ts';
 
 const BLOCKS = codeBlocks();
-/** Its tsconfig.json is for the files of every page. */
+/** Its tsconfig.json applies to the files of every page. */
 const STARTED = 'docs/getting-started.md';
 const COMPILED = BLOCKS.filter(({ info, partOf }) => /^tsx?$/.test(info[0] ?? '') && partOf === null);
 const PROGRAMS = BLOCKS.filter(({ info }) => info[0] === 'sh' && info[1] === 'run');
@@ -159,7 +159,7 @@ describe('the program of a page, run with the commands on the page', () => {
   );
 });
 
-/** The environment of the page's reader: their Node, `npx`, and what the page has them say. */
+/** The environment of the page's reader: their Node, `npx`, and the variables of the page. */
 const environment = (port: number) => ({
   HOME: folder,
   APP_ENV: 'dev',
@@ -167,7 +167,7 @@ const environment = (port: number) => ({
   PATH: [path.join(folder, 'bin'), path.dirname(process.execPath), process.env['PATH']].join(':'),
 });
 
-/** Runs all commands but the installation, which is done. */
+/** Runs all commands except the installation, which is already done. */
 function start(block: CodeBlock, port: number) {
   const commands = block.code.split('\n').filter((line) => !line.startsWith('npm install '));
   const child = spawn('sh', ['-ec', commands.join('\n')], {

@@ -20,7 +20,10 @@ function keep<T extends { close(): Promise<unknown> }>(each: T): T {
   return each;
 }
 
-/** A portal behind a chain of proxies, the outermost first; its public address is the outermost proxy's. */
+/**
+ * A portal behind a chain of proxies, the outermost first; its public address is that of the
+ * outermost proxy.
+ */
 async function behind(chain: readonly ProxyOptions[], trusted: number): Promise<RunningPortal> {
   const proxies = [];
   for (const options of chain) proxies.push(keep(await startProxy(options)));
@@ -31,14 +34,14 @@ async function behind(chain: readonly ProxyOptions[], trusted: number): Promise<
   return portal;
 }
 
-/** What the doctor finds online, by part. */
+/** The doctor's online findings, by part. */
 async function examined(portal: RunningPortal, patience?: number): Promise<Readonly<Record<string, Check>>> {
   const options = { online: true, ...(patience === undefined ? {} : { patience }) };
   const { checks } = await examine(portal.application, portal.server, options);
   return Object.fromEntries(checks.map((check) => [check.part, check]));
 }
 
-/** What it finds where public_url leads somewhere else. */
+/** The findings if public_url leads elsewhere. */
 async function examinedAt(publicUrl: string, patience?: number) {
   const portal = keep(await startPortal({ config: { public_url: publicUrl } }));
   return examined(portal, patience);
@@ -441,7 +444,7 @@ describe('what reaches the process through the proxies', () => {
   // @shows AS-13.15
   test('reveals nothing without the keys', async () => {
     const questions: string[] = [];
-    // A proxy may record the request, and replay it.
+    // A proxy may record the request and replay it.
     const hears = ({ 'portico-doctor': question }: IncomingHttpHeaders) => {
       if (typeof question === 'string') questions.push(question);
     };

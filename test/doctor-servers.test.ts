@@ -11,7 +11,7 @@ import { finding, findings as findingsOf, type Examined } from './support/examin
 import { openOwnStore } from './support/own-store.ts';
 import { startPortal, type RunningPortal } from './support/portal.ts';
 
-/** What the doctor says of a server whose settings are changed: one that no other test uses. */
+/** The doctor's findings about a server with changed settings, which no other test uses. */
 let server: DatabaseServer;
 let administrator: OpenedDatabase;
 let portal: RunningPortal;
@@ -36,7 +36,7 @@ async function until(set: string, reset: string): Promise<void> {
   await administrator.execute(set);
 }
 
-/** Settings of the database that sessions begin with. */
+/** Database settings for new sessions. */
 async function setInSessions(setting: string, value: string): Promise<void> {
   const name = new URL(portal.env['DATABASE_URL'] ?? '').pathname.slice(1);
   await until(
@@ -45,7 +45,7 @@ async function setInSessions(setting: string, value: string): Promise<void> {
   );
 }
 
-/** Settings of the server that it reads again. */
+/** Server settings that it reloads. */
 async function setInServer(setting: string, value: string): Promise<void> {
   const reload = async (statement: string) => {
     await administrator.execute(statement);
@@ -108,7 +108,7 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
   },
   async 'a standby that no commit waits for'() {
     const folder = await mkdtemp(path.join(tmpdir(), 'portico-standby-'));
-    // As far as the server knows, this is one.
+    // To the server, this counts as one.
     const program = path.join(path.dirname(POSTGRES.find() ?? ''), 'pg_receivewal');
     const port = new URL(server.url).port;
     const standby = spawn(program, `-D ${folder} -h 127.0.0.1 -p ${port} -U postgres -w`.split(' '));

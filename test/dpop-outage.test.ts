@@ -21,10 +21,12 @@ import {
 } from './support/portal.ts';
 import { boundHeaders } from './support/proofs.ts';
 
-/** A store that is lost while it keeps that a proof was used, or what the request of the proof came for. */
+/**
+ * A store that is lost while it records the use of a proof, or the result of the proof's request.
+ */
 const key = newDpopKey();
 let opened: OpenedStore;
-/** Loses what is committed. */
+/** Loses commits. */
 let store: LossyStore;
 /** Loses the row of a proof. */
 let rows: LosingStore;
@@ -77,7 +79,8 @@ describe.each([true, false])('for a client that is public: %s', (isPublic) => {
     expect(await statusOf(refresh(client, token, proof))).toBe(503);
     store.isAway = false;
     expect(await statusOf(refresh(client, token, proof))).toBe(400);
-    // One that proves itself ends its authorization by asking for another key now: it has used the token.
+    // A client that proves a key ends its authorization if it now asks with another key: it has
+    // used the token.
     for (const other of isPublic ? [newProof(newDpopKey()), null] : [])
       expect(await statusOf(refresh(client, token, other))).toBe(400);
     const answer = await refresh(client, token, newProof());

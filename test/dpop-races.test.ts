@@ -6,7 +6,10 @@ import { newDpopKey, requestWithProof, tokenProof } from './support/dpop.ts';
 import { registerClient, startPortal, type RunningPortal } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
-/** One proof, offered to two server processes on one database at the same moment; and nonces of either. */
+/**
+ * One proof, presented to two server processes on one database at the same moment; and nonces of
+ * either.
+ */
 const config = { oauth_server: { dpop: 'accept' } };
 const withNonces = { oauth_server: { dpop: 'accept', dpop_nonces: true } };
 

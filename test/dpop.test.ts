@@ -33,7 +33,10 @@ import {
 import { freePort } from './support/free-port.ts';
 import { locationOf } from './support/visitor.ts';
 
-/** Tokens that are bound to a key (RFC 9449), where they are issued. What they are presented to is tested elsewhere. */
+/**
+ * Tokens that are bound to a key (RFC 9449), at the endpoints that issue them. Other tests present
+ * them.
+ */
 
 const clock = createClock();
 const ALGORITHMS: readonly Algorithm[] = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
@@ -122,7 +125,7 @@ const boundTo = async (token: string) => {
 const bound = (key: ClientKey) => ({ active: true, token_type: 'DPoP', cnf: { jkt: jktOf(key) } });
 const UNBOUND = { active: true, token_type: 'Bearer', cnf: undefined };
 
-/** Why the request of this response was refused, as the log says. */
+/** Why the request of this response was refused, according to the log. */
 async function reasonOf(response: Response, at = portal): Promise<unknown> {
   const log = await readFile(`${at.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
   const lines = log.split('\n').filter((line) => line !== '');

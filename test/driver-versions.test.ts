@@ -23,7 +23,10 @@ import {
   startPortal,
 } from './support/portal.ts';
 
-/** Applications pin drivers: each is used at the oldest version that is enough and at the newest, on a pool of Portico's and on theirs. */
+/**
+ * Applications pin drivers: each is used at its oldest sufficient version and at the newest, on
+ * Portico's pool and on theirs.
+ */
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
 const DRIVER = isPostgres ? 'pg' : 'mysql2';
 const FLOOR = isPostgres ? '8.11.0' : '3.9.0';
@@ -52,7 +55,10 @@ afterAll(async () => {
 
 const installed = (version: Way[0]) => (version === 'newest' ? newest : oldest);
 
-/** A pool as an application has one, of two connections, and Portico on it: that of the same installation, or of another one. */
+/**
+ * An application's pool with two connections, and Portico on it: from the same installation, or
+ * from another.
+ */
 function poolOf(drivers: Installation, url: string, size = 2, portico = drivers.host) {
   if (isPostgres) {
     const pool = new drivers.pg.Pool({ connectionString: url, max: size });
@@ -61,7 +67,7 @@ function poolOf(drivers: Installation, url: string, size = 2, portico = drivers.
     return {
       database: portico.fromPostgres(pool),
       ask: async (sql: string) => (await pool.query<Record<string, unknown>>(sql)).rows,
-      /** Runs them on one connection, and gives that back whatever it is in. */
+      /** Runs them on one connection, and returns it in any state. */
       async leave(...statements: readonly string[]) {
         const client = await pool.connect();
         for (const statement of statements) await client.query(statement).catch(() => {});
@@ -74,7 +80,7 @@ function poolOf(drivers: Installation, url: string, size = 2, portico = drivers.
   return {
     database: portico.fromMysql(pool),
     ask: async (sql: string) => (await pool.query<mysql.RowDataPacket[]>(sql))[0],
-    /** Runs them on one connection, and gives that back whatever it is in. */
+    /** Runs them on one connection, and returns it in any state. */
     async leave(...statements: readonly string[]) {
       const connection = await pool.getConnection();
       for (const statement of statements) await connection.query(statement).catch(() => {});
@@ -90,7 +96,7 @@ function opened(version: Way[0], url: string, options: Partial<DatabaseOptions> 
   return database;
 }
 
-/** The store of this database; what belongs to it ends with the test. */
+/** The store of this database; its resources end with the test. */
 function openAt(url: string, [version, pool]: Way, poolSize: number): BorrowedDatabase {
   if (pool === "the application's") return poolOf(installed(version), url, poolSize).database;
   const own = opened(version, url, { poolSize });

@@ -26,7 +26,7 @@ const teller = defineApplication({
         throw new HttpError(409, 'the secret of the refusal');
       },
       '/form': () => new Response('taken'),
-      // As an application in JavaScript may do.
+      // As a JavaScript application may do.
       '/forgotten': (() => undefined) as unknown as () => Response,
     };
     for (const [path, handler] of Object.entries(answers)) {
@@ -134,7 +134,7 @@ describe('an application without its own hooks', () => {
   );
 });
 
-/** Sends a target exactly as it is written. */
+/** Sends a target unchanged. */
 function raw(url: string, method: string, target: string, headers: Record<string, string> = {}) {
   const { hostname, port } = new URL(url);
   return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: string }>(

@@ -342,7 +342,7 @@ describe('the article store', () => {
       const headers = { 'Content-Type': 'application/json' };
       const send = () => store.application.fetch(new Request(url(), { method: 'POST', headers, body }));
       let response = await send();
-      // 503 after waiting too long for a connection to the database: tried again.
+      // 503 after a long wait for a database connection: tried again.
       while (response.status === 503) response = await send();
       expect(response.status).toBe(201);
       return ((await response.json()) as { data: { id: number } }).data.id;

@@ -19,7 +19,10 @@ import { expect, onTestFinished, test } from 'vitest';
 /** What the application's own CORS has written before. */
 const [EXPOSED, THEIRS] = ['Access-Control-Expose-Headers', 'X-Total-Count'] as const;
 
-/** Endpoints that answer as those of a server do: one leaves to the application which pages may read it, one says it. */
+/**
+ * Endpoints that answer like a server's: one leaves the choice of readers to the application, one
+ * states it.
+ */
 const server = {
   origin: 'http://localhost',
   endpoints: ['/left', '/said'].map((path) => ({

@@ -27,7 +27,7 @@ describe.each([
   ['Express 4', express4],
   ['Express 5', express],
 ])('%s', (_, framework) => {
-  // Express 4 leaves a rejected promise to the process, which ends of it.
+  // Express 4 leaves a rejected promise to the process, which then ends.
   test.each(['/oauth/authorize', '/.well-known/jwks.json', '/api/failing', '/api/refused'])(
     'a response to %s that comes after the application’s own, as after a time limit, is an error of the application',
     async (path) => {

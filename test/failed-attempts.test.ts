@@ -23,7 +23,7 @@ let client: TestClient;
 let address: string;
 let addresses = 0;
 const events: AuditEvent[] = [];
-/** By default, the random draw lets no slowed attempt go ahead. */
+/** By default, the random draw lets no slowed attempt pass. */
 const never = () => 0.999;
 let random = never;
 
@@ -36,7 +36,10 @@ beforeAll(async () => {
   portal.application.events.on(AUDIT, (event: AuditEvent) => events.push(event));
 });
 afterAll(() => portal.close());
-/** A client and an address that nothing has failed with: each test begins with them, also when it is called again. */
+/**
+ * A client and an address without failures: each test begins with new ones, also when it runs
+ * again.
+ */
 async function begin(): Promise<void> {
   client = await registerClient(portal, {
     redirectUris: [],
@@ -233,7 +236,7 @@ describe('failed client authentication', () => {
 test.runIf(RUNS_ALL)(
   'a flood of client secrets from one network does not block another, and makes one log line per second',
   async () => {
-    // The worst case: nothing of the flood is slowed down, and every attempt costs a hash.
+    // The worst case: no part of the flood is slowed down, and every attempt costs a hash.
     const passwordHasher = argon2idHasher({ memory: SCALE.slowHashMemory });
     const flooded = await startPortal({ passwordHasher, random: () => 0, config: { trusted_proxies: 1 } });
     try {

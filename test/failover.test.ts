@@ -202,7 +202,7 @@ describe('a primary that turned read-only', () => {
   test('may be a server that says it cannot serve, such as a Galera node without its cluster', async () => {
     const database = await openOwn();
     const before = await identityOf(database);
-    // A single server is no cluster, so it is made to raise the error of a node outside of one.
+    // A single server is not a cluster, so it must raise the error of a node outside of one.
     const failure = await failureOf(
       database.execute(
         isPostgres

@@ -33,7 +33,10 @@ import {
 } from './support/portal.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** The FAPI 2.0 Security Profile, final: each of its rules for authorization servers, and the request that it forbids. */
+/**
+ * The FAPI 2.0 Security Profile, final: each of its rules for authorization servers, and the
+ * request that it forbids.
+ */
 
 const clock = createClock();
 let portal: RunningPortal;
@@ -48,7 +51,7 @@ beforeAll(async () => {
   ada = await portal.signedIn(ADA);
 });
 afterAll(() => portal.close());
-// What failed in one test holds up none of the next.
+// A failure in one test does not delay the next.
 beforeEach(() => clock.advance(3600));
 
 const seconds = () => Math.floor(clock.now() / 1000);
@@ -327,7 +330,7 @@ describe('authorization requests', () => {
     const client = { id: banker.id, secret: '' };
     const asked = await ada.get(authorizationUrl(portal, client, { scope: 'openid notes:read' }));
     expect(locationOf(asked).searchParams.get('error')).toBe('invalid_request');
-    // What is in the URL beside what was pushed changes nothing.
+    // URL parameters besides the pushed ones change nothing.
     const url = `${await pushedUrl(at, banker)}&redirect_uri=${encodeURIComponent('https://thief.example/')}&state=other`;
     const page = await ada.visit(url);
     const answer = locationOf(await ada.submit(page, { decision: 'allow' }));
@@ -407,7 +410,8 @@ describe('authorization requests', () => {
     const code = await obtainCode(at, banker, ada);
     const answered = await tokensOf(exchange(at, banker, code));
     await expectRefused(exchange(at, banker, code), 'invalid_grant');
-    // The code may have been stolen, so everything ends, including the refresh token that does not rotate.
+    // The code may have been stolen, so everything ends, including the refresh token that does not
+    // rotate.
     await expectRefused(refresh(at, banker, answered.refresh_token), 'invalid_grant');
   });
 
@@ -419,7 +423,7 @@ describe('authorization requests', () => {
       await expectRefused(exchange(at, banker, code, { form }), 'invalid_grant');
       await expectRefused(exchange(at, banker, code), 'invalid_grant');
     }
-    // An exchanged code that comes again so ends what it gave, as with a wrong verifier.
+    // An exchanged code that is presented again this way ends its tokens, as with a wrong verifier.
     const code = await obtainCode(at, banker, ada);
     const { access_token: token } = await tokensOf(exchange(at, banker, code));
     const form = { code_verifier: undefined };
@@ -648,7 +652,7 @@ describe('a client with the profile on a server without it', () => {
     const answered = await tokensOf(exchange(here, own, await obtainCode(here, own, visitor)));
     const again = await tokensOf(refresh(here, own, answered.refresh_token));
     expect([again.refresh_token, again.token_type]).toEqual([answered.refresh_token, 'DPoP']);
-    // What it does otherwise is refused.
+    // Deviations are refused.
     const unpushed = await visitor.get(
       authorizationUrl(mixed, { id: own.id, secret: '' }, { scope: 'openid notes:read' }),
     );
@@ -674,7 +678,7 @@ describe('a client with the profile on a server without it', () => {
       'invalid_grant',
     );
 
-    // Beside it, a client as ever.
+    // Next to it, a client without the profile.
     const other = await registerClient(mixed);
     const asked = await visitor.visit(authorizationUrl(mixed, other));
     const reply = locationOf(await visitor.submit(asked, { decision: 'allow' }));

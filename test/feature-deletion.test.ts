@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(copy, { recursive: true }));
 
-/** The name under which the list imports what is in a folder. */
+/** The name under which the list imports a folder's content. */
 function importOf(list: string, folder: string): { readonly line: string; readonly name: string } {
   const [line = '', name = ''] =
     new RegExp(`^import \\{ (\\w+) \\} from './features/${folder}/index\\.ts';\n`, 'm').exec(list) ?? [];
@@ -51,7 +51,7 @@ async function deleteFeature(folder: string): Promise<void> {
   await rm(path.join(copy, SERVER, 'features', folder), { recursive: true });
 }
 
-/** What the compiler says of the copy. */
+/** The compiler's output for the copy. */
 async function compiled(): Promise<string> {
   const compiler = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const options = [

@@ -17,7 +17,7 @@ import { createDatabase } from './support/database.ts';
 import { openOwnStore, type OwnStore } from './support/own-store.ts';
 import { REDIRECT_URI, VERIFIER, type Tokens, codeRequest } from './support/portal.ts';
 
-/** What a framework gives along with a request. */
+/** What a framework passes with a request. */
 interface Framework {
   readonly name: string;
 }
@@ -32,7 +32,7 @@ let server: AuthorizationServer;
 let handle: ReturnType<typeof createHandler<Framework>>;
 let someone: typeof PERSON | null = PERSON;
 let failing = false;
-/** Which members were called, and with which context. */
+/** The called members, and the context of each. */
 let called: (readonly [member: string, context: Framework | undefined])[] = [];
 
 const noted =

@@ -6,7 +6,10 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 
-/** Writes until a commit fails, and asks what became of that by another write, as the authorization server does. */
+/**
+ * Writes until a commit fails, and finds out with another write what became of it, as the
+ * authorization server does.
+ */
 const WRITER = `
   import { openDatabase } from 'portico';
   const database = openDatabase('sqlite:' + process.argv[1], { directory: '/' });
@@ -29,7 +32,7 @@ const WRITER = `
   }
   await database.close();
 `;
-/** Writes until there is no room, and asks before and after whether the server is ready. */
+/** Writes until there is no room, and checks before and after whether the server is ready. */
 const PROBED = `
   import { openDatabase } from 'portico';
   import { createAuthorizationServer, migrate, oauthServerConfiguration, oauthServerMigrations } from 'portico';
@@ -54,7 +57,9 @@ const PROBED = `
   console.log(JSON.stringify([before, after]));
   await database.close();
 `;
-/** In blocks of 512 bytes, as sh counts them; the file of the kit's empty schema would fit twice. */
+/**
+ * In blocks of 512 bytes, as sh counts them; the file of the kit's empty schema would fit twice.
+ */
 const LARGEST_FILE = 2048;
 
 // @shows AS-18.9

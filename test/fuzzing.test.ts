@@ -6,10 +6,13 @@ import { FAULTS } from '../tools/fuzz/faults.ts';
 import { corpusOf, fuzz, targetNames, type Result } from '../tools/fuzz/pool.ts';
 import { LONGEST, RUNS_ALL, SCALE } from './support/scale.ts';
 
-/** In milliseconds: starting every thread on a machine under load, and what they are given. */
+/** In milliseconds: time to start every thread on a machine under load, plus their given time. */
 const PATIENCE = 300_000 + SCALE.fuzzSeconds * 2000;
 
-/** A change is judged by the same inputs as the one before it; at full length, and by `npm run fuzz`, each run draws others. */
+/**
+ * A change is judged with the same inputs as the one before it; in the long form, and with `npm run
+ * fuzz`, each run draws others.
+ */
 const SEED = LONGEST ? Date.now() % 2 ** 31 : 64;
 
 const told = ({ findings }: Result) =>

@@ -89,13 +89,13 @@ async function expectNothingOf(response: Response, code: string): Promise<void> 
   expect((await exchangeCode(other, client, code)).status).toBe(400);
 }
 
-/** Prunes while the other process is somewhere else in its work each time. */
+/** Prunes at a different point of the other process's work each time. */
 async function pruneAfter(requests: number): Promise<void> {
   for (let count = 0; count < requests; count += 1) await fetch(`${other.url}/.well-known/jwks.json`);
   await one.server.prune();
 }
 
-/** What is done in one process while the other refreshes with the token in use. */
+/** Actions in one process while the other refreshes with the current token. */
 interface Rival {
   readonly does: (used: Tokens, current: Tokens) => Promise<unknown>;
   readonly afterwards: 'all live' | 'none lives';
@@ -161,7 +161,7 @@ describe('while one process refreshes, another', () => {
 
   // @shows AS-18.1, AS-18.6, AS-18.8
   test('with its clock ahead prunes authorizations under exchange: answered tokens stay valid, and nothing else is issued', async () => {
-    // A code is good for a minute, and rows stay for an hour longer.
+    // A code is valid for a minute, and rows stay for an hour longer.
     ahead = 3_700_000;
     const counts = { exchanged: 0, pruned: 0 };
     try {
@@ -211,7 +211,7 @@ describe('while a person answers Allow twice at once, in two processes,', () => 
       const codes = answers.map((each) => answered(each).get('code') ?? '');
       expect(new Set(codes).size).toBe(browsers.length);
       const exchanges = [];
-      // One after the other: what was replaced is refused before and after, and ends nothing.
+      // One after the other: the replaced code is refused before and after, and ends nothing.
       for (const code of round % 2 === 0 ? codes : codes.toReversed())
         exchanges.push(await exchangeCode(round % 2 === 0 ? one : other, own, code));
       const [given, ...more] = exchanges.filter(({ status }) => status === 200);

@@ -21,7 +21,7 @@ import { registerClient, startPortal, type PortalOptions } from './support/porta
 
 const READY = { status: 'ready', checks: { store: 'ok', schema: 'ok', key: 'ok' } };
 const clock = createClock();
-/** Longer than what a probe found holds. */
+/** Longer than a probe's result is kept. */
 const LATER = 2;
 
 async function portalWith(options: PortalOptions = {}) {
@@ -169,7 +169,8 @@ describe('a process is not ready:', () => {
   });
 });
 
-// --- in an application of another framework -------------------------------------------------------------------
+// --- in an application of another framework
+// -------------------------------------------------------------------
 
 let folder: string;
 let created: TestDatabase;
@@ -199,7 +200,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A server on a store whose statements pass by `execute`. */
+/** A server on a store whose statements go through `execute`. */
 async function serverOn(changed: (store: Database) => Partial<Database>, health?: boolean) {
   lines = [];
   const opened = openDatabase(created.url, { directory: '/' });
@@ -271,7 +272,7 @@ describe('in an application of another framework', () => {
     expect(asked).toBe(once);
     clock.advance(LATER);
     await flood();
-    // Whether a key is missed is asked once in a minute.
+    // Whether a key is missing is checked once a minute.
     expect(asked).toBe(2 * once - 1);
   });
 

@@ -14,8 +14,9 @@ import { freePort } from './support/free-port.ts';
 import { SCALE, RUNS_ALL } from './support/scale.ts';
 
 /**
- * Two server processes on one database, each killed under load, and so is the database server where there is one. What was answered
- * meanwhile, to everybody and by both, is held against the model of grants.
+ * Two server processes on one database, each killed under load, and so is the database server if
+ * there is one. All answers meanwhile, to all clients and from both, are compared with the model of
+ * grants.
  */
 
 /** The test project's engine in a separate server that can be killed; null for SQLite. */
@@ -92,7 +93,7 @@ test.each<[string, ConfigMap, Partial<WorkloadOptions>, number]>([
     expect(verdict.texts).toEqual([]);
     const isWindow = given.lifetimes !== undefined;
     await keep(verdict.operations, isWindow);
-    // TLC is what the long form needs, as test/model.test.ts says.
+    // The long form needs TLC, as test/model.test.ts says.
     if (RUNS_ALL) await expectExplained(verdict.operations, isWindow);
     // It happened: authorizations were ended, and uses refused.
     const answers = new Set(verdict.operations.map(({ answer }) => answer));
@@ -100,7 +101,7 @@ test.each<[string, ConfigMap, Partial<WorkloadOptions>, number]>([
   },
 );
 
-/** In the model itself (tools/model/README.md), of the longest authorizations. */
+/** In the model itself (tools/model/README.md), for the longest authorizations. */
 async function expectExplained(operations: readonly Operation[], window: boolean): Promise<void> {
   const explained = await explain(operations, { window, most: 10 });
   const { asked, operations: count, unexplained, seconds } = explained;
@@ -110,7 +111,7 @@ async function expectExplained(operations: readonly Operation[], window: boolean
   expect(unexplained).toEqual([]);
 }
 
-/** With KEEP_HISTORY, a folder: what test/model.test.ts holds against the model, for tools/model/histories/. */
+/** With KEEP_HISTORY, a folder: the input of test/model.test.ts, for tools/model/histories/. */
 async function keep(operations: readonly Operation[], window: boolean): Promise<void> {
   const { KEEP_HISTORY: folder } = process.env;
   if (folder === undefined) return;

@@ -7,7 +7,10 @@ import { judge } from './support/history/report.ts';
 import { createRandom } from './support/random.ts';
 import { simulate, type Faults } from './support/history/simulated-server.ts';
 
-/** What is asked from when until when, and the answer. Tokens have the name of the use that was answered with them. */
+/**
+ * The request, its start and end, and the answer. Tokens are named after the use that returned
+ * them.
+ */
 type Line = readonly [asked: Asked, begin: number, end: number, answer: Ending, node?: string];
 
 function history(...lines: readonly Line[]): readonly Operation[] {

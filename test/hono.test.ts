@@ -7,7 +7,7 @@ import { bearer, bearerErrors, portico, type Mountable } from 'portico/hono';
 import { BearerError } from 'portico';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-/** Endpoints that show what reaches them, and answer as those of a server do. */
+/** Endpoints that show what reaches them, and answer like a server's. */
 const shown: Mountable = {
   endpoints: [
     {

@@ -37,14 +37,14 @@ import { formDoing, PERMISSION } from './support/administration.ts';
 import { SCALE, RUNS_ALL } from './support/scale.ts';
 import { formOf, type Visitor } from './support/visitor.ts';
 
-/** How many requests every endpoint is sent. */
+/** How many requests every endpoint gets. */
 const ON_A_SERVER = inject('databaseServer') !== undefined;
 const CASES = ON_A_SERVER ? SCALE.hostileRequestsOnServers : SCALE.hostileRequests;
-/** No answer may take so long, in milliseconds; a machine under load must not come near it. */
+/** No answer may take this long, in milliseconds; a machine under load must stay far below. */
 const HANGS = 60_000;
 
 let portal: RunningPortal;
-/** A public client: it has no secret, and checking one is slow by intent. */
+/** A public client: it has no secret, whose check would be slow on purpose. */
 let client: TestClient;
 /** Its secret is never sent, so even its unchanged tokens must be refused. */
 let owner: TestClient;
@@ -85,7 +85,8 @@ function exchangePublicly(issued: string): Promise<Response> {
   });
 }
 
-// --- what must hold for every answer --------------------------------------------------------------------------
+// --- what must hold for every answer
+// --------------------------------------------------------------------------
 
 interface Answer {
   readonly sent: Sent;
@@ -93,7 +94,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** What is wrong with an answer, in words; empty when nothing is. */
+/** The problems of an answer, in words; empty if there are none. */
 type Judge = (answer: Answer) => readonly string[];
 
 const TRACE = /\bat .*\(.*:\d+:\d+\)|node_modules|\.[jt]s:\d+|node:internal/;
@@ -110,7 +111,10 @@ function judged(answer: Answer): string[] {
   return [...wrong, ...astray(response)];
 }
 
-/** Where a browser would be led: nowhere, to this very origin, or to the registered redirect URI without a code. */
+/**
+ * Where a browser is redirected: nowhere, to this origin, or to the registered redirect URI without
+ * a code.
+ */
 function astray(response: Response): readonly string[] {
   const location = response.headers.get('location');
   if (location === null) return response.status >= 300 && response.status < 400 ? ['leads nowhere'] : [];
@@ -147,7 +151,7 @@ const inJson: Judge = (answer) => {
   return refused && (!('error' in value) || typeof value.error !== 'string') ? ['names no error'] : [];
 };
 
-/** A page or a redirect; what no browser sends may be refused in JSON. */
+/** A page or a redirect; requests that no browser sends may be refused in JSON. */
 const forPeople: Judge = (answer) => {
   const { response, body } = answer;
   if (response.status >= 300 && response.status < 400) return [];
@@ -157,15 +161,15 @@ const forPeople: Judge = (answer) => {
 };
 
 async function answerTo(method: string, path: string, sent: Sent): Promise<Answer> {
-  // Lets timers run: the one that finds what hangs, and those that close idle connections.
+  // Lets timers run: the one that detects hanging requests, and those that close idle connections.
   await setImmediate();
   const response = await portal.application.fetch(requestOf(portal, method, path, sent));
   return { sent, response, body: await response.text() };
 }
 
 /**
- * Sends the requests to the endpoint, such as `POST /oauth/token`, and checks every answer. If all were refused early, that
- * would show little, so these statuses must be among the answers.
+ * Sends the requests to the endpoint, such as `POST /oauth/token`, and checks every answer. If all
+ * were refused early, that would show little, so these statuses must be among the answers.
  */
 async function expectAll(
   endpoint: string,
@@ -226,9 +230,13 @@ async function kept(): Promise<Readonly<Record<string, readonly string[]>>> {
   return Object.fromEntries(await Promise.all(tables));
 }
 
-// --- what is sent ---------------------------------------------------------------------------------------------
+// --- what is sent
+// ---------------------------------------------------------------------------------------------
 
-/** Looks like a token and is not valid for this client: another client's, or with one character changed. */
+/**
+ * Looks like a token and is not valid for this client: another client's, or with one character
+ * changed.
+ */
 function anyToken(): Arbitrary<string> {
   const living = [own.access_token, own.id_token, code, owners.access_token];
   return fc.oneof(
@@ -239,8 +247,9 @@ function anyToken(): Arbitrary<string> {
 }
 
 /**
- * A token without the mark of its family is unknown. Who has the mark has had a token of the family, so a token that differs
- * after the mark counts as a used one, and ends the family (docs/decisions/0008).
+ * A token without the mark of its family is unknown. A sender with the mark has had a token of the
+ * family, so a token that differs after the mark counts as used, and ends the family
+ * (docs/decisions/0008).
  */
 function nearRefreshToken(token: string): Arbitrary<string> {
   const end = token.lastIndexOf('.');
@@ -267,7 +276,7 @@ function anyRedirectUri(): Arbitrary<string> {
   );
 }
 
-/** A POST of a client: mostly public; in one of fifty requests with a secret, right or wrong. */
+/** A POST of a client: mostly public; in one of fifty requests with a secret, correct or wrong. */
 function clientPost(...alternatives: readonly Parameters[]): Arbitrary<Sent> {
   const token = anyToken();
   const named = alternatives.map((parameters) => ({ client_id: anyClientId(), ...parameters }));
@@ -401,7 +410,7 @@ describe('for every input', () => {
 
   test.each([
     ['GET', [200, 401]],
-    // Only a request with a body can be 413 or of a wrong type.
+    // Only a request with a body can be 413 or have a wrong type.
     ['POST', [200, 400, 401, 413]],
   ] as const)(
     '%s /oauth/userinfo: returns JSON, with a person only for a valid token',
@@ -610,7 +619,8 @@ test('afterwards everything issued before is still valid: the session, the code 
   expect((await refresh(portal, owner, owners.refresh_token)).status).toBe(200);
 });
 
-// --- what the tests read of requests and pages ----------------------------------------------------------------
+// --- what the tests read of requests and pages
+// ----------------------------------------------------------------
 
 function authorizationOf(sent: Sent): string {
   const values = sent.headers.filter(([name]) => name === 'Authorization').map(([, value]) => value);
@@ -625,7 +635,7 @@ async function csrfTokenOf(visitor: Visitor): Promise<string> {
   return formOf(await (await visitor.get('/login')).text()).fields['_csrf'] ?? '';
 }
 
-/** The id of a request that has been put to this visitor. */
+/** The id of a request that this visitor was asked. */
 async function requestIdOf(visitor: Visitor): Promise<string> {
   const consent = await visitor.visit(authorizationUrl(portal, client));
   return formOf(await consent.text()).fields['request_id'] ?? '';

@@ -27,7 +27,10 @@ import {
 } from './support/hostile-proofs.ts';
 import { SCALE, RUNS_ALL } from './support/scale.ts';
 
-/** Malformed proofs of possession at every endpoint: none causes a server error, and none is accepted. */
+/**
+ * Malformed proofs of possession at every endpoint: none causes a server error, and none is
+ * accepted.
+ */
 
 const clock = createClock();
 const config = {
@@ -93,12 +96,12 @@ afterAll(async () => {
   await tools.close();
 });
 
-/** A place where proofs are looked at. */
+/** A place that checks proofs. */
 interface Place {
   readonly name: string;
   readonly path: string;
   readonly method: string;
-  /** Whose token is presented there; null where none is. */
+  /** The owner of the token there; null without a token. */
   readonly token: 'ada' | 'service' | null;
 }
 
@@ -140,12 +143,12 @@ function requestWith({ path }: Place, { method, url, accessToken }: Door, proof:
   return new Request(url, { method, headers, body: bodies[path] ?? null });
 }
 
-/** What became of it: accepted, refused as a wrong proof is, or what should not have been said. */
+/** The result: accepted, refused as a wrong proof, or an unexpected answer. */
 async function judged(place: Place, response: Response): Promise<string> {
   const { status, headers } = response;
   const said = await response.text();
   if (status === 200 || status === 201) return 'accepted';
-  // Node itself refuses what is longer than the lines of HTTP may be.
+  // Node itself refuses lines that are too long for HTTP.
   if (status === 431) return 'refused';
   const challenge = headers.get('www-authenticate') ?? '';
   const isRefused =
@@ -162,7 +165,7 @@ interface Tried {
   readonly changes: readonly Change[];
 }
 
-/** A right proof is accepted once, and any other never. */
+/** A valid proof is accepted once, and any other never. */
 async function expectJudged({ place, key, changes }: Tried): Promise<void> {
   const door = doorOf(place, key);
   const applied = changes.filter(({ at }) => at === undefined || at(door));
@@ -181,7 +184,7 @@ async function expectJudged({ place, key, changes }: Tried): Promise<void> {
 const SHORT = ['/oauth/token', '/oauth/userinfo'];
 const [KEY] = KEYS as readonly [ClientKey, ...ClientKey[]];
 
-// All of them are judged by one function: the others have the random ones, and the long form.
+// One function checks them all: the other places get the random ones, and the long form.
 describe.each(PLACES.filter(({ path }) => RUNS_ALL || SHORT.includes(path)))('a proof at $name', (place) => {
   // @shows AS-24.3, RFC9449-4.3a, RFC9449-4.3b, RFC9449-4.3c, RFC9449-4.3d
   test.each(CHANGES)('$name', async (change) => {

@@ -52,7 +52,7 @@ async function end(id: string): Promise<void> {
 /** No line: the application has a listener, or gave no pool. */
 const UNTOLD = ['a pool of our own', 'a pool with a listener', 'a pool with a later listener'];
 
-/** What an application reads that lost a connection of its pool of `pg`. */
+/** The log of an application that lost a connection of its `pg` pool. */
 const LINE = /An idle connection of the application's pool broke: .*\. The pool opens another one; .*\n/g;
 
 // @shows AS-18.25

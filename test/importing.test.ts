@@ -20,7 +20,10 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** What another server knew is taken over whole or not at all, and its clients go on with the ids and secrets that they have. */
+/**
+ * Data of another server is imported completely or not at all, and its clients keep their ids and
+ * secrets.
+ */
 
 const ITERATIONS = 1000;
 const CONFIG = { oauth_server: { imported_pbkdf2_iterations: ITERATIONS } };
@@ -79,7 +82,7 @@ function record(more: Readonly<Record<string, unknown>> = {}): Readonly<Record<s
   };
 }
 
-/** The same with a hash in place of the secret. */
+/** The same with a hash instead of the secret. */
 const hashed = (hash: string) => record({ client_secret: undefined, client_secret_hash: hash });
 
 const sha256 = (encoding: 'hex' | 'base64' | 'base64url') =>
@@ -356,7 +359,7 @@ describe('a secret that another server had hashed', () => {
       expect(await status(clientOf({ client_id: id }, `a wrong one of ${id} ${++count}`))).toBe(401);
       return verified - before;
     };
-    // Two while a client of this portal has two secrets, as one has that was rotated above.
+    // Two while a client of this portal has two secrets, like the one that was rotated above.
     const unknown = await cost('nobody');
     expect(unknown).toBeGreaterThan(0);
     expect([await cost(own.id), await cost(idOf(digest)), await cost(idOf(derived))]).toEqual([
@@ -400,7 +403,7 @@ describe('an empty secret', () => {
     ]);
   });
 
-  /** As an earlier release imported it: nothing looked at what the hash is of. */
+  /** As an earlier release imported it, which did not check what was hashed. */
   async function importedBefore(secretHash: string, at = portal): Promise<string> {
     const about = record({ grant_types: ['client_credentials', 'introspection'] });
     await at.server.importing.clients([about]);
@@ -477,7 +480,8 @@ describe('an empty secret', () => {
       for (const id of ids) await lone.server.clients.rotateSecret(id, 0);
       expect(await doctor()).toEqual([]);
 
-      // What another server made is tried first, however many others stand before it: each costs a slow hash.
+      // Secrets of another server are tried first, however many others precede them: each costs a
+      // slow hash.
       const { client: own } = await lone.server.clients.create({
         name: 'Own',
         scopes: ['notes:read'],

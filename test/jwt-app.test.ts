@@ -19,7 +19,10 @@ import { createDatabase } from './support/database.ts';
 import { ADA, GRACE, PASSWORD, REDIRECT_URI } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
-/** The browser's storage goes with no navigation, so its pages need a browser that runs their scripts. */
+/**
+ * The browser's storage is not sent with a navigation, so its pages need a browser that runs their
+ * scripts.
+ */
 describe('an application that signs in with a JWT in the browser’s storage', () => {
   let storage: string;
   let users: Users;

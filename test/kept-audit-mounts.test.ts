@@ -3,12 +3,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { MOUNTS } from './support/mounts.ts';
 import { waysOf } from './support/scale.ts';
 
-/** One way to mount Portico of each kind. */
+/** One mount of each kind. */
 const KINDS = waysOf(
   MOUNTS.filter(({ name }) => /^portico\/\w+$|^Hono, with encrypted|by portico\/fetch$/.test(name)),
 );
 
-/** Those whose host knows where requests come from; the others say null, or their framework does not tell. */
+/**
+ * Those whose host knows the client's address; the others return null, or their framework does not
+ * say.
+ */
 const KNOWING: readonly string[] = ['portico/express', 'portico/fastify', 'portico/koa'];
 
 describe.each(KINDS)('mounted by $name', (mount) => {

@@ -15,7 +15,7 @@ import {
 let opened: OpenedStore;
 let portal: RunningPortal;
 let client: TestClient;
-/** Until it resolves, what inserts events waits; each is counted as it arrives. */
+/** Until it resolves, inserts of events wait; each is counted as it arrives. */
 let locked: PromiseWithResolvers<void> | null = null;
 let arrived = Promise.withResolvers<void>();
 let inserts = 0;
@@ -69,7 +69,7 @@ const event = (clientId: string): AuditEvent => ({
 const keptOf = async (clientId: string) =>
   (await portal.server.audit.list({ clientId, type: 'secret_rotated' }, { limit: 1000 })).items.length;
 
-/** The events that the log has in place of the table. */
+/** The events that are in the log instead of the table. */
 async function saidInstead(): Promise<readonly { readonly id: string; readonly client_id: string }[]> {
   const log = await readFile(path.join(portal.env['STORAGE_DIR'] ?? '', 'app.log'), 'utf8');
   return log
@@ -85,7 +85,7 @@ test('a response is sent after its event is in the table', async () => {
   const asked = ask().finally(() => (isAnswered = true));
   await arrived.promise;
   expect((await fetch(`${portal.url}/.well-known/openid-configuration`)).status).toBe(200);
-  // On a machine that is that slow, the second is over, and the log has it.
+  // On a machine this slow, the second is over, and the log has it.
   expect(isAnswered && (await saidInstead()).length === 0).toBe(false);
   unlock();
   expect((await asked).status).toBe(200);
@@ -133,7 +133,7 @@ test('a store that hangs delays no response: the log has the events, and later t
     return said.filter((id) => items.every((item) => item.id !== id));
   };
   await expect.poll(kept).toEqual([]);
-  // From now on, events are waited for again.
+  // From now on, events are awaited again.
   const later = (await saidInstead()).length;
   expect((await ask()).status).toBe(200);
   expect(await saidInstead()).toHaveLength(later);

@@ -25,7 +25,7 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** An event as `oauth:audit --json` and the stream have it. */
+/** An event, as `oauth:audit --json` and the stream print it. */
 interface Item {
   readonly id: string;
   readonly time: string;
@@ -57,7 +57,7 @@ const recording = (file: string) => ({
 
 const folder = path.join(ROOT, 'test', 'fixtures', 'configured-portal');
 const streamed = path.join(ROOT, 'node_modules', '.cache', 'tests', randomBytes(8).toString('hex'));
-/** The time of the portal, where it is not that of the console. */
+/** The time of the portal, if it differs from the console's. */
 let time: number | null = null;
 let portal: RunningPortal;
 let client: TestClient;
@@ -95,7 +95,7 @@ async function streamedItems(): Promise<readonly Item[]> {
     .map((line) => JSON.parse(line) as Item);
 }
 
-/** Every row as it is, in an order that does not change. */
+/** Every row unchanged, in a fixed order. */
 async function rows(): Promise<readonly Readonly<Record<string, unknown>>[]> {
   return (await portal.application.database.execute('SELECT * FROM oauth_audit ORDER BY id')).rows;
 }
@@ -130,7 +130,7 @@ const authorize = async () =>
     exchangeCode(portal, client, secret(await obtainCode(portal, client, await portal.signedIn(ADA)))),
   );
 
-/** What happens to a person and a client, by HTTP. */
+/** Everything that happens to a person and a client over HTTP. */
 async function live(): Promise<void> {
   secret(client.secret);
   const visitor = await portal.signedIn(ADA);
@@ -155,7 +155,7 @@ async function live(): Promise<void> {
   }
 }
 
-/** What a client does that registers itself. */
+/** The actions of a client that registers itself. */
 async function register(initialAccessToken: string): Promise<void> {
   const send = (to: string, method: string, bearer: string, body: object | null) =>
     fetch(to, {
@@ -176,7 +176,7 @@ async function register(initialAccessToken: string): Promise<void> {
     if (typeof value === 'string' && /^[\w-]{43}$/.test(value)) secret(value);
 }
 
-/** What an operator does at the console. */
+/** The actions of an operator in the console. */
 async function operate(): Promise<void> {
   const created = await run(
     'oauth:client:create',
@@ -207,14 +207,14 @@ async function operate(): Promise<void> {
   await run('oauth:person:revoke', provider, person);
 }
 
-/** Handed over as the server hands over its own. */
+/** Passed on as the server passes on its own. */
 async function tell(...events: readonly AuditEvent[]): Promise<void> {
   await Promise.all(events.map((event) => portal.server.audit(event)));
 }
 
 const ADMINISTRATOR = { provider: 'accounts', id: 'the administrator' };
 
-/** Where each type comes from here. */
+/** The source of each type here. */
 const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administrator' | 'nobody'>> = {
   consent_granted: 'http',
   consent_denied: 'http',
@@ -247,7 +247,7 @@ const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administra
   tool_called: 'nobody',
 };
 
-/** By HTTP an event has an address and a request, from the console it has neither. */
+/** Over HTTP an event has an address and a request, from the console it has neither. */
 function whereFrom({ by, address, request_id: request }: Item): string {
   if (by === 'console') return address === null && request === null ? 'console' : 'a console with a request';
   if (by !== null) return 'administrator';
@@ -343,7 +343,8 @@ describe('with oauth_server:audit:keep and :stream', () => {
     const found = (await failed()).find(({ request_id: request }) => request === id);
     expect(found).toMatchObject({ person, address: '192.0.2.70', client_id: null, by: null, details: {} });
 
-    // Of one account five in a minute, from however many networks; and of what names no account five for each network.
+    // For one account five in a minute, from any number of networks; and for unknown accounts five
+    // per network.
     const of = async (address: RegExp) =>
       (await failed()).filter((item) => address.test(item.address ?? '')).length;
     for (let count = 0; count < 8; count += 1) await attempt(GRACE, `192.0.2.${80 + count}`);
@@ -353,7 +354,7 @@ describe('with oauth_server:audit:keep and :stream', () => {
     time += 60_000;
     await attempt('nobody-8', '192.0.2.99');
     expect(await of(/^192\.0\.2\.99$/)).toBe(6);
-    // And of all three hundred in a minute, one of which was that.
+    // And three hundred of all in a minute, one of which was that.
     const { events } = portal.application;
     for (let count = 0; count < 310; count += 1) {
       const address = `203.0.${100 + Math.floor(count / 200)}.${count % 200}`;
@@ -466,7 +467,7 @@ describe('oauth:audit', () => {
     expect(toolsOf(between)).toEqual(['three', 'two']);
     expect(toolsOf(await list('--client=pages', '--type=tool_called', '--until', at(90)))).toEqual(['one']);
     expect(toolsOf(await list('--client=pages', '--since=45s'))).toHaveLength(5);
-    // Where a page begins that is later than what is asked for, it begins there.
+    // A page that begins later than the requested time begins there.
     const late = ['--after', first.next ?? '', '--until', at(180)];
     expect(toolsOf(await list('--client=pages', ...late))).toEqual(['two', 'one']);
     const lines = await run('oauth:audit', '--json-lines', '--client=pages');
@@ -678,7 +679,7 @@ describe('oauth:audit', () => {
     expect(found).toEqual([idOf(1), idOf(0)]);
     expect(pages).toBeGreaterThan(2);
     expect(pages).toBeLessThan(6);
-    // As lines there is all of it: past a page of a thousand, and past pages with nothing in them.
+    // As lines the output is complete: past a page of a thousand, and past empty pages.
     const linesOf = async (...args: string[]) =>
       (await run('oauth:audit', '--json-lines', ...args)).stdout
         .trim()
@@ -687,7 +688,7 @@ describe('oauth:audit', () => {
     const wanted = inserted.filter(([, , , id]) => id === 'crowded').map(([id]) => id);
     expect(await linesOf('--client=crowded')).toEqual(wanted.toReversed());
     expect(await linesOf('--client=crowded', '--type=consent_denied')).toEqual(found);
-    // What one of them seldom has is found at once.
+    // A rare type is found at once.
     expect((await list('--client=pages', '--type=tool_called')).items).toHaveLength(5);
   });
 });

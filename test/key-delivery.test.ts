@@ -18,7 +18,10 @@ import {
 } from './support/portal.ts';
 import { freePort } from './support/free-port.ts';
 
-/** Two processes on one database, each with its own key directory, as where keys are delivered to every machine. */
+/**
+ * Two processes on one database, each with its own key directory, as when keys are delivered to
+ * every machine.
+ */
 let one: RunningPortal;
 let other: RunningPortal;
 let storage: string;
@@ -68,10 +71,10 @@ async function signing(portal: RunningPortal): Promise<unknown> {
   return (JSON.parse(header) as { kid: unknown }).kid;
 }
 
-/** Both look at their directory once a second at least. */
+/** Both read their directory at least once a second. */
 const seen = { timeout: 20_000, interval: 100 };
 
-// What stands in docs/running-on-several-machines.md.
+// The commands of docs/running-on-several-machines.md.
 const PUBLISH = String.raw`
 install -m 600 "$fresh"/*.json "$keys/0-$kid.json"
 `;
@@ -104,7 +107,7 @@ describe('a new key delivered to one machine after another', () => {
     }
     expect([await signing(one), await signing(other)]).toEqual([before, before]);
 
-    // The rename is seen by one, and not yet by the other: both know both keys.
+    // One sees the rename, and the other not yet: both know both keys.
     const [first = '', second = ''] = directories();
     await run(SIGN, first, kid);
     await expect.poll(() => signing(one), seen).toBe(kid);

@@ -30,27 +30,33 @@ import {
 } from './support/console.ts';
 import { freePort } from './support/free-port.ts';
 
-/** Commands that root runs, as from its crontab, for a server that runs as another user. They need root, because only root can make a file for others. */
+/**
+ * Commands that root runs, for example from its crontab, for a server that runs as another user.
+ * The tests need root, because only root can make a file for others.
+ */
 
 const SERVING = 65_534;
 const AS_SERVING = ['setpriv', `--reuid=${SERVING}`, `--regid=${SERVING}`, '--clear-groups'] as const;
-/** Root, that may not give files away. */
+/** A root that may not give files away. */
 const BOUND = ['setpriv', '--inh-caps=-chown', '--bounding-set=-chown'];
 
 const run = promisify(execFile);
 
-/** What is published of a package, from the root of the workspace. */
+/** The published files of a package, from the root of the workspace. */
 function partsOf({ folder }: Package): readonly string[] {
   const parts = ['dist', 'package.json', ...(folder === 'portico' ? ['bin'] : [])];
   return parts.map((part) => path.join('packages', folder, part));
 }
 
-/** What the packages need, from the root of the workspace; the links to the packages themselves too. */
+/**
+ * The dependencies of the packages, from the root of the workspace; including the links to the
+ * packages.
+ */
 async function dependencies(): Promise<readonly string[]> {
   const workspaces = PACKAGES.flatMap(({ folder }) => ['--workspace', `packages/${folder}`]);
   const args = ['ls', '--omit=dev', '--all', '--parseable', ...workspaces];
   const { stdout } = await run('npm', args, { cwd: ROOT }).catch(
-    // It also ends with 1 for what is optional and not there.
+    // It also ends with 1 for optional packages that are missing.
     (error: { readonly stdout: string }) => error,
   );
   const found = stdout.split('\n').map((each) => path.relative(ROOT, each.trim()));
@@ -58,8 +64,8 @@ async function dependencies(): Promise<readonly string[]> {
 }
 
 /**
- * Node and the package, readable by another user: in place or, if the clone is in a folder that is closed to others, copies of
- * what runs. `through` runs a command as that user.
+ * Node and the package, readable by another user: in place or, if the clone is in a private folder,
+ * as copies of what runs. `through` runs a command as that user.
  */
 async function installedFor(
   through: readonly [string, ...string[]],
@@ -114,7 +120,7 @@ beforeEach(async () => {
       plugins: [oauthServer()],
     });`,
   );
-  // The code is root's, and may be read, whatever the umask.
+  // The code belongs to root and is readable, whatever the umask.
   for (const name of ['.', 'node_modules']) await chmod(path.join(folder, name), 0o755);
   for (const name of ['package.json', 'app.ts']) await chmod(path.join(folder, name), 0o644);
   await mkdir(storage(), { mode: 0o700 });
@@ -123,7 +129,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** What is in the storage directory, with whose it is and its mode. */
+/** The files of the storage directory, with their owner and mode. */
 async function made(): Promise<Readonly<Record<string, string>>> {
   const names = (await readdir(storage(), { recursive: true })).toSorted();
   const entries = names.map(async (name) => {
@@ -164,7 +170,7 @@ interface Finding {
 const findings = async (result: ConsoleResult, part: string) =>
   (JSON.parse(result.stdout) as { checks: readonly Finding[] }).checks.filter((each) => each.part === part);
 
-/** As commands of root made it before they gave it away. */
+/** As root's commands made it in releases before they gave it away. */
 const giveToRoot = (name: string) => chown(path.join(keyPath(), name), 0, 0);
 
 describe('in a storage directory of the serving account, root’s commands make files that', () => {
@@ -244,7 +250,8 @@ describe('a key file that the serving account cannot read', () => {
         code_challenge_method: 'S256',
       });
       await giveToRoot(name);
-      // A process that has already read it continues with it. So test with a new key, as after a restart.
+      // A process that has already read it continues with it. So test with a new key, as after a
+      // restart.
       const newest = '9000000000000-newest.json';
       await writeFile(path.join(keyPath(), newest), await readFile(path.join(keyPath(), name)), {
         mode: 0o600,

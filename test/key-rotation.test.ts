@@ -36,7 +36,10 @@ import { SCALE } from './support/scale.ts';
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');
 const DAY = 86_400;
-/** Seconds that a new key is published before it signs: the five of the key set's Cache-Control, and a quarter of an hour. */
+/**
+ * For how many seconds a new key is published before it signs: the five of the key set's
+ * Cache-Control, and a quarter of an hour.
+ */
 const STAGED = 905;
 const BY = { provider: 'accounts', id: 'the administrator' };
 
@@ -46,7 +49,7 @@ let one: RunningPortal;
 let other: RunningPortal;
 const events: AuditEvent[] = [];
 let keyPath: string;
-/** A storage directory whose keys are these. */
+/** A storage directory with these keys. */
 let storage: string;
 /** The content of the first key's file. */
 let first: string;
@@ -96,7 +99,7 @@ async function keySet({ url }: RunningPortal): Promise<JSONWebKeySet> {
 const kidsOf = ({ keys }: JSONWebKeySet) => keys.map(({ kid }) => String(kid));
 const states = async () => (await keys().list()).map(({ kid, state }) => ({ kid, state }));
 
-/** A client that gets an ID token by each refresh. */
+/** A client that gets an ID token with each refresh. */
 async function tokenSource(portal: RunningPortal): Promise<() => Promise<string>> {
   const client: TestClient = await registerClient(portal);
   let { refresh_token: token } = await obtainTokens(portal, client, ADA);
@@ -120,7 +123,7 @@ describe('oauth:keys:rotate', () => {
     const random = createRandom(7);
     const sources = [await tokenSource(one), await tokenSource(other)];
     const processes = [one, other];
-    /** What a library keeps for ten minutes, whatever Cache-Control says. */
+    /** What a library caches for ten minutes, whatever Cache-Control says. */
     let cached = await keySet(one);
     let cachedAt = clock.now();
     const living: { token: string; until: number }[] = [];
@@ -167,7 +170,7 @@ describe('oauth:keys:rotate', () => {
       { algorithm: 'RS256', state: 'staged', createdAt: clock.now(), signsFrom: clock.now() + STAGED * 1000 },
     ]);
     expect(await rotate()).toMatchObject({ staged: [], removed: [] });
-    // As at the latest after a second.
+    // As after a second at most.
     await other.server.keys.all();
     expect((await keys().active())?.kid).toBe(old);
     expect((await other.server.keys.active())?.kid).toBe(old);
@@ -186,7 +189,7 @@ describe('oauth:keys:rotate', () => {
       { kid: old, state: 'retired' },
     ]);
     const { retiredAt, removableAt } = (await keys().list())[1] ?? {};
-    // The life of an ID token, and as long as caches live.
+    // The lifetime of an ID token, and as long as caches keep it.
     expect((removableAt ?? 0) - (retiredAt ?? 0)).toBe((3600 + STAGED) * 1000 + 1000);
 
     clock.advance(3600 + STAGED - 3);
@@ -298,7 +301,7 @@ describe('oauth:keys:rotate', () => {
   test('changes nothing and says so if it cannot write', async () => {
     const before = await readdir(keyPath);
     const run = ['oauth:keys:rotate', '--json'];
-    // No file may have a byte.
+    // No file may have a single byte.
     const limited = 'ulimit -f 0; trap "" XFSZ; exec "$0" "$@"';
     const command = [process.execPath, path.join(ROOT, 'packages', 'portico', 'bin', 'portico.js'), ...run];
     const failed = await promisify(execFile)('sh', ['-c', limited, ...command], {
@@ -393,7 +396,7 @@ describe('oauth:keys:rotate --now', () => {
 });
 
 describe('the console', () => {
-  /** Its clock is that of the system. */
+  /** Uses the system's clock. */
   beforeEach(async () => {
     const [name = ''] = await readdir(keyPath);
     await rename(path.join(keyPath, name), path.join(keyPath, name.replace(/^\d+/, String(Date.now()))));
@@ -492,7 +495,7 @@ describe('the doctor', () => {
         detail: expect.stringMatching(/^\S{43} \(RS256\) is published, and signs from/) as string,
       },
     ]);
-    // It signs by now, and ID tokens of the key before it live on.
+    // It signs by now, and ID tokens of the previous key are still valid.
     clock.advance(1000);
     expect(await rotation()).toEqual([]);
     clock.advance(DAY - 1000);

@@ -18,7 +18,7 @@ import {
 } from './support/portal.ts';
 
 const run = promisify(execFile);
-/** Of Debian's package softhsm2; the tools are those of softhsm2 and opensc. */
+/** From Debian's package softhsm2; the tools are those of softhsm2 and opensc. */
 const MODULE = '/usr/lib/softhsm/libsofthsm2.so';
 const PIN = '648219';
 const AS_USER = ['--module', MODULE, '--token-label', 'portico', '--login', '--pin', PIN];
@@ -59,7 +59,7 @@ beforeAll(async () => {
   for (const [, id, type] of KEYS)
     await run('pkcs11-tool', [...AS_USER, '--keypairgen', '--key-type', type, '--id', id]);
   const keySigners: Awaited<ReturnType<typeof pkcs11Signer>>[] = [];
-  // One after the other: two processes that open a new token of SoftHSM at once have failed.
+  // One after the other: two processes that open a new SoftHSM token at once have failed.
   for (const [algorithm, id] of KEYS) keySigners.push(await pkcs11Signer(keyOf(algorithm, id)));
   portal = await startPortal({ keySigners, signingKey: false });
 });

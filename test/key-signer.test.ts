@@ -36,7 +36,7 @@ function signatureBy(algorithm: SigningAlgorithm, key: KeyObject, data: Uint8Arr
   return sign(digestOf(algorithm), data, { key, dsaEncoding: 'ieee-p1363' });
 }
 
-/** A signer that does as it is told. */
+/** A signer that the test controls. */
 function signerOf(
   algorithm: SigningAlgorithm,
   kid: string,
@@ -59,7 +59,7 @@ const SECRET = 'pkcs11-tool --pin 648219';
 type Sign = KeySigner['sign'];
 
 const clock = createClock();
-/** What the signer of each algorithm does now; null for its work. */
+/** What the signer of each algorithm does now; null for its normal work. */
 let misbehaves: Sign | null = null;
 const signers = ALGORITHMS.map((algorithm) => {
   const made = signerOf(algorithm, `module ${algorithm}`, { timeout: 50 });

@@ -41,7 +41,8 @@ describe('a clock that is set back', () => {
   test('does not make a process sign with a key that another one has replaced and removed', async () => {
     const tokens = await obtainTokens(portal, client, ADA);
     offset = -3_600_000;
-    // Another process generates a key, and one with the age for it removes the one before.
+    // Another process generates a key, and one whose clock says it is old enough removes the
+    // previous one.
     const [old = ''] = await readdir(directory());
     const elsewhere = await startPortal({
       config: { oauth_server: { key_path: directory() } },

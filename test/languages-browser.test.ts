@@ -14,11 +14,14 @@ import {
 } from './support/portal.ts';
 import { SCALE } from './support/scale.ts';
 
-/** Pages in other languages than English, in a real Chromium; without one these tests are skipped, and fail under CI. */
+/**
+ * Pages in other languages than English, in a real Chromium; without one these tests are skipped,
+ * and fail in CI.
+ */
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** A language, how wide the window is, and its colors. */
+/** A language, the width of the window, and its colors. */
 const LOOKS = [
   ['ar', 320, 'light'],
   ['ar', 1280, 'dark'],
@@ -85,7 +88,7 @@ describe('in a real Chromium', () => {
         await page.getByRole('button').click();
         await page.locator('[value=allow]').waitFor();
         expect(await page.locator('html').getAttribute('dir')).toBe(locale === 'ar' ? 'rtl' : null);
-        // Where a line begins is where its mark stands.
+        // A line's mark is where the line begins.
         const [list, mark] = (await page.evaluate(
           `[document.querySelector('.list li').getBoundingClientRect(), (() => {
             const range = document.createRange();
@@ -98,7 +101,7 @@ describe('in a real Chromium', () => {
           (list?.[1] ?? 0) - (mark?.[1] ?? 0),
         ];
         expect(locale === 'ar' ? fromRight : fromLeft).toBeGreaterThan(20);
-        // A button's word that is broken over two lines is hard to read.
+        // A button text that breaks over two lines is hard to read.
         const lines = await page.evaluate(
           `[...document.querySelectorAll('.choices button')].map((button) => {
             const range = document.createRange();

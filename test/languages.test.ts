@@ -24,7 +24,7 @@ import {
 } from './support/portal.ts';
 import { locationOf } from './support/visitor.ts';
 
-/** In which language pages are, as browsers get them. */
+/** The languages of pages, as browsers get them. */
 
 let folder: string;
 let portal: RunningPortal;
@@ -78,7 +78,7 @@ const textOf = (html: string) =>
     .replaceAll('&#39;', "'")
     .replaceAll(/\s+/g, ' ');
 
-/** A message without what its placeholders stand for, piece by piece. */
+/** The parts of a message between its placeholders. */
 const pieces = (message: string) =>
   message
     .split(/\{[a-z_]+\}/)
@@ -115,7 +115,7 @@ describe('the pages', () => {
     const consent = await visitor.visit(locationOf(signedIn).href);
     const shown: readonly string[] = [say('consent.title'), say('consent.deny'), say('scope.email.label')];
     await requirePage(consent, tag, shown);
-    // Loaded again, and answered: the request is known by its id alone.
+    // Reloaded and answered: the request is identified only by its id.
     await requirePage(await visitor.get(consent.url), tag, shown);
     expect((await visitor.submit(consent, { decision: 'deny' })).status).toBe(303);
     const again = await visitor.submit(consent, { decision: 'allow' });

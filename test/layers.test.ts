@@ -11,7 +11,10 @@ interface Import {
   readonly typesOnly: boolean;
 }
 
-/** What each package may import of the others, by their public names. The build bundles what `resource-server` takes of `portico`. */
+/**
+ * The packages that each package may import, by their public names. The build bundles what
+ * `resource-server` uses of `portico`.
+ */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   sql: [],
   portico: ['@portico/sql'],
@@ -33,7 +36,7 @@ const EXAMPLES = [
   'relying-party',
 ];
 
-/** What nothing else of `portico` reaches up from: each room may import of itself and of these. */
+/** The folders that may import nothing above themselves: each may import itself and these. */
 const FOUNDATION: Readonly<Record<string, readonly string[]>> = {
   contracts: [],
   jws: [],
@@ -43,7 +46,7 @@ const FOUNDATION: Readonly<Record<string, readonly string[]>> = {
   telemetry: ['contracts'],
 };
 
-/** The rooms and files of the large packages, from the top: each may import those after it. */
+/** The folders and files of the large packages, from the top: each may import those after it. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'packages/portico/src': [
     'mounts/',

@@ -12,7 +12,7 @@ import {
   type TestClient,
 } from './support/portal.ts';
 
-/** One more than a page has at most, and than two batches. */
+/** One more than the largest page, and than two batches. */
 const MANY = 1001;
 
 const clock = createClock();
@@ -24,13 +24,13 @@ beforeAll(async () => {
     clock: clock.now,
     config: { oauth_server: { audit: { keep: true } } },
   });
-  // No fsync: what a crash would lose is no matter here.
+  // No fsync: a crash does not matter here.
   await portal.application.database.execute('PRAGMA synchronous = OFF');
   client = await registerClient(portal);
 });
 afterAll(() => portal.close());
 
-/** Makes copies of the one row until there are so many of it; `ids` makes their ids from a number. */
+/** Copies the one row until there are this many; `ids` makes their ids from a number. */
 async function copy(
   table: string,
   column: string,
@@ -57,7 +57,7 @@ interface Page {
   readonly next: string | null;
 }
 
-/** How many each page has, when one is asked for after the other; each item is in one of them. */
+/** The size of each page, requested one after the other; each item is on exactly one of them. */
 async function sizes(list: (page: { limit?: number; after?: string }) => Promise<Page>, limit?: number) {
   const found: string[] = [];
   const pages: number[] = [];

@@ -21,11 +21,16 @@ import {
 } from './support/portal.ts';
 import { locationOf, type Visitor } from './support/visitor.ts';
 
-/** Clients that come by themselves ask for every scope that metadata name, and get those of them that they can have. */
+/**
+ * Clients without an operator request every scope in the metadata, and get those that they can
+ * have.
+ */
 
 const SERVICE = { 'mcp:service': { label: 'Discover tools', permission: 'notes:read' } };
 const KEYLESS = ['profile', 'email', 'notes:read', 'notes:write'];
-/** With the scopes of a service and of a key that there is not, as a client has them that read the metadata before. */
+/**
+ * With the scopes of a service and of a missing key, like clients that read the metadata earlier.
+ */
 const ALL = ['openid', ...KEYLESS, 'mcp:service'].join(' ');
 
 type Granted = { readonly access_token: string; readonly refresh_token: string; readonly scope: string };
@@ -89,7 +94,10 @@ async function grantedTo(
   return (await response.json()) as Granted;
 }
 
-/** Why a request for these scopes is refused, from the log: the browser is not redirected to an unverified client. */
+/**
+ * Why a request for these scopes is refused, from the log: the browser is not redirected to an
+ * unverified client.
+ */
 async function refusedAt(portal: RunningPortal, client: TestClient, visitor: Visitor, scope: string) {
   const answer = await visitor.visit(authorizationUrl(portal, client, { scope }));
   const id = answer.headers.get('x-request-id') ?? '';
@@ -283,7 +291,7 @@ describe('a client that is a document', () => {
   beforeAll(async () => {
     portal = await start({ client_id_metadata_documents: true }, { clock: clock.now });
   });
-  // The limits of a minute are another file's.
+  // The limits of a minute belong to another file.
   afterEach(() => clock.advance(61));
 
   // @shows AS-7.19

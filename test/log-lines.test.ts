@@ -21,7 +21,7 @@ import { SCALE } from './support/scale.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Each line as it stands: one that is not JSON, or is broken in two, throws. */
+/** Each line unchanged: one that is not JSON, or is broken in two, throws. */
 const linesIn = (log: string): readonly Line[] =>
   log
     .split('\n')
@@ -63,7 +63,7 @@ describe('every log line of a request has its id', () => {
     });
     onTestFinished(() => portal.close());
     const client = await registerClient(portal);
-    // No request has caused that: it happened in this process.
+    // No request caused this: it happened in this process.
     const before = linesIn(await logOf(portal)).length;
     const tokens = await obtainTokens(portal, client, ADA);
     await callApi(portal, '/oauth/userinfo', tokens.access_token);
@@ -111,7 +111,8 @@ describe('every log line of a request has its id', () => {
   });
 });
 
-// --- secrets --------------------------------------------------------------------------------------------------
+// --- secrets
+// --------------------------------------------------------------------------------------------------
 
 let portal: RunningPortal;
 let mounted: RunningMount;
@@ -128,7 +129,7 @@ beforeAll(async () => {
     private_key_jwt: true,
     client_id_metadata_documents: { allowed_hosts: ['nowhere.invalid'] },
   };
-  // Slowing guesses down would answer all of it alike.
+  // Slow-downs would give all of them the same answer.
   portal = await startPortal({ config: { oauth_server: switched }, random: () => 0 });
   const mount = MOUNTS.find(({ name }) => name === 'portico/node');
   if (mount === undefined) throw new Error('There is no mount portico/node');
@@ -232,7 +233,7 @@ const HEADERS = [
   'MCP-Protocol-Version',
 ];
 
-/** What a header may hold. */
+/** The characters that a header may contain. */
 const asHeader = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, '');
 
 function headersWith(planted: () => string): Headers {
@@ -306,7 +307,7 @@ describe('no line of the log', () => {
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
     said.push(await logOf(portal), await mounted.log());
-    // Not everything was turned away at the door.
+    // Not everything was refused at the entrance.
     for (const status of [400, 401, 403, 404, 405])
       expect(statuses.get(status), String(status)).toBeGreaterThan(0);
     const lines = said.flatMap((log) => linesIn(log));

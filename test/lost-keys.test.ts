@@ -43,7 +43,7 @@ test('after ID tokens were issued, setup does not replace a lost key', async () 
       stderr: expect.stringContaining('There was no key') as string,
     });
     expect(await readdir(directory)).toHaveLength(1);
-    // With a key it is as ever.
+    // With a key everything works.
     expect(await run('oauth:server:setup')).toMatchObject({ code: 0 });
     expect(await run('oauth:keys:generate')).toMatchObject({ code: 0, stderr: '' });
   } finally {
@@ -82,7 +82,7 @@ test('a process that starts without the keys of issued ID tokens returns 503 unt
     const lines = log.split('\n').filter((line) => line.includes('KeysLostError'));
     expect(lines.map((line) => (JSON.parse(line) as { readonly level: string }).level)).toEqual(['error']);
     expect(lines[0]).toContain(`The signing keys that were in ${elsewhere} are gone`);
-    // What needs an ID token is 503 and spends nothing; what needs none goes on.
+    // Requests that need an ID token are 503 and spend nothing; the others continue.
     expect((await refresh(started, client, tokens.refresh_token)).status).toBe(503);
     const visitor = await started.signedIn(ADA);
     const asked = (scope: string) => visitor.get(authorizationUrl(started, client, { scope }));

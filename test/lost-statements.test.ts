@@ -7,15 +7,18 @@ import { countWaiting, LOOKING_AT_LOCKS, someoneWaits } from './support/database
 import { createTimer } from './support/timer.ts';
 import { openWay } from './support/way.ts';
 
-/** A machine under load takes its time, in milliseconds. */
+/** A machine under load needs time, in milliseconds. */
 const PATIENCE = { timeout: 20_000 };
 
-/** One statement outside of transactions, and the database server lost before it answered (decision 9). */
+/**
+ * One statement outside of transactions, and the database server lost before it answered (decision
+ * 9).
+ */
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
-/** Where a use is one statement: declared there alone, since a test that is skipped counts as failed. */
+/** If a use is one statement: declared only there, because a skipped test counts as failed. */
 const ONE_STATEMENT = isPostgres ? ['PostgreSQL'] : [];
 let server: DatabaseServer;
-/** The server's own, which nothing comes between. */
+/** The server's own, without anything in between. */
 let direct: OpenedDatabase;
 
 beforeAll(async () => {
@@ -35,7 +38,7 @@ beforeEach(async () => {
 });
 
 type On = Pick<OpenedDatabase, 'execute' | 'transaction'>;
-/** A use of something that is good once, in one statement. */
+/** A single-statement use of something that works once. */
 const USE = isPostgres
   ? `WITH claimed AS (UPDATE families SET generation = 2 WHERE id = 1 AND generation = 1 RETURNING id)
      INSERT INTO tokens (id) SELECT id FROM claimed`
@@ -45,7 +48,7 @@ const generation = async (on: Pick<OpenedDatabase, 'execute'>) => {
   return rows[0]?.generation;
 };
 
-/** Uses it; `asked` counts how often the question was asked. */
+/** Uses it; `asked` counts the questions. */
 function use(on: On) {
   const counts = { asked: 0 };
   const using = on.execute(USE, [], () => {
@@ -61,8 +64,9 @@ function use(on: On) {
 }
 
 /**
- * Uses it while another transaction holds the row, until `goOn`. The row is held unchanged: PostgreSQL does not keep the line for a row
- * that its holder has changed, and the question could overtake the statement (decision 9 says what the store asks instead).
+ * Uses it while another transaction holds the row, until `goOn`. The row is held unchanged:
+ * PostgreSQL does not keep a queue for a row that its holder has changed, and the question could
+ * overtake the statement (decision 9 says what the store does instead).
  */
 async function useBlocked(on: On) {
   const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -127,7 +131,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
     const way = await openWay(server.url, openStore);
     const { using, counts, goOn, watching } = await useBlocked(way.database);
     way.cut();
-    // The question is in line behind the statement. MariaDB does not tell at once who waits.
+    // The question queues behind the statement. MariaDB does not report waiting statements at once.
     const isAsked = async () => counts.asked === 1 && (!isPostgres || (await countWaiting(watching)) === 2);
     await expect.poll(isAsked, PATIENCE).toBe(true);
     goOn();
@@ -168,7 +172,7 @@ describe.each(STORES)('on %s, a statement by itself whose store is lost', (_, op
       await expect(on.execute(lost, [], async () => true)).resolves.toEqual({ rows: [], affected: 1 });
       await unavailable(on.execute(lost, [], async () => false));
       await unavailable(on.execute(lost));
-      // A trigger that is deferred fails the COMMIT.
+      // A deferred trigger fails the COMMIT.
       await direct.execute(`CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'result is ambiguous' USING ERRCODE = '40003'; END $$`);
       await direct.execute(`CREATE CONSTRAINT TRIGGER losing AFTER INSERT ON tokens

@@ -23,18 +23,21 @@ import { SCALE } from './support/scale.ts';
 import { locationOf } from './support/visitor.ts';
 import { openWay } from './support/way.ts';
 
-/** A machine under load takes its time, in milliseconds. */
+/** A machine under load needs time, in milliseconds. */
 const PATIENCE = { timeout: 20_000 };
 
-/** Uses that are lost on the way to the database, and what becomes of them (decision 9). */
+/** Uses that are lost on the way to the database, and what happens to them (decision 9). */
 const isPostgres = inject('databaseServer')?.startsWith('postgres') === true;
-/** Where a use is one statement, and where it is a transaction: declared there alone, since a test that is skipped counts as failed. */
+/**
+ * Whether a use is one statement or a transaction: declared only there, because a skipped test
+ * counts as failed.
+ */
 const AS_STATEMENT = isPostgres ? ['PostgreSQL'] : [];
 const AS_TRANSACTION = isPostgres ? [] : ['MariaDB'];
-/** Only what issues something sends all of them. */
+/** Only requests that issue something send all of them. */
 const SCOPES = 'openid profile email notes:read notes:write';
 
-/** A portal whose database is at the end of a way, and a client. */
+/** A portal that reaches its database through a test connection, and a client. */
 async function openPortal() {
   const created = await createDatabase('');
   onTestFinished(() => created.drop());
@@ -47,7 +50,7 @@ async function openPortal() {
   return { way, direct, portal, client };
 }
 
-/** A server of PostgreSQL whose commits can be had to wait for a standby that does not come. */
+/** A PostgreSQL server whose commits can be made to wait for a standby that does not come. */
 async function startPrimary() {
   const server = await POSTGRES.start();
   onTestFinished(() => server.close());
@@ -61,7 +64,7 @@ async function startPrimary() {
     await direct.execute(`ALTER SYSTEM SET synchronous_standby_names = '${standby}'`);
     await direct.execute('SELECT pg_reload_conf()');
   };
-  /** Commits something, and resolves to whether that had to wait, which it then does no more. */
+  /** Commits something, and resolves to whether that had to wait, which then ends. */
   const probe = async (): Promise<boolean> => {
     let isDone = false;
     const commit = direct.execute("SELECT pg_logical_emit_message(true, 'probe', '')");
@@ -76,7 +79,7 @@ async function startPrimary() {
     server,
     direct,
     waitsForStandby,
-    /** Resolves once commits wait, which is a while after the server was told. */
+    /** Resolves once commits wait, which is some time after the server was told. */
     awaitStandby: async (): Promise<void> => {
       await tell('nobody');
       await expect.poll(probe, { ...PATIENCE, interval: 10 }).toBe(true);
@@ -95,7 +98,7 @@ function revokeToken({ url }: RunningPortal, { id, secret }: TestClient, token: 
   return fetch(`${url}/oauth/revoke`, { method: 'POST', headers, body: new URLSearchParams({ token }) });
 }
 
-/** Sends it again as long as it is told to come back. */
+/** Repeats it while the answer is to come back later. */
 async function untilAnswered<Answer>(
   send: () => Promise<Answer>,
   isUnavailable: (answer: Answer) => boolean,
@@ -194,7 +197,10 @@ describe('a use that arrives at the database late', () => {
       onTestFinished(() => portal.close());
       const client = await registerClient(portal);
       const { refresh_token: token } = await obtainTokens(portal, client, ADA);
-      /** Sends it, restarts the primary with what it has written, and resolves to its answer, which waits for the standby. */
+      /**
+       * Sends it, restarts the primary with its writes, and resolves to its answer, which waits for
+       * the standby.
+       */
       const restarting = async <Answer>(
         send: () => Promise<Answer>,
         again: (lost: Answer) => Promise<Answer>,
@@ -218,7 +224,7 @@ describe('a use that arrives at the database late', () => {
           async (answer) => answer,
         ),
       );
-      // A revocation has no question: its client is told to come back.
+      // A revocation has no question: its client must come back.
       const revoke = () => revokeToken(portal, client, next);
       const revoked = await restarting(revoke, async (lost) => {
         expect(lost.status).toBe(503);
@@ -226,7 +232,7 @@ describe('a use that arrives at the database late', () => {
       });
       expect(revoked.status).toBe(200);
       expect((await refresh(portal, client, next)).status).toBe(400);
-      // So is the person's, whose page shows nothing to take back any more.
+      // The same applies to the person's revocation, after which the page shows nothing to revoke.
       await obtainTokens(portal, client, ADA);
       const ada = await portal.signedIn(ADA);
       const page = await ada.get('/oauth/applications');
@@ -236,7 +242,7 @@ describe('a use that arrives at the database late', () => {
         return untilAnswered(remove, is503);
       });
       expect(removed.status).toBe(303);
-      // So is that of a client, which is refused once it is for good that it was revoked before.
+      // And to that of a client, which is refused once the earlier revocation is certain.
       const revokeClient = () =>
         portal.server.clients.revoke(client.id).then(
           () => null,
@@ -295,7 +301,7 @@ test('a use lost while a third transaction changes its row is answered, or can b
     const lost = refresh(portal, client, token).finally(() => (isAnswered = true));
     await expect.poll(() => someoneWaits(direct), LOOKING_AT_LOCKS).toBe(true);
     way.cut();
-    // The row is free for both after so many steps of the question.
+    // The row is free for both after this many steps of the question.
     const until = way.sent + (round % 8);
     await expect.poll(() => isAnswered || way.sent >= until, { ...PATIENCE, interval: 1 }).toBe(true);
     ended.resolve();
@@ -381,7 +387,7 @@ describe("an answer on the consent screen whose statement's acknowledgement is l
     expect([answer.get('error'), exchange.status]).toEqual(
       decision === 'deny' ? ['access_denied', 400] : [null, 200],
     );
-    // The same answer leads back again, and gives nothing.
+    // The same answer redirects again, and gives no code.
     const again = locationOf(await visitor.submit(page, { decision })).searchParams;
     expect([again.get('code'), again.get('error')]).toEqual([null, 'access_denied']);
   });

@@ -28,7 +28,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** No attempt goes ahead of those that wait. */
+/** No slowed attempt is let through. */
 const NEVER_AHEAD = () => 0.999;
 
 interface Options {
@@ -36,7 +36,7 @@ interface Options {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly routes?: readonly Route[];
   readonly accounts?: boolean;
-  /** In place of that of the database's accounts. */
+  /** Instead of that of the database's accounts. */
   readonly authenticate?: AccountProvider['authenticate'];
   readonly register?: (application: Application) => void;
   /** Milliseconds since 1970; the system's clock unless given. */
@@ -810,7 +810,7 @@ describe('a browser in which a person has signed in', () => {
   const clock = createClock();
   const from = { address: '192.0.2.7' };
 
-  /** Whether it is known for the account: others of its network are slowed down. */
+  /** Whether it is known for the account: others on its network are slowed down. */
   async function isKnown(application: Application, known: string | null, email = 'ada@example.com') {
     const attempt = async (cookie: string | null) => {
       const visitor = browser(application);

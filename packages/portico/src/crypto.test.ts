@@ -34,7 +34,7 @@ test('an ordered identifier starts with the time in twelve digits, so that text 
   expect(orderedIdentifier(7)).not.toBe(orderedIdentifier(7));
 });
 
-// What a database or a browser keeps has to be found again by the next version.
+// The next version must still find what a database or a browser keeps.
 test('a token is stored as its SHA-256 in base64url', () => {
   expect(tokenHash('abc')).toBe(createHash('sha256').update('abc').digest('base64url'));
   expect(tokenHash('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
@@ -65,7 +65,7 @@ test.each(['', 'Grüße, 世界'])('sealed text can be opened, and is different 
   const sealed = sealText(KEY, 'about', content);
   expect(openText(KEY, 'about', sealed)).toBe(content);
   expect(sealText(KEY, 'about', content)).not.toBe(sealed);
-  // 12 bytes that no other has, the content, and 16 bytes that prove it.
+  // 12 unique bytes, the content, and 16 bytes that prove it.
   const bytes = Buffer.from(sealed, 'base64url');
   expect(bytes.length).toBe(28 + Buffer.byteLength(content));
 });

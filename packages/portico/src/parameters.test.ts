@@ -20,7 +20,7 @@ function posted(body: BodyInit, type: string | null = FORM): Request {
   return request;
 }
 
-/** What is told to the client, and what is told to the log alone. */
+/** The message for the client, and the detail for the log. */
 async function refusal(refused: () => unknown): Promise<readonly [string, string, string | null]> {
   try {
     await refused();

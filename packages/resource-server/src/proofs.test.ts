@@ -21,7 +21,7 @@ function proof(htu: string, more: object = {}): string {
   return `${signed}.${signature.toString('base64url')}`;
 }
 
-/** An API at https://api.example, unless it is said otherwise, and a clock that stands still. */
+/** An API at https://api.example, unless given, and a fixed clock. */
 function api(options: Partial<DpopOptions> = {}) {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
   onTestFinished(() => void vi.useRealTimers());

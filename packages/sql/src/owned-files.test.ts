@@ -18,7 +18,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeFolder, openOwnedFolder, openToAppend } from './owned-files.ts';
 
-/** What an owner does to root, who makes files in a folder of theirs. */
+/** What a folder's owner does to root, who makes files in it. */
 
 const OWNER = 65_534;
 let around: string;

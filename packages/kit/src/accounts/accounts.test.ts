@@ -5,7 +5,7 @@ import { RequestAuth } from './auth.ts';
 
 const PERSON = { provider: 'own', id: '7' };
 
-/** The accounts of a provider in JavaScript, which no compiler holds to its types. */
+/** The accounts of a provider in JavaScript, whose types no compiler checks. */
 const answering = ({ held = true, active = true }: { held?: unknown; active?: unknown }) =>
   createAccounts([
     {

@@ -80,7 +80,7 @@ function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts {
     scopes,
     keys: { all: async () => [{ algorithm: 'RS256' }] },
     profiles: profilesWith({ private_key_jwt: true, dpop: 'accept', ...config }),
-    // Every host has an address that the server must not ask.
+    // Every host has an address that the server must not contact.
     fetching: { allowsLoopback: false, anyPort: false, clock: () => now, resolve: async () => ['127.0.0.1'] },
     demands: demandsOfFeatures(FEATURES, config as OAuthServerConfig),
     audit: async (event: AuditEvent) => void events.push(event),
@@ -102,7 +102,7 @@ const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
   return refused instanceof Error ? refused.message : String(refused);
 };
 
-/** Whom these credentials prove, at the endpoints of these paths. */
+/** The client that these credentials prove, at the endpoints of these paths. */
 async function proved(
   { authenticating, clients }: ClientParts,
   form: Readonly<Record<string, string>>,

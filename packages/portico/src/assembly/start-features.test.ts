@@ -5,7 +5,10 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { startFeatures } from './start-features.ts';
 
-/** What a server of these demands, and without features that add more, says of a token for this client. */
+/**
+ * What a server with these requirements, and without features that add more, says about a token for
+ * this client.
+ */
 function issue(offered: readonly ClientDemand[], client: Partial<Client>): void {
   const server = { demands: offered } satisfies Partial<Server> as unknown as Server;
   const { issuanceChecks } = startFeatures([], server);

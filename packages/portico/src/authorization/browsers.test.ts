@@ -9,7 +9,7 @@ const GRACE = { provider: 'staff', id: 'grace' };
 const HTTPS = '__Host-portico_browser';
 const HTTP = 'portico_browser';
 
-/** Of a request, beside its cookies. */
+/** From a request, besides its cookies. */
 interface Sent {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ function start({ issuer = 'https://portal.example', basePath = '' } = {}) {
   const browsers = createBrowsers({ sealer: watched, issuer, basePath });
   const request = (cookie = '', init: Sent = {}) =>
     new Request(issuer, { ...init, headers: { cookie, ...init.headers } });
-  /** What a browser sends that has visited, with a person signed in or not. */
+  /** What a returning browser sends, with a person signed in or not. */
   const cookieFor = async (person: typeof ADA | null, cookie = '') => {
     const visit = request(cookie);
     if (person !== null) await browsers.secret(visit, person);
@@ -62,7 +62,7 @@ describe('a browser without a cookie', () => {
     expect(await given({ method: 'POST', headers: { 'Sec-Fetch-Dest': 'document' } })).toBe(false);
     for (const destination of ['iframe', 'image', 'empty', ''])
       expect(await given({ headers: { 'Sec-Fetch-Dest': destination } })).toBe(false);
-    // Nor is a person who is signed in, whose session cookie is sent where Portico's is not.
+    // Nor is a signed-in person, whose session cookie is sent where Portico's is not.
     const posted = request('', { method: 'POST' });
     await browsers.secret(posted, ADA);
     expect(await browsers.setCookie(posted)).toBeNull();
@@ -129,7 +129,7 @@ describe('the secret of a browser', () => {
       browsers.renew(visit);
       const given = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
       expect(given).not.toBe('');
-      // For no one yet: the person who signs in next goes on with it.
+      // For no person yet: the next person who signs in continues with it.
       const next = request(given);
       const secret = await browsers.secret(next, ADA);
       expect(secret).not.toBe(before);
@@ -146,7 +146,7 @@ describe('the secret of a browser', () => {
     expect(await browsers.secret(visit, ADA)).toBe(secret);
     const again = (await browsers.setCookie(visit))?.split(';')[0] ?? '';
     expect([again.includes('=695.'), await browsers.secret(request(again), ADA)]).toEqual([true, secret]);
-    // Also by a request that asks for no secret, and is not a navigation.
+    // Also with a request that needs no secret, and is not a navigation.
     expect(await browsers.setCookie(request(cookie, { method: 'POST' }))).not.toBeNull();
     expect(await browsers.setCookie(request(again))).toBeNull();
   });

@@ -28,7 +28,10 @@ const CLIENT: Client = {
   revokedAt: null,
 };
 
-/** What each step is refused with, what is sent when it is, and what else when it passes; undefined for nothing. */
+/**
+ * The refusal of each step, what is sent to cause it, and what is sent to pass it; undefined for
+ * nothing.
+ */
 const STEPS: readonly (readonly [
   told: string,
   wrong: Readonly<Record<string, string>>,
@@ -77,7 +80,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
   return checks.check(put, new Request('https://server.example/'), null);
 }
 
-/** What a request is told that is right up to this step, and wrong there and after it. */
+/** The error of a request that is valid up to this step, and invalid there and after it. */
 async function toldAt(position: number): Promise<string> {
   const given = new Map<string, string | undefined>();
   for (const [index, [, wrong, right]] of STEPS.entries()) {

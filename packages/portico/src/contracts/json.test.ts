@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hasHalves, jsonText, wellFormedJson } from './json.ts';
 
-/** The value with each text made well formed, as the language does it. */
+/** The value with each text made well-formed by the language itself. */
 function made(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(made);

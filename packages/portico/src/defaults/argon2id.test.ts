@@ -50,7 +50,7 @@ describe('argon2id', () => {
     const withParameters = (parameters: string, salt = SALT, tag = TAG) =>
       `$argon2id$v=19$${parameters}$${salt}$${tag}`;
 
-    /** What the engine was asked to compute; it answers at once, and with a tag that no hash has. */
+    /** The parameters of the engine's call; it answers at once, with a tag that no hash has. */
     async function askedFor(hash: string): Promise<readonly string[]> {
       const { argon2 } = crypto;
       const asked: string[] = [];

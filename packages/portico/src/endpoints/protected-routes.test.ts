@@ -15,7 +15,10 @@ const METADATA = 'https://portal.example/.well-known/oauth-protected-resource';
 const DPOP = dpopOffer({ required: false, algorithms: ['ES256'] });
 const SENT = { 'X-Request-Id': 'the-request' };
 
-/** What is read of a token, by its value: `usable` has a scope that its person holds, and one that the person does not. */
+/**
+ * What is known about a token, by its value: `usable` has a scope whose permission its person
+ * holds, and one without.
+ */
 const TOKENS = {
   usable: {
     clientId: 'notebook',
@@ -33,7 +36,7 @@ const TOKENS = {
   },
 } as unknown as Readonly<Record<string, UsableToken>>;
 
-/** Routes of a server whose tokens are these, and what is said of them. */
+/** Routes of a server with these tokens, and their log. */
 function start(changes: Partial<ProtectedRoutesOptions> = {}) {
   const lines: (readonly [string, LogContext])[] = [];
   const measured: unknown[] = [];
@@ -102,7 +105,7 @@ function start(changes: Partial<ProtectedRoutesOptions> = {}) {
     state,
     routes,
     requestWith,
-    /** The answer to a request with this header, where the handler asks this of its token. */
+    /** The answer to a request with this header, if the handler asks this of its token. */
     ask: (authorization: string | null, work: () => void, context?: unknown) =>
       routes.withToken(
         requestWith(authorization),
@@ -112,7 +115,7 @@ function start(changes: Partial<ProtectedRoutesOptions> = {}) {
         },
         context,
       ),
-    /** What the handler's question throws, where no request is known. */
+    /** What the handler's question throws if no request is known. */
     refusalOf: async (authorization: string | null, work: () => void): Promise<BearerError> => {
       const found = await routes.lookUpToken(authorization);
       if ('failure' in found) throw new Error('the look-up failed');

@@ -41,7 +41,7 @@ const TOLD = {
   id_token_signed_response_alg: 'ES256',
 };
 
-/** The endpoint, and what it asked for. */
+/** The endpoint, and its calls. */
 function start({ client = CLIENT, secret = null as string | null } = {}) {
   const asked: unknown[] = [];
   const registrations: Registrations = {

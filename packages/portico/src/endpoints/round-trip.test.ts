@@ -35,7 +35,7 @@ function requestWith(question: string | null, headers: Readonly<Record<string, s
   });
 }
 
-/** What a process answers that has these keys. */
+/** The answer of a process with these keys. */
 function answered(
   request: Request,
   {

@@ -57,7 +57,7 @@ describe("the Authorization of Node's request", () => {
     expect(authorizationOf({ headers: {}, rawHeaders: ['Host', 'authorization'] })).toBe(null);
     expect(authorizationOf({ headers: { authorization: 'Bearer a' } })).toBe('Bearer a');
     expect(of('Host', 'x', 'Authorization', 'Bearer a')).toBe('Bearer a');
-    // A value like the name, and a name of the same length, are none.
+    // A value like the name, and a name of the same length, do not match.
     expect(of('X', 'Authorization', 'Authorization', 'Bearer a', 'Y', 'authorization')).toBe('Bearer a');
     expect(of('Authorization', 'Bearer a', 'Xuthorization', 'Bearer b')).toBe('Bearer a');
     expect(of('Authorization', 'Bearer a', 'Authorization-Info', 'Bearer b')).toBe('Bearer a');
@@ -70,7 +70,7 @@ describe("the Authorization of Node's request", () => {
   });
 
   test('is all of them if there are several, which is not a token', () => {
-    // What stands behind a value like the name is another name.
+    // Text after a value like the name belongs to another name.
     expect(of('Authorization', 'Bearer a', 'X', 'Authorization', 'Y', 'z', 'Authorization', 'Bearer b')).toBe(
       'Bearer a, Bearer b',
     );

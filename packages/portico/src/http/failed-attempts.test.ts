@@ -14,7 +14,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-/** Attempts with a clock that stands still and these random draws; then `never`. */
+/** Attempts with a fixed clock and these random draws; then `never`. */
 function limiter() {
   const time = { now: 1_000_000_000 };
   const draws: number[] = [];

@@ -4,9 +4,9 @@ import { JwsError, parseJws } from './compact.ts';
 const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64url');
 const jws = (header: string | Buffer = '{"alg":"none"}', payload: string | Buffer = '{}') =>
   `${encoded(header)}.${encoded(payload)}.AAAA`;
-/** An object of so many bytes in JSON. */
+/** An object of this many bytes in JSON. */
 const objectOf = (bytes: number) => JSON.stringify({ a: 'a'.repeat(bytes - 8) });
-/** Parts of so many characters; base64url has no text of 4n + 1. */
+/** Parts with this many characters; base64url has no text of 4n + 1. */
 const ofLengths = (header: number, payload: number, signature: number) =>
   `${encoded(objectOf((header * 3) / 4))}.${encoded(objectOf((payload * 3) / 4))}.${'A'.repeat(signature)}`;
 

@@ -10,7 +10,10 @@ const ath = createHash('sha256').update(TOKEN).digest('base64url');
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const jwk = ec.publicKey.export({ format: 'jwk' });
 
-/** JavaScript reads a number that is too large as Infinity, and writes none: '1e999' stands for it here. */
+/**
+ * JavaScript reads a number that is too large as Infinity, and cannot write one: '1e999' stands for
+ * it here.
+ */
 const encoded = (value: unknown) =>
   Buffer.from(JSON.stringify(value).replaceAll('"1e999"', '1e999')).toString('base64url');
 

@@ -16,7 +16,7 @@ import { createClock } from '../../../../test/support/clock.ts';
 
 /** A stranger cannot aim the server's requests at others (RFC 6890, section 8.6 of the draft). */
 let host: DocumentHost;
-/** Listens where the server must never go, on the same port, and hears of every connection. */
+/** Listens where the server must never connect, on the same port, and reports every connection. */
 let forbidden: Server;
 const reached: string[] = [];
 
@@ -51,7 +51,7 @@ function ask(fetchJson: FetchJson, url: string) {
   return fetchJson(new URL(url), { limit: LIMIT, person: 'ada', isKnown: false });
 }
 
-/** What a request to this URL is refused with; fails when it is answered. */
+/** The refusal of a request to this URL; fails if it is answered. */
 async function refusal(fetchJson: FetchJson, url: string): Promise<string> {
   const error: unknown = await ask(fetchJson, url).then(
     ({ value }) => new Error(`It was answered: ${JSON.stringify(value)}`),
@@ -328,7 +328,7 @@ describe('only a small, matching response is read:', () => {
   });
 });
 
-/** A name server on a loopback port: it answers as told, or, told nothing, never. */
+/** A name server on a loopback port: it answers as told, or without instructions never. */
 async function startNameServer(records: Readonly<Record<string, readonly string[]>> = {}) {
   const socket = createSocket('udp4');
   const questions: string[] = [];
@@ -352,7 +352,8 @@ async function startNameServer(records: Readonly<Record<string, readonly string[
       Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...each.split('.').map(Number)]),
     );
     const head = Buffer.from(query.subarray(0, end + 5));
-    // An answer, recursion being available, to one question, without what the query has beside it.
+    // An answer to one question, with recursion available, without the additional records of the
+    // query.
     head.writeUInt16BE(0x8180, 2);
     for (const [at, count] of [1, found.length, 0, 0].entries()) head.writeUInt16BE(count, 4 + 2 * at);
     socket.send(Buffer.concat([head, ...answers]), port, address);
@@ -362,7 +363,7 @@ async function startNameServer(records: Readonly<Record<string, readonly string[
   return {
     nameServers: [`127.0.0.1:${socket.address().port}`],
     questions,
-    /** Until something is asked. */
+    /** Until there is a request. */
     first,
     async [Symbol.asyncDispose]() {
       socket.close();
@@ -372,7 +373,10 @@ async function startNameServer(records: Readonly<Record<string, readonly string[
 }
 
 describe('addresses come from DNS', () => {
-  /** Look-ups of the system that run: each holds one of the few threads that files and the host's own look-ups need. */
+  /**
+   * Running system look-ups: each holds one of the few threads that files and the host's own
+   * look-ups need.
+   */
   const systemLookUps = () =>
     process.getActiveResourcesInfo().filter((name) => name.startsWith('GetAddrInfo'));
 
@@ -439,7 +443,7 @@ describe('addresses come from DNS', () => {
 });
 
 describe('a request ends after five seconds, whatever it waits for:', () => {
-  /** A deadline that the test brings about. */
+  /** A deadline that the test triggers. */
   function ending(): { readonly deadline: () => AbortSignal; readonly now: () => void } {
     const controller = new AbortController();
     return {
@@ -523,7 +527,7 @@ describe('limits on requests', () => {
     for (let number = 1; number <= 10; number += 1) await ask(fetchJson, at(number));
     const error = await ask(fetchJson, at(11)).catch((rejected: unknown) => rejected);
     expect(error).toMatchObject({ message: expect.stringContaining('for ada within'), retryAfter: 60 });
-    // It does not hold up others.
+    // It does not delay others.
     await expect(as(fetchJson, 'grace', at(11))).resolves.toBeDefined();
     clock.advance(60);
     await ask(fetchJson, at(11));
@@ -562,7 +566,7 @@ describe('limits on requests', () => {
     }
     await expect(as(fetchJson, 'ada', url)).rejects.toThrow('of client.example');
     await expect(as(fetchJson, 'ada', url, true)).resolves.toBeDefined();
-    // Not by another known one of that host either.
+    // Nor by another known one of that host.
     for (let number = 1; number <= 60; number += 1) {
       await expect(as(fetchJson, `person ${number}`, broken, true)).rejects.toThrow('500');
     }

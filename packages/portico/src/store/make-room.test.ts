@@ -3,7 +3,7 @@ import { makeRoom } from './make-room.ts';
 
 const BUDGET = { total: 100, ofOneNetwork: 60 };
 
-/** What each network holds, oldest first, in bytes; a key says whose it is, and which. */
+/** What each network holds, oldest first, in bytes; a key names the network and the request. */
 async function roomFor(
   newcomer: { readonly network: string; readonly bytes: number },
   held: Readonly<Record<string, readonly number[]>>,

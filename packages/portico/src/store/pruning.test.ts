@@ -64,7 +64,10 @@ describe('while serving', () => {
   const DAY = 24 * HOUR;
   const NOW = 1_795_240_016_123;
 
-  /** What every fiftieth insertion asks of the store; the access tokens' answers in turn, `null` where the store is away. */
+  /**
+   * The store calls of every fiftieth insertion; the access tokens' answers in turn, `null` if the
+   * store is away.
+   */
   function serving(
     kinds: Partial<Pick<PruningOptions, 'registrations' | 'singleUses' | 'removeOldEvents'>> = {},
     answers: readonly ({ readonly removed: number; readonly last: string | null } | null)[] = [],
@@ -99,7 +102,7 @@ describe('while serving', () => {
       clock: () => NOW,
       log: { debug: nothing, info: nothing, warning, error: nothing },
     });
-    /** As many insertions as bring the next batch. */
+    /** As many insertions as cause the next batch. */
     async function insertFifty() {
       asked.length = 0;
       for (let count = 1; count < 50; count += 1) expect(pruning.tick()).toBeNull();
@@ -144,7 +147,7 @@ describe('while serving', () => {
     const full = { removed: 100, last: 'm' };
     const living = { removed: 3, last: 'c' };
     const { insertFifty, warnings } = serving({}, [
-      // All of the first batch had expired: so much is enough.
+      // All of the first batch had expired: that is enough.
       full,
       living,
       { removed: 0, last: 'f' },
@@ -152,7 +155,7 @@ describe('while serving', () => {
       { removed: 9, last: null },
       living,
       { removed: 0, last: 'e' },
-      // The store is away, and what was reached is kept.
+      // The store is away, and the reached position is kept.
       null,
       living,
       { removed: 0, last: 'h' },

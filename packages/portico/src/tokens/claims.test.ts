@@ -9,7 +9,7 @@ const catalog = createScopeCatalog({
   office: { label: 'See your office', claims: ['roles', 'desk'] },
 });
 
-/** A person with this profile, and how often it was asked for. */
+/** A person with this profile, and how often it was requested. */
 function person(profile: object): { readonly user: UserInterface; readonly asked: () => number } {
   let asked = 0;
   const getProfile = () => {
@@ -62,7 +62,7 @@ describe('the claims of scopes', () => {
       roles: ['a'],
     });
     expect(await claimsOf(undefined).claims(user, ['email', 'team'])).toEqual({ email: 'a@example.com' });
-    // What an object inherits is no claim of it.
+    // Inherited properties of an object are not claims.
     const inherited = Object.create({ desk: 4 }) as Readonly<Record<string, unknown>>;
     expect(await claimsOf(() => inherited).claims(person({}).user, ['office'])).toEqual({});
     expect(await claimsOf(undefined).claims(person(inherited).user, ['office'])).toEqual({});

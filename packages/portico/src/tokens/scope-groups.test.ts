@@ -4,7 +4,7 @@ import { guessedGroup } from './scope-groups.ts';
 test.each([
   ['read', 'notes:read drive.readonly files/list READ_NOTES read notesRead v2Search notes:thread-view'],
   ['change', 'notes:write notes notes:read.write readAll notes:readWrite READALL 42 - admin:read'],
-  // Only whole words say something.
+  // Only whole words count.
   ['change', 'bread:bake thread notes:reading notesread outlist'],
   ['identity', 'openid profile email address phone'],
   ['read', 'email:read'],

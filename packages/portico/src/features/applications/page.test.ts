@@ -39,7 +39,10 @@ const allowed = (id: string, clientId: string, changes: Partial<Authorization> =
     ...changes,
   }) as Authorization;
 
-/** The pages of people whose browsers say who is signed in, and by which secret; `store` is what lives. */
+/**
+ * The pages for people whose browsers report a person and a secret; `store` has the living
+ * authorizations.
+ */
 function start(changes: Partial<ApplicationsPageOptions> = {}) {
   const events: AuditEvent[] = [];
   const asked: unknown[] = [];
@@ -153,7 +156,7 @@ describe('the page of applications', () => {
     const whose = [ADAS, 'ada@another', 'grace@secret', 'elsewhere/ada@secret'];
     const tokens = (await Promise.all(whose.map(of))).flat();
     expect(new Set(tokens).size).toBe(3 * whose.length);
-    // A page of another process, also of the version before, is answered here.
+    // A page of another process, or of the previous version, is answered here.
     const label = 'oauth/applications';
     expect(await of(ADAS)).toEqual([
       keyedHash('secret', `${label}/all`, 'accounts', 'ada'),

@@ -40,7 +40,7 @@ describe('A configuration that contradicts itself', () => {
   });
 });
 
-/** Why no token is issued that is bound to nothing. */
+/** Why an unbound token is not issued. */
 function refusal(mode: DpopMode, client: typeof CLIENT, named: readonly string[], scopes = SCOPES) {
   try {
     createRequireBinding(mode, scopes)(client, named, null);

@@ -20,7 +20,7 @@ function proof(more: object = {}): string {
 const GOOD = 'a good nonce';
 const nonces = { current: async () => GOOD, isGood: async (nonce: string) => nonce === GOOD };
 
-/** What takes each use once, and remembers what it was asked for. */
+/** Accepts each use once, and records its calls. */
 function dpop(options: Partial<DpopOptions> = {}) {
   const claimed: unknown[] = [];
   const singleUses = {

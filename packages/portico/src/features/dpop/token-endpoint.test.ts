@@ -33,11 +33,11 @@ function proof(alg: keyof typeof pairs = 'ES256'): string {
 
 interface Started extends StartedWithout {
   readonly dpop?: 'off' | 'on' | 'with nonces';
-  /** Whether the profile holds the client. */
+  /** Whether the profile applies to the client. */
   readonly governs?: boolean;
 }
 
-/** How tokens are bound there, with a step for each proof that is claimed and each nonce that is given out. */
+/** How tokens are bound there, with a step for each claimed proof and each issued nonce. */
 function dpopBinding(steps: unknown[], { dpop, governs }: Pick<Started, 'dpop' | 'governs'>) {
   const uses = new Set<string>();
   const singleUses = {

@@ -62,7 +62,7 @@ describe('the configuration of a server of the profile', () => {
     expect(problems({ profile: 'fapi2', ...OFF, ...changes }).map((each) => each.key)).toEqual([
       `oauth_server:${key}`,
     ]);
-    // Other clients do not have to care.
+    // Other clients are not affected.
     expect(problems({ ...OFF, ...changes })).toEqual([]);
     expect(completed({ ...OFF, ...changes })).toEqual({ ...OFF, ...changes });
   });

@@ -48,7 +48,7 @@ function start(about: { readonly address?: string | null; readonly hasRoom?: boo
   return { pushed, idOf, time, kept, rows, ticks };
 }
 
-/** What is told to the log alone. */
+/** The detail for the log. */
 function refusal(refused: () => unknown): string | null {
   try {
     refused();
@@ -160,7 +160,7 @@ describe('a request_uri', () => {
         more,
         `the request_uri: ${other}`,
       ]);
-    // What has no value was not sent.
+    // A parameter without a value was not sent.
     const id = idOf(`client_id=app&request_uri=${OURS}`);
     expect(idOf(`client_id=app&request_uri=${OURS}&request_uri=&request=`)).toBe(id);
     expect(idOf(`request_uri=&client_id=app&request_uri=${OURS}`)).toBe(id);

@@ -20,7 +20,7 @@ interface About {
   readonly kept?: { client: Client; freshUntil: number } | null;
 }
 
-/** Who pushes, where the web says this, and the store has this of the document. */
+/** The client that pushes, with these answers from the web, and this document in the store. */
 function start(about: About = {}) {
   const { address = '203.0.113.7', says = {}, kept = null } = about;
   const asked: object[] = [];

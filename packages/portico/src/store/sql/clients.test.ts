@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => watched.close());
 
-/** How each statement begins that is no question. */
+/** The beginning of each statement that is not a query. */
 async function writesOf(work: () => Promise<unknown>): Promise<readonly string[]> {
   watched.writes.length = 0;
   await work();
@@ -41,7 +41,7 @@ async function newClient(changes: Partial<Client> = {}): Promise<Client> {
   return client;
 }
 
-/** In everything unlike `clientNamed`. */
+/** Different from `clientNamed` in everything. */
 const UNLIKE = {
   name: 'Another application',
   redirectUris: ['https://one.example/cb', 'https://two.example/cb'],
@@ -466,7 +466,7 @@ describe('a client with a document', () => {
       await accessToken(`own token of ${id}`, id, null);
       await accessToken(`token of ${id}`, id, `family of ${id}`);
     }
-    // Of the other, though the client's id is in it.
+    // Of the other one, although it contains the client's id.
     await waiting(`mentions ${client.id}`, [
       ['state', JSON.stringify(['client_id', client.id])],
       ['client_id', other.id],
@@ -1026,7 +1026,7 @@ describe('a request that waits for sign-in', () => {
     ];
     for (const each of [next, third, oldest, waiting('b', 300), waiting('c', 300)])
       expect(await store.waitingRequests.keepWaitingRequest(each, budget, NOW)).toBe(true);
-    // Of no bytes, and the oldest: it makes no room.
+    // Has no bytes, and is the oldest: it makes no room.
     const pushed = waiting('a', 400, NOW + 5);
     await store.waitingRequests.keepWaitingRequest(pushed, null, NOW);
     expect(await store.waitingRequests.keepWaitingRequest(waiting('d', 150), budget, NOW)).toBe(true);
@@ -1145,7 +1145,7 @@ describe('the subject of a person', () => {
 });
 
 describe('a store', () => {
-  // Made here, and not before all tests, since what makes it is held to this.
+  // Made here and not before all tests, because its maker is compared with this.
   test('has all of its tables', async () => {
     watched.meanwhile = null;
     const one = new Store(database, () => true);
@@ -1172,7 +1172,7 @@ describe('a store', () => {
 });
 
 describe('with a database collation that ignores case or accents', () => {
-  /** As an engine does whose columns have another collation than ours. */
+  /** Like an engine whose columns have another collation than ours. */
   async function withLooseText(...tables: readonly string[]): Promise<WatchedStore> {
     const loose = await openWatchedStore();
     for (const table of tables) {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => watched.close());
 beforeEach(async () => {
-  // What a test has left that failed.
+  // What a failed test has left.
   watched.meanwhile = null;
   await emptied('oauth_clients', 'oauth_families', 'oauth_access_tokens', 'oauth_consent_requests');
 });
@@ -103,7 +103,9 @@ const ISSUED: Row = {
   prune_after: NOW + 610 * HOUR,
 };
 
-/** A store that says it is PostgreSQL, and how many rows were written by what confirms a revocation. */
+/**
+ * A store that calls itself PostgreSQL, and how many rows the confirmation of a revocation wrote.
+ */
 function confirming(): { readonly store: Store; readonly confirmed: number[] } {
   const confirmed: number[] = [];
   const execute = async (sql: string, parameters: readonly SqlParameter[] = []) => {
@@ -394,7 +396,7 @@ describe.each([
     IN_USE,
   ],
 ])('the lost use of %s', (_, use, before: Row) => {
-  /** What the question meets next fails, as long as the store stays away. */
+  /** The next call of the question fails, while the store stays away. */
   const away = () => {
     watched.meanwhile = {
       before: /^INSERT INTO oauth_access_tokens/,
