@@ -17,6 +17,7 @@ import type { DemandDescription } from './clients/demands.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
+import type { AlgorithmForm } from './keys/algorithms.ts';
 import type { Server } from './server.ts';
 import type { SecurityProfile } from './profiles/profiles.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
@@ -50,6 +51,8 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly clientDemands?: readonly OfferedDemand<Config>[];
   /** The security profile that it offers. */
   readonly profile?: ProfileOffer<Config>;
+  /** Algorithms that ID tokens can be signed with. */
+  readonly signingAlgorithms?: readonly AlgorithmForm[];
   /** Its URLs, wherever it is switched on. */
   readonly endpoints?: readonly EndpointDescription[];
   /** Adds it to a server. Called once for each server, even if its keys leave it off. */

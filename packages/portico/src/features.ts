@@ -6,6 +6,7 @@ import { fapi2 } from './features/fapi2/index.ts';
 import { logos } from './features/logos/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
+import { signingAlgorithms } from './features/signing-algorithms/index.ts';
 
 /** What the server can do beyond its core, in the order in which it starts. */
 export const FEATURES: readonly Feature[] = [
@@ -14,6 +15,7 @@ export const FEATURES: readonly Feature[] = [
   pushedRequests,
   dpop,
   refreshRetry,
+  signingAlgorithms,
   fapi2,
   administration,
 ];

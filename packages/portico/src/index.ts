@@ -206,7 +206,8 @@ export type {
 } from './importing/contract.ts';
 export type { KeyRing } from './keys/key-ring.ts';
 export type { KeyDescription, KeyState } from './keys/key-states.ts';
-export type { KeyRotation, RotationOptions } from './keys/rotation.ts';
+export type { KeyRotation } from './keys/rotation.ts';
+export type { RotationOptions } from './keys/rotation-options.ts';
 export type { KeySigner } from './keys/signers.ts';
 export { KeyRotationError, type SigningKey } from './keys/signing-key.ts';
 export type { OutboundOptions } from './outbound/fetch-json.ts';

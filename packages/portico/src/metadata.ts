@@ -1,15 +1,18 @@
 import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from './clients/credentials.ts';
 import { claimNames } from './tokens/claims.ts';
 import { GRANT_TYPES_SUPPORTED } from './grants/grant-types.ts';
-import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS } from './keys/algorithms.ts';
+import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
 import type { SigningKey } from './keys/signing-key.ts';
 import type { SecurityProfile } from './profiles/profiles.ts';
+import type { SigningAlgorithm } from './store/client.ts';
 import { VERIFIED_ALGORITHMS } from './jws/public-keys.ts';
 import { listedScopes, type ScopeCatalog } from './tokens/scopes.ts';
 
 export interface MetadataOptions {
   readonly issuer: string;
   readonly scopes: ScopeCatalog;
+  /** What ID tokens can be signed with, if there is a key. */
+  readonly algorithms: readonly SigningAlgorithm[];
   /** The languages of the pages, if they are switched on; null unless given. */
   readonly locales?: readonly string[] | null;
   /** Whether clients may be documents; false unless given. */
@@ -26,8 +29,7 @@ export interface MetadataOptions {
 
 /** Whether a client that no operator registered can be granted `openid`. */
 function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | null): boolean {
-  const algorithms = profile?.idTokenAlgorithms ?? SIGNING_ALGORITHMS;
-  return keys.some(({ algorithm }) => algorithms.includes(algorithm));
+  return keys.some(({ algorithm }) => profile?.idTokenAlgorithms.includes(algorithm) ?? true);
 }
 
 /**
@@ -112,7 +114,7 @@ export function openidProviderMetadata(
     ...authorizationServerMetadata(options, keys),
     userinfo_endpoint: `${issuer}/oauth/userinfo`,
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS.filter((each) => {
+    id_token_signing_alg_values_supported: options.algorithms.filter((each) => {
       if (profile === null && each === DEFAULT_ALGORITHM) return true;
       const isAllowed = profile?.idTokenAlgorithms.includes(each) ?? true;
       return isAllowed && keys.some(({ algorithm }) => algorithm === each);

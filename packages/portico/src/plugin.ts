@@ -4,6 +4,7 @@ import { AUDIT, type AuditedSignIn } from './auditing/audit.ts';
 import type { Application, Plugin } from './application/contracts.ts';
 import { assembleServer } from './assembly/authorization-server.ts';
 import { profileProblems, withProfile } from './assembly/feature-profiles.ts';
+import { algorithmsOf } from './assembly/start-features.ts';
 import { completeHost, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
 import type { KeySigner } from './keys/signers.ts';
@@ -90,6 +91,7 @@ export function oauthServer<Context = unknown>({
       addServerCommands({
         demands: features.flatMap(({ clientDemands = [] }) => clientDemands),
         profiles: features.flatMap(({ profile }) => profile ?? []),
+        algorithms: algorithmsOf(features).names,
       })(program, context);
     },
     warnings(application) {

@@ -6,6 +6,7 @@ import { registrationOf } from '../../../packages/portico/src/registering/asked-
 import { checkDescribed } from '../support/described.ts';
 import { Profiles } from '../../../packages/portico/src/profiles/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
+import { ALGORITHMS } from '../../../test/support/algorithms.ts';
 
 const catalog = createScopeCatalog({ 'notes:read': 'Read', 'mcp:service': 'Act as a service' });
 const base = { client_name: 'A client', redirect_uris: ['https://client.example/cb'] };
@@ -102,6 +103,7 @@ export const target: Target = {
     ] as const) {
       const rules = {
         catalog,
+        algorithms: ALGORITHMS,
         mayBeConfidential,
         takesKeys: on,
         demands: demands({ pushed: on, bound: on }),

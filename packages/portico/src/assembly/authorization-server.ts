@@ -190,6 +190,7 @@ function metadataHandlers(server: Server, { metadata: members }: Contributions) 
     issuer,
     locales: speaking.locales,
     scopes,
+    algorithms: keys.algorithms.names,
     clientDocuments: (config.client_id_metadata_documents ?? false) !== false,
     registers: (config.registration ?? 'off') !== 'off',
     takesKeys: config.private_key_jwt ?? false,

@@ -11,6 +11,7 @@ import { createClientUrls } from '../client-documents/client-urls.ts';
 import type { ClientRegistration } from '../clients/registration.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import { unrepeated } from '../parameters.ts';
+import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import { SingleUses } from '../store/single-uses.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
@@ -78,7 +79,7 @@ function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts {
     singleUses: new SingleUses(watched.store.singleUses, pruning),
     host,
     scopes,
-    keys: { all: async () => [{ algorithm: 'RS256' }] },
+    keys: { algorithms: ALGORITHMS, all: async () => [{ algorithm: 'RS256' }] },
     profiles: profilesWith({ private_key_jwt: true, dpop: 'accept', ...config }),
     // Every host has an address that the server must not contact.
     fetching: { allowsLoopback: false, anyPort: false, clock: () => now, resolve: async () => ['127.0.0.1'] },

@@ -1,8 +1,7 @@
 import type { RunFrom } from '../auditing/origin.ts';
 import type { ClientUrls } from '../client-documents/client-urls.ts';
 import type { Measuring } from '../measuring/measuring.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
-import type { KeySigner } from '../keys/signers.ts';
+import type { KeySources } from '../keys/listed-keys.ts';
 import type { Contributions } from './start-features.ts';
 import { ConfigurationError, type MigrationState } from '@portico/sql';
 import { createAccounts } from '../accounts.ts';
@@ -11,7 +10,7 @@ import { createBrowsers, type Browsers } from '../authorization/browsers.ts';
 import { createCookieSealer } from '../authorization/cookie-keys.ts';
 import { createClientUrls } from '../client-documents/client-urls.ts';
 import { admitsUnverified, type OAuthServerConfig } from '../config.ts';
-import { demandsOfFeatures, startFeatures } from './start-features.ts';
+import { algorithmsOf, demandsOfFeatures, startFeatures } from './start-features.ts';
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
 import { browserPaths } from '../paths.ts';
@@ -21,7 +20,8 @@ import { systemRandom } from '../http/failed-attempts.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { branded, brandingWithoutKit } from '../host-branding.ts';
 import { callerAddress, type CompleteHost } from '../host.ts';
-import { createKeyRing } from '../keys/key-ring.ts';
+import { KeyFiles } from '../keys/key-files.ts';
+import { KeyRing } from '../keys/key-ring.ts';
 import { signingKeysOf } from '../keys/signers.ts';
 import { createMeasuring } from '../measuring/measuring.ts';
 import { measuredStore } from '../measuring/measured-store.ts';
@@ -89,7 +89,9 @@ export function layFoundation(options: ServerParts): Foundation {
     clock,
     log,
   });
-  const keys = keyRingOf(config, options.keySigners ?? [], { store, database, audit, log, clock });
+  const algorithms = algorithmsOf(features);
+  const signers = signingKeysOf(options.keySigners ?? [], algorithms);
+  const keys = keyRingOf(config, { algorithms, signers }, { store, database, audit, log, clock });
   const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
   const server: Server = {
     issuer,
@@ -154,17 +156,17 @@ function auditOf(
 
 function keyRingOf(
   { key_path: directory, id_token_ttl: idTokenLifetime }: OAuthServerConfig,
-  signers: readonly KeySigner[],
+  kinds: Pick<KeySources, 'algorithms' | 'signers'>,
   {
     store,
     database,
     ...parts
   }: Pick<Server, 'store' | 'database' | 'audit' | 'clock'> & Pick<CompleteHost, 'log'>,
 ): KeyRing {
-  return createKeyRing({
+  return new KeyRing({
     ...parts,
-    directory,
-    signers: signingKeysOf(signers),
+    ...kinds,
+    files: new KeyFiles(directory, kinds.algorithms),
     idTokenLifetime,
     isNeeded: () =>
       store.authorizations.hasOpenidFamily().catch((error: unknown) => {

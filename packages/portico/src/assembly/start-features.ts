@@ -8,6 +8,7 @@ import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
 import { NO_DEMANDS, type DemandField } from '../clients/demands.ts';
 import { OAuthError } from '../errors.ts';
+import { SigningAlgorithms } from '../keys/algorithms.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';
 import type { Server } from '../server.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
@@ -42,6 +43,11 @@ export function demandsOfFeatures(
   return features
     .flatMap(({ clientDemands = [] }) => clientDemands)
     .map((demand) => ({ ...demand, isMet: demand.meets(config) }));
+}
+
+/** What ID tokens can be signed with at a server of these features. */
+export function algorithmsOf(features: readonly Feature[]): SigningAlgorithms {
+  return new SigningAlgorithms(features.flatMap(({ signingAlgorithms = [] }) => signingAlgorithms));
 }
 
 /** A feature, and what it adds. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { demands } from '../clients/demands.fixture.ts';
 import { page } from '../words/words.ts';
 import { AuthorizationPageError } from '../errors.ts';
+import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import { OutboundError } from '../outbound/limits.ts';
 import type { Client, SigningAlgorithm } from '../store/client.ts';
@@ -67,7 +68,10 @@ function installation() {
       takesKeys: true,
       demands: demands(),
       profile: null,
-      keys: { all: async () => algorithms.map((algorithm) => ({ algorithm }) as never) },
+      keys: {
+        algorithms: ALGORITHMS,
+        all: async () => algorithms.map((algorithm) => ({ algorithm }) as never),
+      },
       serverName: 'The portal',
       clock,
       ...more,

@@ -51,7 +51,7 @@ export interface ClientDocumentsOptions {
   readonly anyPort?: boolean | undefined;
   /** The profile of the whole server, or null: it decides what ID tokens are signed with where a document does not say. */
   readonly profile: SecurityProfile | null;
-  readonly keys: Pick<KeyRing, 'all'>;
+  readonly keys: Pick<KeyRing, 'all' | 'algorithms'>;
   readonly serverName: string;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -106,6 +106,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
       takesKeys,
       demands,
       unnamedAlgorithm: await unnamedAlgorithm(),
+      algorithms: keys.algorithms,
       keysRefusal: (at) => urls.refusal(at),
       anyPort,
     });

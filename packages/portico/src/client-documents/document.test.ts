@@ -7,6 +7,7 @@ import { demands } from '../clients/demands.fixture.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { DocumentError, readDocument } from './document.ts';
+import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 
 const URL_OF_IT = 'https://client.example/client.json';
 const OFFERED = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });
@@ -15,6 +16,7 @@ const RULES = {
   takesKeys: false,
   demands: demands({ pushed: false, bound: false }),
   unnamedAlgorithm: 'RS256' as const,
+  algorithms: ALGORITHMS,
   keysRefusal: () => null,
 };
 const PUBLIC_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });

@@ -12,7 +12,7 @@ import {
 } from '../clients/metadata.ts';
 import { redirectUriProblem } from '../clients/redirect-uris.ts';
 import { RegistrationError } from '../errors.ts';
-import { SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
+import type { SigningAlgorithms } from '../keys/algorithms.ts';
 import { quoted } from '../quoting.ts';
 import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } from '../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../tokens/scopes.ts';
@@ -38,6 +38,8 @@ export interface DocumentRules {
   readonly demands: readonly ClientDemand[];
   /** What ID tokens are signed with where the document does not say. */
   readonly unnamedAlgorithm: SigningAlgorithm;
+  /** What ID tokens can be signed with. */
+  readonly algorithms: SigningAlgorithms;
   /** Why keys are not fetched from this URL; null when nothing is against it. */
   readonly keysRefusal: (url: string) => string | null;
   /** Whether they are fetched from any port: while developing; false unless given. */
@@ -242,11 +244,9 @@ function scopesOf({ scope }: Members, catalog: ScopeCatalog): readonly string[] 
 
 function algorithmOf(
   { id_token_signed_response_alg: named }: Members,
-  { unnamedAlgorithm }: DocumentRules,
+  { unnamedAlgorithm, algorithms }: DocumentRules,
 ): SigningAlgorithm {
   if (named === undefined) return unnamedAlgorithm;
-  const algorithm = SIGNING_ALGORITHMS.find((each) => each === named);
-  if (algorithm === undefined)
-    throw new DocumentError('its id_token_signed_response_alg is not offered here');
-  return algorithm;
+  if (!algorithms.has(named)) throw new DocumentError('its id_token_signed_response_alg is not offered here');
+  return named;
 }

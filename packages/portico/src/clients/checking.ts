@@ -11,7 +11,7 @@ export type CheckNewClient = (registration: ClientRegistration) => Promise<Check
 
 export interface CheckingOptions {
   readonly scopes: ScopeCatalog;
-  readonly keys: Pick<KeyRing, 'all'>;
+  readonly keys: Pick<KeyRing, 'all' | 'algorithms'>;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   readonly demands: readonly ClientDemand[];

@@ -14,6 +14,7 @@ import type { Client } from '../store/client.ts';
 import { ClientRecords } from '../store/sql/clients.ts';
 import { Store } from '../store/store.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
+import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 import { newKey } from '../../../../test/support/assertions.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
 import type { ClientLogos } from './logos.ts';
@@ -64,7 +65,10 @@ const fetchedBy = (fetchImage: FetchImage): ClientLogos => ({
 
 function clientsWith(changes: Partial<ClientsOptions> = {}): Clients {
   const scopes = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });
-  const keys = { all: async () => ['RS256', 'ES256'].map((algorithm) => ({ algorithm }) as never) };
+  const keys = {
+    algorithms: ALGORITHMS,
+    all: async () => ['RS256', 'ES256'].map((algorithm) => ({ algorithm }) as never),
+  };
   const profiles = profilesWith({
     private_key_jwt: true,
     dpop: 'accept',

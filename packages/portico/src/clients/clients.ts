@@ -117,7 +117,7 @@ const LONGEST_OVERLAP = 365 * 86_400;
 export interface ClientsOptions {
   readonly store: Store;
   readonly scopes: ScopeCatalog;
-  readonly keys: Pick<KeyRing, 'all'>;
+  readonly keys: Pick<KeyRing, 'all' | 'algorithms'>;
   /** Null where clients have no logos (`oauth_server:client_logos`). */
   readonly logos: ClientLogos | null;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */

@@ -14,6 +14,7 @@ import {
   newClient,
   type ClientRegistration,
 } from './registration.ts';
+import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 
 const SITE = 'https://client.example/callback';
 const LOOPBACK = 'http://127.0.0.1/callback';
@@ -36,6 +37,7 @@ const OF_PROFILE: Partial<OAuthServerConfig> = { ...ON, profile: 'fapi2' };
 const RS256: readonly SigningAlgorithm[] = ['RS256'];
 
 const keysOf = (algorithms: readonly SigningAlgorithm[]) => ({
+  algorithms: ALGORITHMS,
   all: async () => algorithms.map((algorithm) => ({ algorithm }) as never),
 });
 

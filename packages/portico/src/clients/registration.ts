@@ -1,7 +1,7 @@
 import { RegistrationError } from '../errors.ts';
 import { IDENTITY_SCOPES, OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } from '../store/client.ts';
-import { DEFAULT_ALGORITHM, missingKey, SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
+import { DEFAULT_ALGORITHM, missingKey } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { quoted } from '../quoting.ts';
 import { demandsOf, type DemandField } from './demands.ts';
@@ -129,7 +129,7 @@ export interface RegistrationRules {
 export async function checkRegistration(
   registration: ClientRegistration,
   catalog: ScopeCatalog,
-  keys: Pick<KeyRing, 'all'>,
+  keys: Pick<KeyRing, 'all' | 'algorithms'>,
   profiles: Profiles,
   rules: RegistrationRules = {},
 ): Promise<CheckedRegistration> {
@@ -167,10 +167,11 @@ export async function checkRegistration(
   };
   const preferred = profiles.of(described)?.idTokenAlgorithms ?? null;
   // Report what is switched off, and what the profile does not allow, before a missing key: so no one makes a key in vain.
-  const named = SIGNING_ALGORITHMS.find((each) => each === registration.idTokenSignedResponseAlg);
+  const { idTokenSignedResponseAlg: asked } = registration;
+  const [likely = DEFAULT_ALGORITHM] = preferred ?? [];
   profiles.requireRegistrable({
     ...described,
-    idTokenSignedResponseAlg: named ?? preferred?.[0] ?? DEFAULT_ALGORITHM,
+    idTokenSignedResponseAlg: keys.algorithms.has(asked) ? asked : likely,
   });
   const idTokenSignedResponseAlg = await checkAlgorithm(registration, described, keys, preferred);
   const checked = { ...described, idTokenSignedResponseAlg };
@@ -315,7 +316,7 @@ export async function firstWithKey(
 async function checkAlgorithm(
   { idTokenSignedResponseAlg: requested }: ClientRegistration,
   { scopes, grants }: Pick<Client, 'scopes' | 'grants'>,
-  keys: Pick<KeyRing, 'all'>,
+  keys: Pick<KeyRing, 'all' | 'algorithms'>,
   preferred: readonly SigningAlgorithm[] | null,
 ): Promise<SigningAlgorithm> {
   if (requested === undefined) {
@@ -327,11 +328,10 @@ async function checkAlgorithm(
       `The server has no signing key for ${preferred.join(' or ')}; run npx portico ${command} first`,
     );
   }
-  const algorithm = SIGNING_ALGORITHMS.find((each) => each === requested);
-  if (algorithm === undefined) {
+  if (!keys.algorithms.has(requested)) {
     throw new RegistrationError(
       // A client that registers itself can send any text, and the message is in the log.
-      `The ID token algorithm ${quoted(requested)} is unknown; it is one of ${SIGNING_ALGORITHMS.join(', ')}`,
+      `The ID token algorithm ${quoted(requested)} is unknown; it is one of ${keys.algorithms.names.join(', ')}`,
     );
   }
   if (!scopes.includes('openid') || !grants.includes('authorization_code')) {
@@ -339,9 +339,9 @@ async function checkAlgorithm(
       'An ID token needs the scope openid and a --redirect; give the client both, or leave --id-token-alg out',
     );
   }
-  if (!(await keys.all()).some((key) => key.algorithm === algorithm)) {
-    const { key, command } = missingKey(algorithm);
+  if (!(await keys.all()).some((key) => key.algorithm === requested)) {
+    const { key, command } = missingKey(requested);
     throw new RegistrationError(`The server has ${key}; run npx portico ${command} first`);
   }
-  return algorithm;
+  return requested;
 }

@@ -1,4 +1,5 @@
-import { isStagedFile, keyFiles, readKey } from '../keys/key-files.ts';
+import { KeyFiles } from '../keys/key-files.ts';
+import { isStagedFile } from '../keys/key-names.ts';
 import type { KeyDescription } from '../keys/key-states.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
@@ -11,7 +12,7 @@ export async function examineRotation({ server }: Subject): Promise<readonly Fin
   const keys = await server.keys.list();
   const now = server.clock();
   return [
-    ...(await unreadable(server.config.key_path)),
+    ...(await unreadable(new KeyFiles(server.config.key_path, server.keys.algorithms))),
     ...staged(keys),
     ...due(keys, now),
     ...removable(keys, now),
@@ -19,14 +20,14 @@ export async function examineRotation({ server }: Subject): Promise<readonly Fin
 }
 
 /** A process that cannot read a key does not publish it, but other processes will sign with it. */
-async function unreadable(directory: string): Promise<readonly Finding[]> {
-  const names = (await keyFiles(directory)).filter(isStagedFile);
-  const read = await Promise.allSettled(names.map((name) => readKey(directory, name)));
+async function unreadable(files: KeyFiles): Promise<readonly Finding[]> {
+  const names = (await files.names()).filter(isStagedFile);
+  const read = await Promise.allSettled(names.map((name) => files.read(name)));
   const faults = names.filter((_, index) => read[index]?.status === 'rejected');
   if (faults.length === 0) return [];
   return [
     failing(
-      `staged keys in ${directory} cannot be read: ${faults.join(', ')}`,
+      `staged keys in ${files.directory} cannot be read: ${faults.join(', ')}`,
       'make them readable for the user of the server (and for no one else), or remove them and run npx portico oauth:keys:rotate again',
     ),
   ];

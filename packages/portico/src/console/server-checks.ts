@@ -3,8 +3,8 @@ import path from 'node:path';
 import { dialectOf, pendingSteps } from '@portico/sql';
 import { randomToken } from '../crypto.ts';
 import { writeNothing } from '../health/checks.ts';
-import { DEFAULT_ALGORITHM, SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
-import { ownersIn } from '../keys/key-files.ts';
+import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
+import { KeyFiles } from '../keys/key-files.ts';
 import { signingKeyOf, type SigningKey } from '../keys/signing-key.ts';
 import type { Client } from '../store/client.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
@@ -62,7 +62,7 @@ export async function examineSchema({ application }: Subject): Promise<Finding> 
 export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
   const { keys, config } = server;
   // Before the keys are read, which says less.
-  const foreign = await foreignKeys(config.key_path);
+  const foreign = await foreignKeys(new KeyFiles(config.key_path, server.keys.algorithms));
   if (foreign !== null) return foreign;
   const all = await keys.all();
   if (all.length === 0) {
@@ -79,7 +79,9 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
         'another (npx portico oauth:keys:generate) and remove that one',
     );
   }
-  const active = SIGNING_ALGORITHMS.flatMap((each) => signingKeyOf(all, each, server.clock()) ?? []);
+  const active = server.keys.algorithms.names.flatMap(
+    (each) => signingKeyOf(all, each, server.clock()) ?? [],
+  );
   const without = await clientsWithoutKey(server, active);
   if (without.length > 0) {
     const named = without.map(({ id, idTokenSignedResponseAlg: algorithm }) => `${id} (${algorithm})`);
@@ -103,15 +105,16 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
  * Finds keys that a command of root made without handing them over. Root can read them and the
  * server cannot, so check their owner.
  */
-async function foreignKeys(directory: string): Promise<Finding | null> {
+async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
   // Windows has no owners in this sense.
   if (process.platform === 'win32') return null;
-  const { owner, foreign } = await ownersIn(directory).catch(() => ({ owner: null, foreign: [] }));
+  const { directory } = files;
+  const { owner, foreign } = await files.owners().catch(() => ({ owner: null, foreign: [] }));
   // In a directory of root, they may belong to the account of the server.
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
-  const files = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
+  const named = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
-    `oauth_server:key_path: keys in ${directory} belong to another user than their directory (uid ${owner.uid}): ${files}`,
+    `oauth_server:key_path: keys in ${directory} belong to another user than their directory (uid ${owner.uid}): ${named}`,
     `run chown -R ${owner.uid}:${owner.gid} ${quoted(directory)}, if the server runs as that user; else chown it to the account that serves. ` +
       'Run the commands as that account as well',
   );

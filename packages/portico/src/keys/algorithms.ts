@@ -5,39 +5,62 @@ import type { SigningAlgorithm } from '../store/client.ts';
 /** Used when no algorithm is requested: every OpenID Connect client must support it. */
 export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
-/** The keys of an algorithm (RFC 7518 section 6, RFC 8037 section 2). */
-export interface KeyForm {
+/** An algorithm of ID tokens (RFC 7518 section 3.1), and the form of its keys. */
+export interface AlgorithmForm {
+  readonly name: SigningAlgorithm;
+  /** What people call its keys. */
   readonly kind: string;
   readonly type: Pick<JWK, 'kty' | 'crv'>;
   /** The other public members. */
   readonly members: readonly (keyof JWK)[];
-  /** Part of the file's name, before `.json`. */
-  readonly mark: string;
+  /** Its hash function. */
+  readonly hash: 'sha256' | 'sha512';
+  /** Whether signing includes the hash; otherwise it runs before. */
+  readonly hashesItself?: boolean;
+  /** What is wrong with these bytes, which are no signature, if they are one in another encoding. */
+  readonly encodingProblem?: (bytes: Uint8Array) => string | null;
 }
 
-export const FORMS: Readonly<Record<SigningAlgorithm, KeyForm>> = {
-  RS256: { kind: 'RSA', type: { kty: 'RSA' }, members: ['n', 'e'], mark: '' },
-  ES256: { kind: 'P-256', type: { kty: 'EC', crv: 'P-256' }, members: ['x', 'y'], mark: '.ES256' },
-  EdDSA: { kind: 'Ed25519', type: { kty: 'OKP', crv: 'Ed25519' }, members: ['x'], mark: '.EdDSA' },
+/** RFC 7518 sections 3.3 and 6.3. */
+const RS256: AlgorithmForm = {
+  name: DEFAULT_ALGORITHM,
+  kind: 'RSA',
+  type: { kty: 'RSA' },
+  members: ['n', 'e'],
+  hash: 'sha256',
 };
 
-export const SIGNING_ALGORITHMS = Object.keys(FORMS) as readonly SigningAlgorithm[];
+/** What runs before signing, as node:crypto wants it. */
+export function digestOf({ hash, hashesItself = false }: AlgorithmForm): string | null {
+  return hashesItself ? null : hash;
+}
 
-/** The hash function that runs before signing. Ed25519 hashes by itself. */
-export const DIGESTS: Readonly<Record<SigningAlgorithm, string | null>> = {
-  RS256: 'sha256',
-  ES256: 'sha256',
-  EdDSA: null,
-};
+/** The algorithms that a server can have signing keys for: RS256, and those of its features. */
+export class SigningAlgorithms {
+  readonly #forms: ReadonlyMap<string, AlgorithmForm>;
 
-/** Throws a RangeError unless keys can be made for this algorithm. */
-export function requireAlgorithm(algorithm: SigningAlgorithm): void {
-  if (SIGNING_ALGORITHMS.includes(algorithm)) return;
-  throw new OutOfRangeError(`A signing key is for one of ${SIGNING_ALGORITHMS.join(', ')}`);
+  constructor(more: readonly AlgorithmForm[] = []) {
+    this.#forms = new Map([RS256, ...more].map((form) => [form.name, form]));
+  }
+
+  get names(): readonly SigningAlgorithm[] {
+    return [...this.#forms.values()].map(({ name }) => name);
+  }
+
+  has(name: unknown): name is SigningAlgorithm {
+    return typeof name === 'string' && this.#forms.has(name);
+  }
+
+  /** Throws a RangeError unless keys can be made for this algorithm. */
+  form(name: string): AlgorithmForm {
+    const form = this.#forms.get(name);
+    if (form !== undefined) return form;
+    throw new OutOfRangeError(`A signing key is for one of ${this.names.join(', ')}`);
+  }
 }
 
 /** How the log and refusals name a missing key, and the command that makes one. */
-export function missingKey(algorithm: SigningAlgorithm): { readonly key: string; readonly command: string } {
+export function missingKey(algorithm: string): { readonly key: string; readonly command: string } {
   return algorithm === DEFAULT_ALGORITHM
     ? { key: 'no signing key', command: 'oauth:server:setup' }
     : { key: `no signing key for ${algorithm}`, command: `oauth:keys:generate --alg ${algorithm}` };

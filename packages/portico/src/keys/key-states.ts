@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { SigningAlgorithm } from '../store/client.ts';
-import { numberOf } from './key-files.ts';
+import { numberOf } from './key-names.ts';
 import { hasBegun, signingKeyOf, type SigningKey } from './signing-key.ts';
 import { RELOAD_AFTER, STAGED_FOR } from './times.ts';
 

@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { ConfigurationError, type ConfigurationProblem } from '@portico/sql';
 import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
-import { DIGESTS, FORMS, SIGNING_ALGORITHMS } from './algorithms.ts';
-import { publishedJwk } from './key-files.ts';
+import { digestOf, type AlgorithmForm, type SigningAlgorithms } from './algorithms.ts';
+import { publishedJwk } from './key-pairs.ts';
 import { inTime } from '../http/in-time.ts';
 import { SignerError, type SigningKey } from './signing-key.ts';
 
@@ -48,13 +48,16 @@ const LONGEST_TIMEOUT = 60_000;
  * The keys of these signers, in the order in which they sign, latest first. Throws a
  * ConfigurationError for an invalid signer.
  */
-export function signingKeysOf(signers: readonly KeySigner[]): readonly SigningKey[] {
-  const problems = signers.flatMap((signer, index) => problemsOf(signer, index, signers));
+export function signingKeysOf(
+  signers: readonly KeySigner[],
+  algorithms: SigningAlgorithms,
+): readonly SigningKey[] {
+  const problems = signers.flatMap((signer, index) => problemsOf(signer, index, signers, algorithms));
   if (problems.length > 0) throw new ConfigurationError(problems);
   // Among those without a time, the last one signs.
   return signers
     .toReversed()
-    .map(signingKeyOf)
+    .map((signer) => signingKeyOf(signer, algorithms.form(signer.algorithm)))
     .sort((one, other) => other.signsFrom - one.signsFrom);
 }
 
@@ -62,11 +65,11 @@ function problemsOf(
   signer: KeySigner,
   index: number,
   all: readonly KeySigner[],
+  algorithms: SigningAlgorithms,
 ): readonly ConfigurationProblem[] {
   const { algorithm, kid, publicJwk, signsFrom, timeout } = signer;
   const problem = (message: string) => [{ key: `keySigners:${index}`, message }];
-  if (!SIGNING_ALGORITHMS.includes(algorithm))
-    return problem(`algorithm must be one of ${SIGNING_ALGORITHMS.join(', ')}`);
+  if (!algorithms.has(algorithm)) return problem(`algorithm must be one of ${algorithms.names.join(', ')}`);
   if (typeof kid !== 'string' || kid === '') return problem('kid must be a text that is not empty');
   if (all.findIndex((each) => each.kid === kid) !== index)
     return problem('another KeySigner has the same kid');
@@ -75,18 +78,18 @@ function problemsOf(
     return problem('signsFrom must be milliseconds since 1970');
   if (timeout !== undefined && !(Number.isInteger(timeout) && timeout > 0 && timeout <= LONGEST_TIMEOUT))
     return problem(`timeout must be milliseconds from 1 to ${LONGEST_TIMEOUT}`);
-  return publicKeyProblem(algorithm, kid, publicJwk).flatMap(problem);
+  return publicKeyProblem(algorithms.form(algorithm), kid, publicJwk).flatMap(problem);
 }
 
-function publicKeyProblem(algorithm: SigningAlgorithm, kid: string, publicJwk: JWK): readonly string[] {
-  const { kind, type } = FORMS[algorithm];
+function publicKeyProblem(form: AlgorithmForm, kid: string, publicJwk: JWK): readonly string[] {
+  const { name: algorithm, kind, type } = form;
   const wanted = `publicJwk must be a public ${kind} key, for ${algorithm}`;
   if (typeof publicJwk !== 'object' || publicJwk === null) return [wanted];
   if (publicJwk.d !== undefined)
     return ['publicJwk must have no private part: your key service should not reveal it'];
   if (publicJwk.kty !== type.kty || publicJwk.crv !== type.crv) return [wanted];
   try {
-    const key = publicKeyOf(algorithm, kid, publicJwk);
+    const key = publicKeyOf(form, kid, publicJwk);
     const bits = key.asymmetricKeyDetails?.modulusLength ?? 2048;
     return bits < 2048 ? [`${wanted}, of at least 2048 bits`] : [];
   } catch {
@@ -94,26 +97,27 @@ function publicKeyProblem(algorithm: SigningAlgorithm, kid: string, publicJwk: J
   }
 }
 
-function publicKeyOf(algorithm: SigningAlgorithm, kid: string, publicJwk: JWK): KeyObject {
-  return createPublicKey({ key: publishedJwk(publicJwk, kid, algorithm), format: 'jwk' });
+function publicKeyOf(form: AlgorithmForm, kid: string, publicJwk: JWK): KeyObject {
+  return createPublicKey({ key: publishedJwk(publicJwk, kid, form), format: 'jwk' });
 }
 
-function signingKeyOf(signer: KeySigner): SigningKey {
+function signingKeyOf(signer: KeySigner, form: AlgorithmForm): SigningKey {
   const { algorithm, kid, publicJwk, signsFrom = 0 } = signer;
-  const publicKey = publicKeyOf(algorithm, kid, publicJwk);
+  const publicKey = publicKeyOf(form, kid, publicJwk);
   return {
     kid,
     algorithm,
+    hash: form.hash,
     createdAt: 0,
     signsFrom,
     isStaged: signsFrom > 0,
     file: null,
     privateKey: null,
-    publicJwk: publishedJwk(publicJwk, kid, algorithm),
+    publicJwk: publishedJwk(publicJwk, kid, form),
     async sign(data) {
       const signature = await answerOf(signer, data);
-      if (await isSignature(algorithm, publicKey, data, signature)) return signature;
-      throw new SignerError(kid, whatIsWrong(algorithm, signature));
+      if (await isSignature(form, publicKey, data, signature)) return signature;
+      throw new SignerError(kid, whatIsWrong(form, signature));
     },
   };
 }
@@ -165,18 +169,16 @@ const verifyOnPool = promisify(verify);
 
 /** No one could verify an ID token with another signature. It would look forged. */
 async function isSignature(
-  algorithm: SigningAlgorithm,
+  form: AlgorithmForm,
   publicKey: KeyObject,
   data: Uint8Array,
   signature: Uint8Array,
 ): Promise<boolean> {
-  return verifyOnPool(DIGESTS[algorithm], data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
+  return verifyOnPool(digestOf(form), data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
 }
 
-function whatIsWrong(algorithm: SigningAlgorithm, signature: Uint8Array): string {
-  const { length } = signature;
-  // DER begins with a sequence tag, and has another length.
-  if (algorithm === 'ES256' && length !== 64 && signature[0] === 0x30)
-    return 'answered a signature in DER; ES256 has both numbers side by side, in 64 bytes (RFC 7518 section 3.4)';
-  return `answered ${length} bytes that are no ${algorithm} signature of what it was given by its public key`;
+function whatIsWrong({ name, encodingProblem }: AlgorithmForm, signature: Uint8Array): string {
+  const problem = encodingProblem?.(signature) ?? null;
+  if (problem !== null) return `answered ${problem}`;
+  return `answered ${signature.length} bytes that are no ${name} signature of what it was given by its public key`;
 }

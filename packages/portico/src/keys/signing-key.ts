@@ -14,6 +14,8 @@ export interface SigningKey {
   readonly kid: string;
   /** The only algorithm that it signs with. */
   readonly algorithm: SigningAlgorithm;
+  /** The hash function of its algorithm. */
+  readonly hash: 'sha256' | 'sha512';
   /** When it was generated, in milliseconds since 1970. 0 for a KeySigner that does not say. */
   readonly createdAt: number;
   /**

@@ -3,6 +3,7 @@ import { demands } from '../clients/demands.fixture.ts';
 import { OAuthError } from '../errors.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { registrationOf, type MetadataRules, type SentMetadata } from './asked-metadata.ts';
+import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 
 const LOOPBACK = 'http://127.0.0.1/callback';
 const SITE = 'https://client.example/callback';
@@ -12,6 +13,7 @@ const RULES: MetadataRules = {
     'notes:write': 'Write notes',
     'mcp:service': { label: 'Discover', permission: 'notes:read' },
   }),
+  algorithms: ALGORITHMS,
   mayBeConfidential: false,
   takesKeys: false,
   demands: demands({ pushed: false, bound: false }),

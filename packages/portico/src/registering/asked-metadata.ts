@@ -10,7 +10,7 @@ import {
 } from '../clients/metadata.ts';
 import { redirectUriProblem } from '../clients/redirect-uris.ts';
 import { OAuthError } from '../errors.ts';
-import { SIGNING_ALGORITHMS } from '../keys/algorithms.ts';
+import type { SigningAlgorithms } from '../keys/algorithms.ts';
 import { quoted, quotedUri } from '../quoting.ts';
 import type { ApplicationType, Grant } from '../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../tokens/scopes.ts';
@@ -22,6 +22,8 @@ export type SentMetadata = Readonly<Record<string, unknown>>;
 
 export interface MetadataRules {
   readonly catalog: ScopeCatalog;
+  /** What ID tokens can be signed with. */
+  readonly algorithms: SigningAlgorithms;
   /** Whether the client may have a secret, and act as itself: it came with an initial access token. */
   readonly mayBeConfidential: boolean;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
@@ -50,7 +52,7 @@ export function registrationOf(sent: SentMetadata, rules: MetadataRules): Client
     ? redirectUrisOf(sent)
     : { redirectUris: [], applicationType: applicationTypeOf(sent) ?? 'web' };
   requireResponseTypes(sent, grants);
-  const algorithm = algorithmOf(sent);
+  const algorithm = algorithmOf(sent, rules.algorithms);
   return {
     name: nameOf(sent),
     redirectUris,
@@ -93,11 +95,11 @@ function flagOf(sent: SentMetadata, name: string): boolean {
   throw invalidMetadata(`The field ${name} must be true or false.`);
 }
 
-function algorithmOf(sent: SentMetadata): string | undefined {
+function algorithmOf(sent: SentMetadata, known: SigningAlgorithms): string | undefined {
   const algorithm = textOf(sent, 'id_token_signed_response_alg');
-  if (algorithm === undefined || SIGNING_ALGORITHMS.some((each) => each === algorithm)) return algorithm;
+  if (algorithm === undefined || known.has(algorithm)) return algorithm;
   throw invalidMetadata(
-    `The id_token_signed_response_alg must be one of ${SIGNING_ALGORITHMS.join(', ')}.`,
+    `The id_token_signed_response_alg must be one of ${known.names.join(', ')}.`,
     `the id_token_signed_response_alg is ${quoted(algorithm)}`,
   );
 }

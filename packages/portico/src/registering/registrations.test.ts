@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { demands } from '../clients/demands.fixture.ts';
 import { tokenHash } from '../crypto.ts';
 import { BearerError, OAuthError, TooManyRegistrationsError } from '../errors.ts';
+import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import type {
   Client,
@@ -80,7 +81,7 @@ function server(options: Partial<RegistrationsOptions> = {}) {
     } as unknown as Store,
     clients: { find: async (id) => rows.get(id)?.client ?? null },
     catalog: createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' }),
-    keys: { all: async () => [] },
+    keys: { algorithms: ALGORITHMS, all: async () => [] },
     takesKeys: true,
     demands: demands(),
     profiles: profilesWith({ private_key_jwt: true }),
@@ -232,7 +233,7 @@ describe('A client that registers itself', () => {
   test('is not told an error of ours as its own', async () => {
     const fault = new TypeError('a fault');
     const all = () => Promise.reject(fault);
-    const { register } = server({ keys: { all } });
+    const { register } = server({ keys: { algorithms: ALGORITHMS, all } });
     await expect(register({ id_token_signed_response_alg: 'ES256' })).rejects.toBe(fault);
   });
 

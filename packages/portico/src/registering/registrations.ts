@@ -56,7 +56,7 @@ export interface RegistrationsOptions {
   readonly store: Store;
   readonly clients: Pick<Clients, 'find'>;
   readonly catalog: ScopeCatalog;
-  readonly keys: Pick<KeyRing, 'all'>;
+  readonly keys: Pick<KeyRing, 'all' | 'algorithms'>;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   readonly demands: readonly ClientDemand[];
@@ -119,7 +119,13 @@ export function createRegistrations(options: RegistrationsOptions): Registration
 
   async function check(sent: SentMetadata, mayBeConfidential: boolean): Promise<CheckedRegistration> {
     try {
-      const asked = registrationOf(sent, { catalog, mayBeConfidential, takesKeys, demands });
+      const asked = registrationOf(sent, {
+        catalog,
+        algorithms: keys.algorithms,
+        mayBeConfidential,
+        takesKeys,
+        demands,
+      });
       await requireAlgorithm(asked, keys);
       return await checkRegistration(asked, catalog, keys, profiles, { anyPort });
     } catch (error) {

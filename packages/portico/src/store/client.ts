@@ -1,11 +1,13 @@
 /** What a client may use: grant types of RFC 6749, and the introspection endpoint. */
 export type Grant = 'authorization_code' | 'refresh_token' | 'client_credentials' | 'introspection';
 
-/**
- * Signing algorithms for ID tokens (RFC 7518 section 3.1, RFC 8037 section 3.1; EdDSA with
- * Ed25519).
- */
-export type SigningAlgorithm = 'RS256' | 'ES256' | 'EdDSA';
+/** The names of signing algorithms for ID tokens (RFC 7518 section 3.1). A feature adds its own. */
+export interface SigningAlgorithmNames {
+  RS256: true;
+}
+
+/** A signing algorithm for ID tokens. */
+export type SigningAlgorithm = keyof SigningAlgorithmNames;
 
 /**
  * The kind of application (RFC 8252, RFC 7591 section 2): on a web server, or a program on a

@@ -28,18 +28,24 @@ const CONTENTS = {
 };
 
 // @shows OIDC-3.1.3.6
-test.each<[string, { readonly privateKey: KeyObject; readonly publicKey: KeyObject }, string | null, string]>(
+test.each<
   [
-    ['RS256', rsa, 'sha256', 'sha256'],
-    ['ES256', ec, 'sha256', 'sha256'],
-    ['EdDSA', ed, null, 'sha512'],
-  ],
-)(
+    string,
+    { readonly privateKey: KeyObject; readonly publicKey: KeyObject },
+    string | null,
+    'sha256' | 'sha512',
+  ]
+>([
+  ['RS256', rsa, 'sha256', 'sha256'],
+  ['ES256', ec, 'sha256', 'sha256'],
+  ['EdDSA', ed, null, 'sha512'],
+])(
   'an ID token with %s verifies, and no claim about a person replaces one of the protocol',
   async (algorithm, keys, digest, half) => {
     const key = {
       kid: 'the-kid',
       algorithm: algorithm as 'RS256' | 'ES256' | 'EdDSA',
+      hash: half,
       createdAt: 0,
       signsFrom: 0,
       isStaged: false,

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { jsonText } from '../contracts/json.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
-import type { SigningAlgorithm } from '../store/client.ts';
 
 export interface IdTokenContents {
   readonly issuer: string;
@@ -26,7 +25,7 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
   return signJwt(key, {
     ...claims,
     ...(nonce === null ? {} : { nonce }),
-    at_hash: accessTokenHash(key.algorithm, accessToken),
+    at_hash: accessTokenHash(key, accessToken),
     iss: issuer,
     sub: subject,
     aud: clientId,
@@ -49,9 +48,9 @@ function base64url(text: string): string {
 
 /**
  * `at_hash`: the left half of the access token's hash, with the algorithm's hash function (OpenID
- * Connect Core section 3.1.3.6). Ed25519 uses SHA-512 (RFC 8032 section 5.1).
+ * Connect Core section 3.1.3.6).
  */
-function accessTokenHash(algorithm: SigningAlgorithm, accessToken: string): string {
-  const whole = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', accessToken, 'buffer');
+function accessTokenHash({ hash: name }: SigningKey, accessToken: string): string {
+  const whole = hash(name, accessToken, 'buffer');
   return whole.subarray(0, whole.length / 2).toString('base64url');
 }

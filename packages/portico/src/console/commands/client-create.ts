@@ -3,7 +3,7 @@ import { demandsSet, registrationOfDemands, type DemandDescription } from '../..
 import type { SecurityProfile } from '../../profiles/profiles.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
-import { collect, collectList, namedKeys, namedLogo, warnOfSchemes } from './client-options.ts';
+import { collect, collectList, namedKeys, namedLogo, oneOf, warnOfSchemes } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -26,9 +26,11 @@ interface Options {
 export interface ClientChoices {
   readonly demands: readonly DemandDescription[];
   readonly profiles: readonly Pick<SecurityProfile, 'name' | 'says'>[];
+  /** What ID tokens can be signed with. */
+  readonly algorithms: readonly string[];
 }
 
-export function addClientCreate({ demands, profiles }: ClientChoices): AddCommands {
+export function addClientCreate({ demands, profiles, algorithms }: ClientChoices): AddCommands {
   return (program, context) => {
     const command = program
       .command('oauth:client:create')
@@ -56,7 +58,7 @@ export function addClientCreate({ demands, profiles }: ClientChoices): AddComman
       )
       .option(
         '--id-token-alg <algorithm>',
-        'what its ID tokens are signed with: RS256, ES256 or EdDSA (default: RS256); ' +
+        `what its ID tokens are signed with: ${oneOf(algorithms)} (default: RS256); ` +
           'for another than RS256 the server needs a key first, see oauth:keys:generate --help',
       )
       .option(

@@ -60,3 +60,8 @@ export async function namedKeys({
     throw new RegistrationError(`The key set ${jwks} cannot be read: it is no file, or no JSON`, { cause });
   }
 }
+
+/** `RS256, ES256 or EdDSA`. */
+export function oneOf(names: readonly string[]): string {
+  return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
+}

@@ -2,6 +2,8 @@ import type { AddCommands } from '../../application/contracts.ts';
 import type { SigningAlgorithm } from '../../store/client.ts';
 import { openServer } from '../open-server.ts';
 import { hasLostKeys } from '../setup.ts';
+import type { ClientChoices } from './client-create.ts';
+import { oneOf } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -10,30 +12,33 @@ interface Options {
   readonly json?: boolean;
 }
 
-export const addKeysGenerate: AddCommands = (program, context) => {
-  program
-    .command('oauth:keys:generate')
-    .description('add a signing key, which signs from now on; the keys before it stay published')
-    .option(
-      '--alg <algorithm>',
-      'RS256, ES256 or EdDSA (default: RS256); a key of another than RS256 signs only for ' +
-        'applications created with --id-token-alg',
-    )
-    .option('--json', 'print JSON, and nothing else, on standard output')
-    .action(async ({ alg, json }: Options) => {
-      const server = await openServer(context);
-      const { keys } = server;
-      const isInPlaceOfLost = (await keys.all().catch(() => [])).length === 0 && (await hasLostKeys(server));
-      const { kid } = await orFail(context, keys.generate(alg, { by: 'console' }));
-      if (isInPlaceOfLost) {
-        context.note(
-          'There was no key, though people have allowed applications that were given ID tokens. Those tokens are refused from now on; where the directory of the keys comes ' +
-            'back, remove this key from it.',
-        );
-      }
-      if (json === true) return context.printJson({ kid });
-      const forWhom =
-        alg === undefined || alg === 'RS256' ? '' : `, for applications created with --id-token-alg ${alg}`;
-      context.print(`The key ${kid} signs from now on${forWhom}; the keys before it stay published.`);
-    });
-};
+export function addKeysGenerate({ algorithms }: Pick<ClientChoices, 'algorithms'>): AddCommands {
+  return (program, context) => {
+    program
+      .command('oauth:keys:generate')
+      .description('add a signing key, which signs from now on; the keys before it stay published')
+      .option(
+        '--alg <algorithm>',
+        `${oneOf(algorithms)} (default: RS256); a key of another than RS256 signs only for ` +
+          'applications created with --id-token-alg',
+      )
+      .option('--json', 'print JSON, and nothing else, on standard output')
+      .action(async ({ alg, json }: Options) => {
+        const server = await openServer(context);
+        const { keys } = server;
+        const isInPlaceOfLost =
+          (await keys.all().catch(() => [])).length === 0 && (await hasLostKeys(server));
+        const { kid } = await orFail(context, keys.generate(alg, { by: 'console' }));
+        if (isInPlaceOfLost) {
+          context.note(
+            'There was no key, though people have allowed applications that were given ID tokens. Those tokens are refused from now on; where the directory of the keys comes ' +
+              'back, remove this key from it.',
+          );
+        }
+        if (json === true) return context.printJson({ kid });
+        const forWhom =
+          alg === undefined || alg === 'RS256' ? '' : `, for applications created with --id-token-alg ${alg}`;
+        context.print(`The key ${kid} signs from now on${forWhom}; the keys before it stay published.`);
+      });
+  };
+}

@@ -5,6 +5,8 @@ import type { KeyRotation } from '../../keys/rotation.ts';
 import type { SigningAlgorithm } from '../../store/client.ts';
 import { openServer } from '../open-server.ts';
 import { keyRow, shownKid } from './keys-list.ts';
+import type { ClientChoices } from './client-create.ts';
+import { oneOf } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -20,45 +22,47 @@ const NOW_MEANS =
   'ID tokens signed by the keys before are refused from now on, wherever their key is not in a cache any more, and applications that ' +
   'keep a key set refuse new ones until they fetch it again. Access tokens and refresh tokens go on.';
 
-export const addKeysRotate: AddCommands = (program, context) => {
-  program
-    .command('oauth:keys:rotate')
-    .description(
-      'replace the signing keys: the next one is published now, signs in a quarter of an hour, and keys that no ID token needs any more ' +
-        'are removed; safe to run on a schedule, as with --if-older-than 30d every hour',
-    )
-    .option('--alg <algorithm>', 'RS256, ES256 or EdDSA (default: each that has a key)')
-    .option(
-      '--if-older-than <time>',
-      'only where the key that signs has done so for this long: 30d, 12h, 90m or seconds',
-    )
-    .option(
-      '--staged-for <time>',
-      'how long the next key is published before it signs (default: 905 seconds, and at least)',
-    )
-    .option(
-      '--now',
-      'for keys that may be stolen: the new key signs at once, and all others are removed at once. ' +
-        NOW_MEANS,
-    )
-    .option('--json', 'print JSON, and nothing else, on standard output')
-    .action(async ({ alg, now, ifOlderThan, stagedFor, json }: Options) => {
-      const options = {
-        ...(alg === undefined ? {} : { algorithm: alg }),
-        ...(now === true ? { now } : {}),
-        ...(ifOlderThan === undefined
-          ? {}
-          : { ifOlderThan: spanOf(context, '--if-older-than', ifOlderThan) }),
-        ...(stagedFor === undefined ? {} : { stagedFor: spanOf(context, '--staged-for', stagedFor) }),
-      };
-      const { keys } = await openServer(context);
-      const isRefused = ifOlderThan !== undefined || stagedFor !== undefined;
-      if (now === true && !isRefused) context.note(NOW_MEANS);
-      const rotation = await orFail(context, keys.rotate({ ...options, by: 'console' }));
-      if (json === true) return context.printJson(rotationRow(rotation));
-      for (const line of linesOf(rotation)) context.print(line);
-    });
-};
+export function addKeysRotate({ algorithms }: Pick<ClientChoices, 'algorithms'>): AddCommands {
+  return (program, context) => {
+    program
+      .command('oauth:keys:rotate')
+      .description(
+        'replace the signing keys: the next one is published now, signs in a quarter of an hour, and keys that no ID token needs any more ' +
+          'are removed; safe to run on a schedule, as with --if-older-than 30d every hour',
+      )
+      .option('--alg <algorithm>', `${oneOf(algorithms)} (default: each that has a key)`)
+      .option(
+        '--if-older-than <time>',
+        'only where the key that signs has done so for this long: 30d, 12h, 90m or seconds',
+      )
+      .option(
+        '--staged-for <time>',
+        'how long the next key is published before it signs (default: 905 seconds, and at least)',
+      )
+      .option(
+        '--now',
+        'for keys that may be stolen: the new key signs at once, and all others are removed at once. ' +
+          NOW_MEANS,
+      )
+      .option('--json', 'print JSON, and nothing else, on standard output')
+      .action(async ({ alg, now, ifOlderThan, stagedFor, json }: Options) => {
+        const options = {
+          ...(alg === undefined ? {} : { algorithm: alg }),
+          ...(now === true ? { now } : {}),
+          ...(ifOlderThan === undefined
+            ? {}
+            : { ifOlderThan: spanOf(context, '--if-older-than', ifOlderThan) }),
+          ...(stagedFor === undefined ? {} : { stagedFor: spanOf(context, '--staged-for', stagedFor) }),
+        };
+        const { keys } = await openServer(context);
+        const isRefused = ifOlderThan !== undefined || stagedFor !== undefined;
+        if (now === true && !isRefused) context.note(NOW_MEANS);
+        const rotation = await orFail(context, keys.rotate({ ...options, by: 'console' }));
+        if (json === true) return context.printJson(rotationRow(rotation));
+        for (const line of linesOf(rotation)) context.print(line);
+      });
+  };
+}
 
 function rotationRow({ created, staged, removed, keys }: KeyRotation) {
   return { created: created.map(keyRow), staged: staged.map(keyRow), removed, keys: keys.map(keyRow) };

@@ -13,6 +13,14 @@ export interface Fapi2Config {
   readonly profile?: 'fapi2' | undefined;
 }
 
+/** Whether or not a feature signs with them. */
+declare module '../../store/client.ts' {
+  interface SigningAlgorithmNames {
+    ES256: true;
+    EdDSA: true;
+  }
+}
+
 declare module '../../config.ts' {
   interface OAuthServerConfig extends Fapi2Config {}
   interface OAuthServerConfigInput extends Fapi2Config {}

@@ -1,3 +1,4 @@
+import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
 import { expect, test } from 'vitest';
 import { createClientDocuments } from '../../client-documents/client-documents.ts';
 import { createClientUrls } from '../../client-documents/client-urls.ts';
@@ -49,7 +50,7 @@ function start(about: About = {}) {
     takesKeys: false,
     demands: [],
     profile: null,
-    keys: { all: async () => [] },
+    keys: { algorithms: ALGORITHMS, all: async () => [] },
     serverName: 'The portal',
     clock: () => NOW,
   });

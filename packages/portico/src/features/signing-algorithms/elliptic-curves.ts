@@ -1,0 +1,33 @@
+import type { AlgorithmForm } from '../../keys/algorithms.ts';
+
+declare module '../../store/client.ts' {
+  interface SigningAlgorithmNames {
+    ES256: true;
+    /** With Ed25519. */
+    EdDSA: true;
+  }
+}
+
+/** RFC 7518 sections 3.4 and 6.2. */
+export const ES256: AlgorithmForm = {
+  name: 'ES256',
+  kind: 'P-256',
+  type: { kty: 'EC', crv: 'P-256' },
+  members: ['x', 'y'],
+  hash: 'sha256',
+  encodingProblem: (bytes) =>
+    // DER begins with a sequence tag, and has another length.
+    bytes.length !== 64 && bytes[0] === 0x30
+      ? 'a signature in DER; ES256 has both numbers side by side, in 64 bytes (RFC 7518 section 3.4)'
+      : null,
+};
+
+/** RFC 8037. Ed25519 uses SHA-512 (RFC 8032 section 5.1). */
+export const ED25519: AlgorithmForm = {
+  name: 'EdDSA',
+  kind: 'Ed25519',
+  type: { kty: 'OKP', crv: 'Ed25519' },
+  members: ['x'],
+  hash: 'sha512',
+  hashesItself: true,
+};

@@ -1,0 +1,108 @@
+import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { JWK } from 'jose';
+import type { SigningAlgorithm } from '../store/client.ts';
+import { digestOf, type AlgorithmForm } from './algorithms.ts';
+import { isStagedFile, numberOf } from './key-names.ts';
+import type { SigningKey } from './signing-key.ts';
+
+/** A new key that is not stored yet. */
+export interface NewKey {
+  readonly kid: string;
+  readonly algorithm: SigningAlgorithm;
+  /** Includes its private members. */
+  readonly jwk: JWK;
+}
+
+/** RSA keys have 2048 bits. */
+export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
+  const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose');
+  const pair = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
+  const jwk = await exportJWK(pair.privateKey);
+  return { kid: await calculateJwkThumbprint(jwk), algorithm, jwk };
+}
+
+/**
+ * Does not repeat the file's contents, because the error is logged and the file may be any file.
+ */
+function parsedKey(text: string): JWK & StagedMembers {
+  try {
+    return JSON.parse(text) as JWK & StagedMembers;
+  } catch {
+    throw new Error('it is no JSON');
+  }
+}
+
+/** The key in a file of this name. */
+export function keyIn(content: string, name: string, form: AlgorithmForm): SigningKey {
+  const { name: algorithm, hash } = form;
+  const jwk = parsedKey(content);
+  const kid = requireForm(jwk, form);
+  const privateKey = createPrivateKey({ key: jwk as JWK, format: 'jwk' });
+  // RFC 7518 section 3.3.
+  if ((privateKey.asymmetricKeyDetails?.modulusLength ?? 2048) < 2048)
+    throw new Error('it has less than 2048 bits');
+  const publicJwk = publishedJwk(jwk, kid, form);
+  requirePair(privateKey, publicJwk, form);
+  const isStaged = isStagedFile(name);
+  const signsFrom = isStaged ? jwk.signs_from : numberOf(name);
+  if (!Number.isSafeInteger(signsFrom)) throw new Error('it does not say from when it signs (signs_from)');
+  const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
+  // The encoding applies only to ECDSA: both numbers side by side, without DER (RFC 7518 section
+  // 3.4).
+  const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
+  return {
+    kid,
+    algorithm,
+    hash,
+    createdAt: createdAt as number,
+    signsFrom: signsFrom as number,
+    isStaged,
+    file: name,
+    privateKey,
+    publicJwk,
+    sign: (data) => signOnPool(digestOf(form), data, key),
+  };
+}
+
+/** Returns its kid. Throws unless it is a private key of this form. */
+function requireForm(jwk: JWK, { name: algorithm, kind, type, members }: AlgorithmForm): string {
+  const { kid } = jwk;
+  const fits = jwk.kty === type.kty && jwk.crv === type.crv;
+  const isWhole = [...members, 'd' as const].every((each) => jwk[each] !== undefined);
+  if (!fits || typeof kid !== 'string' || kid === '' || !isWhole)
+    throw new Error(`it is not a private ${kind} key with a kid`);
+  if ((jwk.alg ?? algorithm) !== algorithm || (jwk.use ?? 'sig') !== 'sig')
+    throw new Error(`it is not for signing with ${algorithm}`);
+  return kid;
+}
+
+/**
+ * If the file mixes the parts of two keys, all of it can be read, but no one could verify its
+ * signatures.
+ */
+function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm): void {
+  const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
+  const digest = digestOf(form);
+  const text = Buffer.from(publicJwk.kid ?? '');
+  if (!verify(digest, text, publicKey, sign(digest, text, privateKey)))
+    throw new Error('its public part does not verify what its private part signs');
+}
+
+/** The public members of a key, for the key set. */
+export function publishedJwk(jwk: JWK, kid: string, { name: alg, type, members }: AlgorithmForm): JWK {
+  const published = Object.fromEntries(members.map((each) => [each, jwk[each]]));
+  return { ...type, ...published, kid, alg, use: 'sig' };
+}
+
+/**
+ * With a callback, Node signs on its thread pool. `docs/decisions/0026` says what this gains for
+ * each algorithm.
+ */
+const signOnPool = promisify(sign);
+
+/** Extra members of a staged key, in milliseconds since 1970. Never published. */
+export interface StagedMembers {
+  readonly created_at?: number;
+  readonly signs_from?: number;
+}

@@ -1,0 +1,156 @@
+import type { Log } from '@portico/sql';
+import type { SigningAlgorithm } from '../store/client.ts';
+import type { SigningAlgorithms } from './algorithms.ts';
+import type { KeyFiles } from './key-files.ts';
+import { algorithmOf, isStagedFile, newestFirst } from './key-names.ts';
+import { KeysLostError, type SigningKey } from './signing-key.ts';
+
+/**
+ * How long the answer holds whether the store has authorizations that need a key, in milliseconds.
+ */
+const NEED_HOLDS = 60_000;
+
+export interface KeySources {
+  readonly files: KeyFiles;
+  readonly algorithms: SigningAlgorithms;
+  /** Keys that are not files, in the order in which they sign, latest first. */
+  readonly signers: readonly SigningKey[];
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly log: Log;
+  /**
+   * Whether the store has authorizations that had a key. Called only while there is no key, at most
+   * once a minute.
+   */
+  readonly isNeeded: () => Promise<boolean>;
+}
+
+/** What the last listing of the directory found. */
+interface KnownKeys {
+  readonly keys: readonly SigningKey[];
+  /** The names of the key files. */
+  readonly names: string;
+  /** Whether each file could be read. One that could not is tried again. */
+  readonly complete: boolean;
+}
+
+/** Lists the keys of a directory, and remembers what it read: the contents of a file never change. */
+export class ListedKeys {
+  readonly #sources: KeySources;
+  readonly #loaded = new Map<string, Promise<SigningKey>>();
+  #known: KnownKeys | null = null;
+  /** The algorithms that ever had a key file here. */
+  readonly #hadKeys = new Set<SigningAlgorithm>();
+  // Measure durations with `performance.now()`, which is never set back.
+  #looking: Promise<readonly SigningKey[]> | null = null;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #changedAt = Number.NEGATIVE_INFINITY;
+  #need: { readonly asked: Promise<boolean>; readonly at: number } | null = null;
+
+  constructor(sources: KeySources) {
+    this.#sources = sources;
+  }
+
+  /** How many milliseconds ago a listing was different from the one before. */
+  get unchangedFor(): number {
+    return performance.now() - this.#changedAt;
+  }
+
+  look(): Promise<readonly SigningKey[]> {
+    this.#lookedAt = performance.now();
+    const keys = this.#readAll();
+    this.#looking = keys;
+    // Do not reuse a failed listing.
+    keys.catch(() => {
+      if (this.#looking === keys) this.#looking = null;
+    });
+    return keys;
+  }
+
+  /**
+   * The keys to serve: the last listing if it is younger than so many milliseconds, otherwise a new
+   * one. Without keys where there were some, they are lost.
+   */
+  async needed(milliseconds: number): Promise<readonly SigningKey[]> {
+    const isRecent = this.#looking !== null && performance.now() - this.#lookedAt < milliseconds;
+    const keys = await (isRecent && this.#looking !== null ? this.#looking : this.look());
+    return keys.length === 0 && (await this.#askForNeed()) ? this.#lost() : keys;
+  }
+
+  /** The key of a file. One that cannot be read is tried again. */
+  loadOnce(name: string): Promise<SigningKey> {
+    let key = this.#loaded.get(name);
+    if (key === undefined) {
+      key = this.#sources.files.read(name);
+      key.catch(() => this.#loaded.delete(name));
+      this.#loaded.set(name, key);
+    }
+    return key;
+  }
+
+  async #readAll(): Promise<readonly SigningKey[]> {
+    const files = await this.#sources.files.names().catch((error: unknown) => this.#lost(error));
+    if (files.length === 0 && this.#isMissed()) return this.#lost();
+    for (const name of files) this.#hadKeys.add(algorithmOf(name));
+    const names = files.sort(newestFirst).join();
+    if (this.#known?.names === names && this.#known.complete) return this.#known.keys;
+    const keys = await this.#load(files);
+    if (this.#known?.names !== names) this.#changedAt = performance.now();
+    this.#known = { keys: this.#inOrder(keys), names, complete: keys.length === files.length };
+    return this.#known.keys;
+  }
+
+  #askForNeed(): Promise<boolean> {
+    const { clock, isNeeded } = this.#sources;
+    const age = this.#need === null ? Number.NaN : clock() - this.#need.at;
+    if (this.#need !== null && age >= 0 && age < NEED_HOLDS) return this.#need.asked;
+    const asked = isNeeded();
+    this.#need = { asked, at: clock() };
+    // Ask again after a failure.
+    asked.catch(() => {
+      if (this.#need?.asked === asked) this.#need = null;
+    });
+    return asked;
+  }
+
+  /** Whether some algorithm can no longer sign if the files are gone. */
+  #isMissed(): boolean {
+    const { signers } = this.#sources;
+    return [...this.#hadKeys].some((each) => !signers.some(({ algorithm }) => algorithm === each));
+  }
+
+  #lost(cause?: unknown): never {
+    this.#known = null;
+    const { directory } = this.#sources.files;
+    throw new KeysLostError(`The signing keys that were in ${directory} are gone, or cannot be read`, cause);
+  }
+
+  /** While a staged key gets its permanent name, it has two names. */
+  #inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
+    const { signers } = this.#sources;
+    const files = keys
+      .filter((key) => !key.isStaged || !keys.some((each) => !each.isStaged && each.kid === key.kid))
+      .toSorted((one, other) => other.signsFrom - one.signsFrom);
+    return signers.length === 0 ? files : [...signers, ...files];
+  }
+
+  async #load(files: readonly string[]): Promise<readonly SigningKey[]> {
+    for (const name of this.#loaded.keys()) if (!files.includes(name)) this.#loaded.delete(name);
+    const newest = new Set(
+      this.#sources.algorithms.names.map((each) => files.find((name) => algorithmOf(name) === each)),
+    );
+    const keys = await Promise.all(
+      files.map((name) => (newest.has(name) ? this.loadOnce(name) : this.#loadOther(name))),
+    );
+    return keys.filter((key) => key !== null);
+  }
+
+  /** Reads a key that is not the newest of its algorithm. One that cannot be read is left out. */
+  #loadOther(name: string): Promise<SigningKey | null> {
+    const what = isStagedFile(name) ? 'A staged' : 'A retired';
+    return this.loadOnce(name).catch((exception: unknown) => {
+      this.#sources.log.error(`${what} signing key is left out: {exception}`, { exception });
+      return null;
+    });
+  }
+}

@@ -1,0 +1,95 @@
+import path from 'node:path';
+import { OutOfRangeError } from '@portico/sql';
+import type { Acting } from '../auditing/audit.ts';
+import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
+import type { SigningAlgorithm } from '../store/client.ts';
+import { DEFAULT_ALGORITHM, missingKey, type SigningAlgorithms } from './algorithms.ts';
+import type { KeyFiles } from './key-files.ts';
+import { isStagedFile } from './key-names.ts';
+import { hasBegun, KeyRotationError, signingKeyOf, type SigningKey } from './signing-key.ts';
+import { STAGED_FOR } from './times.ts';
+
+export const UNCHANGED = 'no key was replaced';
+
+/** How to replace keys. */
+export interface RotationOptions extends Acting {
+  /** Only this algorithm; each one that has a key unless given. */
+  readonly algorithm?: SigningAlgorithm;
+  /**
+   * The new key signs at once, and all other keys of its algorithm are removed, because someone
+   * else may have them. ID tokens signed by those are refused from then on. False unless given.
+   */
+  readonly now?: boolean;
+  /**
+   * Only if the current key has been signing for this many seconds; at any age unless given. Not
+   * with `now`.
+   */
+  readonly ifOlderThan?: number;
+  /**
+   * How many seconds a new key is published before it signs; 905 unless given, which is also the
+   * minimum. Use a longer time if keys are delivered to machines one after another. Not with `now`.
+   */
+  readonly stagedFor?: number;
+}
+
+/**
+ * A key that root can read and the server cannot must not become the signing key. The server could
+ * not sign any more.
+ */
+export async function requireReadable(files: KeyFiles): Promise<void> {
+  if (process.geteuid?.() !== 0) return;
+  const { owner, foreign } = await files.owners();
+  const [staged] = foreign.filter(({ name }) => isStagedFile(name));
+  if (owner === null || owner.uid === 0 || staged === undefined) return;
+  throw new KeyRotationError(
+    `The staged key ${path.join(files.directory, staged.name)} belongs to uid ${staged.uid}, and its directory to uid ${owner.uid}, who cannot read it: ${UNCHANGED}; ` +
+      'remove it, and run this as the account that serves',
+  );
+}
+
+export function requireOptions(
+  { algorithm, now, ifOlderThan, stagedFor }: RotationOptions,
+  algorithms: SigningAlgorithms,
+): void {
+  if (algorithm !== undefined) algorithms.form(algorithm);
+  if (now === true && (ifOlderThan !== undefined || stagedFor !== undefined)) {
+    throw new OutOfRangeError('A key that signs now waits for nothing: leave the ages out, or now');
+  }
+  requireSeconds('The age', ifOlderThan, 1);
+  requireSeconds('The time that a key is staged for', stagedFor, STAGED_FOR);
+}
+
+function requireSeconds(what: string, seconds: number | undefined, least: number): void {
+  if (seconds === undefined) return;
+  if (Number.isInteger(seconds) && seconds >= least && seconds <= LONGEST_LIFETIME) return;
+  throw new OutOfRangeError(`${what} must be from ${least} to ${LONGEST_LIFETIME} seconds`);
+}
+
+/** The signing keys that are to be replaced. */
+export function dueKeys(
+  keys: readonly SigningKey[],
+  known: readonly SigningAlgorithm[],
+  { algorithm, now: atOnce, ifOlderThan }: RotationOptions,
+  now: number,
+): readonly SigningKey[] {
+  const signing = known.flatMap((each) => signingKeyOf(keys, each, now) ?? []);
+  const asked = algorithm === undefined ? signing : signing.filter((each) => each.algorithm === algorithm);
+  if (asked.length === 0) {
+    const { key, command } = missingKey(algorithm ?? DEFAULT_ALGORITHM);
+    throw new KeyRotationError(`There is ${key} to replace; run npx portico ${command} first`);
+  }
+  const files = asked.filter(({ file }) => file !== null);
+  if (files.length === 0 && (algorithm !== undefined || atOnce === true)) {
+    throw new KeyRotationError(
+      'A KeySigner signs, and its key is not kept here: give the server another KeySigner (docs/keys.md)',
+    );
+  }
+  if (atOnce === true) return files;
+  const isOld = ({ signsFrom }: SigningKey) =>
+    ifOlderThan === undefined || now - signsFrom >= ifOlderThan * 1000;
+  return files.filter((each) => !hasSuccessor(each, keys, now) && isOld(each));
+}
+
+function hasSuccessor({ algorithm }: SigningKey, keys: readonly SigningKey[], now: number): boolean {
+  return keys.some((key) => key.algorithm === algorithm && !hasBegun(key, now));
+}
