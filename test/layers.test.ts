@@ -68,7 +68,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'endpoints/',
     'metadata',
     'replies/',
-    'health/',
     'authorization/',
     'grants/',
     'protected-resource',

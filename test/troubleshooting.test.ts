@@ -141,7 +141,7 @@ describe('the reason in brackets in the line of a refusal', () => {
    * documentation, and are listed elsewhere.
    */
   const elsewhere =
-    /\/(?:claims|feature-profiles|imported-secrets|redirect-uris|round-trip|secrets|updating|logos\/endpoint|clients\/demands(?:\.fixture)?|features\/[\w-]+\/(?:index|config|elliptic-curves))\.ts$/;
+    /\/(?:claims|feature-profiles|imported-secrets|redirect-uris|round-trip|secrets|updating|logos\/endpoint|health\/[\w-]+|clients\/demands(?:\.fixture)?|features\/[\w-]+\/(?:index|config|elliptic-curves))\.ts$/;
   /**
    * A reason begins in lower case, and has words; so does one of these, which is not a reason, or
    * is a part of one.
@@ -246,7 +246,9 @@ describe('docs/troubleshooting.md', () => {
   });
 
   test('has every part that a doctor names', () => {
-    const doctors = SOURCES.filter(({ file }) => /console\/|assistant\/(?:doctor|commands)/.test(file));
+    const doctors = SOURCES.filter(({ file }) =>
+      /console\/|features\/|assistant\/(?:doctor|commands)/.test(file),
+    );
     const parts = doctors.flatMap(({ text }) => [
       ...[...text.matchAll(/\bpart(?: =|:) '([^']+)'/g)].map(([, part = '']) => part),
       ...[...text.matchAll(/\['([\w ]+)', (?:examine|sqlite\.|postgres\.|mysql\.)/g)].map(

@@ -10,7 +10,6 @@ import type { Examination } from './examination.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
 import type { ProtectedRoutes } from './endpoints/protected-routes.ts';
 import type { BindingOffer } from './http/challenges.ts';
-import type { Health } from './health/health.ts';
 import type { CompleteHost } from './host.ts';
 import type { Importing } from './importing/contract.ts';
 import type { Measuring } from './measuring/measuring.ts';
@@ -21,8 +20,11 @@ import type { InitialAccessTokens } from './registering/initial-access-tokens.ts
 import type { Client } from './store/client.ts';
 import type { PrunedRows } from './store/pruning.ts';
 
+/** Members of the server that features add. Each feature declares its own here. */
+export interface FeatureMembers {}
+
 /** The authorization server inside a host application. */
-export interface AuthorizationServer extends ProtectedRoutes {
+export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
   /**
    * The issuer (RFC 8414 section 2): the origin of `public_url`, without a slash, and `base_path`.
    */
@@ -86,8 +88,6 @@ export interface AuthorizationServer extends ProtectedRoutes {
    * with the numbers so far.
    */
   prune(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
-  /** For probes: whether the server can serve now. */
-  readonly health: Health;
   /** What the server knows about its application. */
   readonly host: CompleteHost;
   /**

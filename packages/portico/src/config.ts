@@ -4,7 +4,6 @@ import { brandingSchema, type BrandingInput } from './defaults/branding/branding
 import { LONGEST_LIFETIME } from './contracts/lifetimes.ts';
 import { isHostPattern, type DocumentHosts } from './client-documents/client-urls.ts';
 import { canonicalTag } from './words/language-ranges.ts';
-import { basePathProblems } from './http/base-path.ts';
 import { claimNameProblem, type ClaimsMapper } from './tokens/claims.ts';
 import { SCOPE_GROUPS, type ScopeGroup } from './tokens/scope-groups.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './tokens/scopes.ts';
@@ -123,40 +122,6 @@ const documents = z.union([z.boolean(), z.strictObject({ allowed_hosts: hosts, d
   },
 });
 
-const healthPath = z.union([
-  z.literal(false),
-  z.string().superRefine((path, context) => {
-    const problem = healthPathProblem(path);
-    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
-  }),
-]);
-
-/** A path with exactly one spelling. The empty path would be the whole application. */
-function healthPathProblem(path: string): string | null {
-  if (path === '') return 'must not be empty; write false to switch it off';
-  if (/^\/oauth(?:\/|$)/.test(path)) return 'must not lie in /oauth, where the other endpoints are';
-  return basePathProblems(path)[0] ?? null;
-}
-
-const health = z.union(
-  [
-    z.boolean(),
-    z
-      .strictObject({ live: healthPath.optional(), ready: healthPath.optional() })
-      .refine(
-        ({ live = '/health/live', ready = '/health/ready' }) => live === false || live !== ready,
-        'live and ready must be two paths',
-      ),
-  ],
-  {
-    error(issue) {
-      if (typeof issue.input !== 'object') return 'must be true, false or { live, ready }';
-      const [, ofObject = []] = issue.errors;
-      return ofObject.map(({ path, message }) => [...path, message].join(': ')).join('; ');
-    },
-  },
-);
-
 const languages = z.union(
   [
     z.boolean(),
@@ -219,7 +184,6 @@ export const coreShape = {
   code_ttl: seconds.default(60),
   consent_ttl: seconds.default(600),
   client_id_metadata_documents: documents.optional(),
-  health: health.optional(),
   private_key_jwt: z.boolean({ error: 'must be true or false' }).optional(),
   imported_pbkdf2_iterations: z
     .int({ error: 'must be a whole number of iterations' })
@@ -287,13 +251,6 @@ export interface OAuthServerConfigInput {
    */
   readonly client_id_metadata_documents?: boolean | DocumentHosts | undefined;
   /**
-   * Where probes ask whether the process is alive and whether it is ready, below `base_path`: `{
-   * live: '/health/live', ready: '/health/ready' }`. Each may be another path, or false. `true`
-   * means these two paths, `false` neither. With the kit these two, unless your application has
-   * routes there; in a mount none.
-   */
-  readonly health?: boolean | HealthPathsInput | undefined;
-  /**
    * Whether clients may authenticate with assertions that they sign (`private_key_jwt`, RFC 7523),
    * as their registration or document says; false.
    */
@@ -329,14 +286,6 @@ export interface OAuthServerConfigInput {
    * absolute paths of files; Portico's own design.
    */
   readonly branding?: BrandingInput | undefined;
-}
-
-/** Paths for probes, below `base_path`. */
-export interface HealthPathsInput {
-  /** Whether the process answers; `/health/live`. */
-  readonly live?: string | false | undefined;
-  /** Whether the process should get requests; `/health/ready`. */
-  readonly ready?: string | false | undefined;
 }
 
 /** What happens to audit events (`AuditEvent`), before the request is answered. */

@@ -3,13 +3,13 @@ import type { DirectRequests, IndirectRefusal } from './authorization/direct-req
 import type { RequestChecks } from './authorization/request.ts';
 import type { SentParameters } from './authorization/waiting-requests.ts';
 import type { ClientDocuments } from './client-documents/client-documents.ts';
-import type { AuthorizationServer } from './authorization-server.ts';
-import type { Examination } from './examination.ts';
-import type { ExaminedApplication } from './console/subject.ts';
+import type { Application } from './application/contracts.ts';
+import type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
+import type { ExaminedApplication, Examination } from './examination.ts';
 import type { AuthenticateClient } from './clients/authentication.ts';
 import type { ConfigSchema } from './contracts/config-schema.ts';
 import type { Clients, FindClient } from './clients/clients.ts';
-import type { Handler } from './endpoints/endpoint.ts';
+import type { Endpoint, Handler } from './endpoints/endpoint.ts';
 import type { EndpointDescription } from './endpoints/table.ts';
 import type { Parameters } from './parameters.ts';
 import type { ClientLogos } from './clients/logos.ts';
@@ -57,6 +57,8 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly endpoints?: readonly EndpointDescription[];
   /** Adds it to a server. Called once for each server, even if its keys leave it off. */
   start?(server: Server, config: Config): Contribution;
+  /** Adds it to an application whose plugin the server is, after the server's routes. */
+  register?(application: Application, server: AuthorizationServer): void;
 }
 
 /** A requirement, and whether a server meets it. */
@@ -91,6 +93,10 @@ export interface Contribution {
   readonly indirectRefusal?: IndirectRefusal;
   /** Answers requests for its endpoints, by their names; one that is missing is not offered. */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
+  /** Endpoints that need nothing of the server: it measures and records nothing of them. */
+  readonly plainEndpoints?: readonly Endpoint[];
+  /** Its members of the server, which it declares in `FeatureMembers`. */
+  readonly members?: (parts: Parts) => Partial<FeatureMembers>;
   /** Refuses to issue a token. */
   readonly issuanceCheck?: IssuanceCheck;
   /**

@@ -3,6 +3,7 @@ import { administration } from './features/administration/index.ts';
 import { applications } from './features/applications/index.ts';
 import { dpop } from './features/dpop/index.ts';
 import { fapi2 } from './features/fapi2/index.ts';
+import { health } from './features/health/index.ts';
 import { logos } from './features/logos/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
@@ -18,6 +19,7 @@ export const FEATURES: readonly Feature[] = [
   signingAlgorithms,
   fapi2,
   administration,
+  health,
 ];
 
 /** These, and then the application's own. */

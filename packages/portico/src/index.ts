@@ -3,7 +3,7 @@
  * as its console and plugins see it.
  */
 export { createAuthorizationServer } from './assembly/authorization-server.ts';
-export type { AuthorizationServer } from './authorization-server.ts';
+export type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
 export type { AuthorizationServerOptions } from './authorization-server-options.ts';
 export type { ResourceNeeds } from './protected-resource.ts';
 export { authorizationServerOf } from './console/open-server.ts';
@@ -14,7 +14,7 @@ export { examine } from './console/examine.ts';
 export type { DoctorReport, ExaminationOptions, OpenRotation } from './console/doctor.ts';
 export type { Check } from './console/checks.ts';
 export type { Finding } from '@portico/sql';
-export type { ExaminedApplication } from './console/subject.ts';
+export type { ExaminedApplication } from './examination.ts';
 export { setUpServer, type SetupReport } from './console/setup.ts';
 export {
   configurationWith,

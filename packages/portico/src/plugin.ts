@@ -17,14 +17,10 @@ import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
 import { csrfExemptRoutes } from './endpoints/table.ts';
 import type { CompleteHost, Host } from './host.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
-import { createHealthEndpoints } from './endpoints/health.ts';
-import { healthPaths } from './health/paths.ts';
 import { speakingOf } from './tokens/scopes.ts';
 import { challengeProblems } from './protected-resource.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
-/** The kit's event for a process that was told to stop. */
-const STOPPING = 'stopping';
 /** The kit's events of its sign-in. */
 const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 
@@ -122,22 +118,15 @@ export function oauthServer<Context = unknown>({
         ...options,
       });
       application.services.set(OAUTH_SERVER, server);
-      application.events.on(STOPPING, () => server.health.stop());
       const { signIns } = server.audit;
       if (signIns !== null)
         for (const type of SIGN_INS)
           application.events.on(type, (failed: AuditedSignIn) => signIns(type, failed));
       application.middleware((request, next) => server.withToken(request, next));
-      if (!server.config.routes) return;
-      for (const { name, path, methods, handle } of server.endpoints) {
+      const endpoints = server.config.routes ? server.endpoints : [];
+      for (const { name, path, methods, handle } of endpoints)
         application.route({ name, path, methods, handler: (_, request) => handle(request) });
-      }
-      if (server.config.health !== undefined) return;
-      for (const { name, path, methods, handle } of createHealthEndpoints(
-        server.health,
-        healthPaths(true, server),
-      ))
-        application.route({ name, path, methods, yields: true, handler: (_, request) => handle(request) });
+      for (const feature of features) feature.register?.(application, server);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Database } from '@portico/sql';
+import type { Database, MigrationState } from '@portico/sql';
 import type { Speaking } from './words/speaking.ts';
 import type { Accounts } from './accounts.ts';
 import type { Branding } from './defaults/branding/branding.ts';
@@ -32,6 +32,8 @@ export interface Server {
   readonly host: CompleteHost;
   /** The store. */
   readonly database: Database;
+  /** Every step of the application's schema. */
+  readonly migrations: () => Promise<readonly MigrationState[]>;
   /** The same, by kind of record. */
   readonly store: Store;
   /** Milliseconds since 1970. */

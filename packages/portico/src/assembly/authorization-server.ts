@@ -1,8 +1,9 @@
 import { assembleTokenEndpoint } from './token-endpoint.ts';
 import { layFoundation, type Foundation, type ServerParts } from './foundation.ts';
 import type { Contributions } from './start-features.ts';
+import type { Parts } from '../feature.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
-import { type MigrationState, migrationStatus, pendingSteps } from '@portico/sql';
+import { pendingSteps } from '@portico/sql';
 import { createAccess } from '../access/access.ts';
 import { assembleClients } from './clients.ts';
 import { createSealing } from '../authorization/cookie-keys.ts';
@@ -19,22 +20,17 @@ import {
 import { createEndpoints, type EndpointsOptions } from '../endpoints/endpoint.ts';
 import { createBrandingEndpoints } from '../endpoints/branding.ts';
 import { createFailures } from '../replies/failures.ts';
-import { createHealthEndpoints } from '../endpoints/health.ts';
 import { createIntrospectEndpoint } from '../endpoints/introspect.ts';
 import { TOKEN_PATH } from '../paths.ts';
 import { createProtectedRoutes } from '../endpoints/protected-routes.ts';
 import { createRevokeEndpoint } from '../endpoints/revoke.ts';
 import { csrfExemptRoutes } from '../endpoints/table.ts';
 import { createUserinfoEndpoint } from '../endpoints/userinfo.ts';
-import { healthChecks } from '../health/checks.ts';
-import { createHealth } from '../health/health.ts';
-import { healthPaths } from '../health/paths.ts';
 import { completeHost } from '../complete-host.ts';
 import { OWN_DEFAULTS } from '../host-defaults.ts';
 import { observedServer } from '../measuring/observed-server.ts';
 import { createProtectedResource } from '../protected-resource.ts';
 import type { Server } from '../server.ts';
-import { oauthServerMigrations } from '../store/migrations/index.ts';
 import { scopesHeldBy } from '../tokens/scopes.ts';
 import { createTokenLookUp } from '../tokens/token-accessor.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
@@ -58,17 +54,23 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const { config, host, database, store, clock, scopes, keys, audit, pruning, measuring } = server;
   const parts = partsOf(foundation);
   const { clientParts, authorization, resource, bearerTokens } = parts;
-  const migrations = options.migrations ?? (() => migrationStatus(database, oauthServerMigrations));
-  const answering = answeringOf(foundation, migrations, options.showsDetails ?? false);
-  const health = createHealth({
-    checks: healthChecks({ database, keys, needsKey: () => store.clients.hasOpenidClient(), migrations }),
-    clock,
-    log: host.log,
-  });
+  const answering = answeringOf(foundation, options.showsDetails ?? false);
   measuring?.observe(observedServer({ database, keys, clock }));
   const { issuer, origin, basePath, mountPath, demands, profiles, sealer } = server;
   const { clients, clientKeyProblems, importing, initialAccessTokens } = clientParts;
+  const shared: Parts = {
+    clients,
+    documents: authorization.documents,
+    checks: authorization.checks,
+    binding: contributions.binding,
+    authenticating: clientParts.authenticating,
+    keptOf: authorization.keptOf,
+    logos: contributions.logos,
+    server: () => assembled,
+    examined: options.examined ?? null,
+  };
   const assembled: AuthorizationServer = {
+    ...contributions.members(shared),
     issuer,
     origin,
     basePath,
@@ -95,28 +97,16 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),
     prune: (onBatch) => pruning.all(onBatch),
     serveResource: resource.add,
-    health,
     endpoints: [
       ...createEndpoints({
         ...answering,
         handlers: handlersOf(foundation, parts),
-        own: contributions.endpoints({
-          clients,
-          documents: authorization.documents,
-          checks: authorization.checks,
-          binding: contributions.binding,
-          authenticating: clientParts.authenticating,
-          keptOf: authorization.keptOf,
-          logos: contributions.logos,
-          server: () => assembled,
-          examined: options.examined ?? null,
-        }),
+        own: contributions.endpoints(shared),
         mounting: server,
         resourceMetadata: resourceMetadataOf(resource),
       }),
       ...createBrandingEndpoints(server.branding, server),
-      // By default, these paths belong to the application.
-      ...createHealthEndpoints(health, healthPaths(config.health ?? false, server)),
+      ...contributions.plainEndpoints,
     ],
     ...createProtectedRoutes({
       ...answering,
@@ -128,12 +118,8 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
 }
 
 /** What all endpoints share for their answers. */
-function answeringOf(
-  { server, contributions, runFrom }: Foundation,
-  migrations: () => Promise<readonly MigrationState[]>,
-  showsDetails: boolean,
-) {
-  const { config, host, database, speaking, measuring } = server;
+function answeringOf({ server, contributions, runFrom }: Foundation, showsDetails: boolean) {
+  const { config, host, database, speaking, measuring, migrations } = server;
   const failures = createFailures({
     host,
     database,

@@ -3,7 +3,7 @@ import type { ClientUrls } from '../client-documents/client-urls.ts';
 import type { Measuring } from '../measuring/measuring.ts';
 import type { KeySources } from '../keys/listed-keys.ts';
 import type { Contributions } from './start-features.ts';
-import { ConfigurationError, type MigrationState } from '@portico/sql';
+import { ConfigurationError, type MigrationState, migrationStatus } from '@portico/sql';
 import { createAccounts } from '../accounts.ts';
 import { createServerAudit } from '../auditing/server-audit.ts';
 import { createBrowsers, type Browsers } from '../authorization/browsers.ts';
@@ -27,13 +27,14 @@ import { createMeasuring } from '../measuring/measuring.ts';
 import { measuredStore } from '../measuring/measured-store.ts';
 import { profileProblems, profilesOf, requireNeeds, withProfile } from './feature-profiles.ts';
 import type { Server } from '../server.ts';
+import { oauthServerMigrations } from '../store/migrations/index.ts';
 import { Pruning } from '../store/pruning.ts';
 import { SingleUses } from '../store/single-uses.ts';
 import { Speaking } from '../words/speaking.ts';
 import { createScopeCatalog, speakingOf } from '../tokens/scopes.ts';
 import { Store } from '../store/store.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
-import type { ExaminedApplication } from '../console/subject.ts';
+import type { ExaminedApplication } from '../examination.ts';
 
 /** The options of a server, plus the parts that complete its host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
@@ -100,6 +101,7 @@ export function layFoundation(options: ServerParts): Foundation {
     config,
     host,
     database,
+    migrations: options.migrations ?? (() => migrationStatus(database, oauthServerMigrations)),
     store,
     clock,
     random,

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from '../authorization/direct-requests.ts';
-import type { OwnEndpoint } from '../endpoints/endpoint.ts';
+import type { FeatureMembers } from '../authorization-server.ts';
+import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
 import type { ClientDemand } from '../clients/demands.ts';
 import type { ClientLogos } from '../clients/logos.ts';
 import type { OAuthServerConfig } from '../config.ts';
@@ -32,6 +33,9 @@ export interface Contributions {
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Whether any value works only once. */
   readonly usesOnce: boolean;
+  readonly plainEndpoints: readonly Endpoint[];
+  /** The members that they add to the server. */
+  readonly members: (parts: Parts) => FeatureMembers;
   readonly examinations: readonly Examination[];
 }
 
@@ -73,6 +77,9 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
     usesOnce: started.some(({ usesOnce }) => usesOnce === true),
     examinations: all(started, 'examination'),
+    plainEndpoints: started.flatMap(({ plainEndpoints = [] }) => plainEndpoints),
+    members: (parts) =>
+      Object.assign({}, ...started.map(({ members }) => members?.(parts))) as FeatureMembers,
     endpoints: (parts) => started.flatMap((each) => endpointsOf(each, parts)),
   };
 }

@@ -1,6 +1,7 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
 import { failing, ok, skipped, type Finding } from './checks.ts';
-import type { ExaminedApplication, Subject } from './subject.ts';
+import type { ExaminedApplication } from '../examination.ts';
+import type { Subject } from './subject.ts';
 
 // An application without the host kit leaves out some parts, and their checks are skipped.
 

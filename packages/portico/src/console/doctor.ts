@@ -12,7 +12,8 @@ import { examineRotation } from './key-checks.ts';
 import { examineProfile } from './profile-checks.ts';
 import { examinePublicAddress } from './public-address.ts';
 import { examineClients, examineHasher, examineKeys, examineSchema, examineStore } from './server-checks.ts';
-import type { ExaminedApplication, Subject } from './subject.ts';
+import type { ExaminedApplication } from '../examination.ts';
+import type { Subject } from './subject.ts';
 import { examineViews } from './view-checks.ts';
 
 /** A client secret that was replaced and is still accepted. */
@@ -82,9 +83,9 @@ export async function examine(
   const made = server.basePath === '' ? 'public_url makes' : 'public_url and base_path make';
   const checks: Check[] = [{ part: 'configuration', ...ok(`${made} ${server.issuer} the issuer`) }];
   const ofStore = [['schema', examineSchema], ...(await engineExaminations(application.database))] as const;
-  const ofFeatures = server.examinations.map(({ part, findings }): (typeof APPLICATION)[number] => [
-    part,
-    () => findings(),
+  const ofFeatures = server.examinations.map((each): (typeof APPLICATION)[number] => [
+    each.part,
+    () => each.findings?.() ?? [],
   ]);
   const examinations = [
     ['store', examineStore],

@@ -1,6 +1,7 @@
 import { dialectOf } from '@portico/sql';
 import { skipped, type Finding } from './checks.ts';
-import type { ExaminedApplication, Subject } from './subject.ts';
+import type { ExaminedApplication } from '../examination.ts';
+import type { Subject } from './subject.ts';
 
 type EngineExamination = (subject: Subject) => Promise<readonly Finding[]>;
 

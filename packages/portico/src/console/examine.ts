@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { DoctorReport, ExaminationOptions } from './doctor.ts';
-import type { ExaminedApplication } from './subject.ts';
+import type { ExaminedApplication } from '../examination.ts';
 
 /**
  * Examines every part of a configured server and changes nothing. A part that cannot be examined is

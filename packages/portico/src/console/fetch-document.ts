@@ -1,18 +1,11 @@
 import { get as getByHttp } from 'node:http';
 import { get as getByHttps } from 'node:https';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { FetchedDocument } from '../examination.ts';
 import { failing, type Finding } from './checks.ts';
 
 /** The longest document that is read, in bytes. */
 const LONGEST_DOCUMENT = 1024 * 1024;
-
-export interface FetchedDocument {
-  readonly status: number;
-  readonly document: object;
-  readonly headers: IncomingHttpHeaders;
-  /** The address from which this process sends. */
-  readonly from: string | null;
-}
 
 /** Fetches JSON documents for the doctor. */
 export class DocumentFetcher {

@@ -5,7 +5,6 @@ import { askRoundTrip, isFile, ROUND_TRIP_HEADER, type SeenRequest } from '../en
 import { randomIdentifier } from '../crypto.ts';
 import { failing, ok, skipped, warning, type Check, type Finding } from './checks.ts';
 import { DocumentFetcher } from './fetch-document.ts';
-import { examineReadiness } from './public-readiness.ts';
 import type { Subject } from './subject.ts';
 
 /**
@@ -24,7 +23,7 @@ export async function examinePublicAddress(
     address.outcome === 'ok'
       ? await examineKeySet(server, documents)
       : skipped('the public address does not lead here');
-  const readiness = address.outcome === 'ok' ? await examineReadiness(subject, documents) : [];
+  const ofFeatures = address.outcome === 'ok' ? await examineFeatures(subject, documents) : [];
   const roundTrip =
     keySet.outcome === 'ok'
       ? await examineRoundTrip(server, documents)
@@ -33,9 +32,21 @@ export async function examinePublicAddress(
     { part: 'public address', ...address },
     ...inFront.map((finding) => ({ part: 'in front of base_path', ...finding })),
     { part: 'public key set', ...keySet },
-    ...readiness.map((finding) => ({ part: 'readiness', ...finding })),
+    ...ofFeatures,
     { part: 'proxies', ...roundTrip },
   ];
+}
+
+async function examineFeatures(
+  { application, server }: Subject,
+  documents: DocumentFetcher,
+): Promise<readonly Check[]> {
+  const found: Check[] = [];
+  for (const each of server.examinations) {
+    const findings = await each.publicFindings?.(application, (...asked) => documents.fetch(...asked));
+    found.push(...(findings ?? []).map((finding) => ({ part: each.part, ...finding })));
+  }
+  return found;
 }
 
 async function examineIssuer(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {

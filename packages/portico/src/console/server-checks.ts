@@ -2,11 +2,11 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { dialectOf, pendingSteps } from '@portico/sql';
 import { randomToken } from '../crypto.ts';
-import { writeNothing } from '../health/checks.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import { KeyFiles } from '../keys/key-files.ts';
 import { signingKeyOf, type SigningKey } from '../keys/signing-key.ts';
 import type { Client } from '../store/client.ts';
+import { writeNothing } from '../store/write-nothing.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
 import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { livingClients } from './every-client.ts';
@@ -39,7 +39,7 @@ async function unready(database: Subject['application']['database']): Promise<Fi
 }
 
 /**
- * Checks as `/health/ready` does: a read-only database answers, but the server cannot issue tokens.
+ * A read-only database answers, but the server cannot issue tokens.
  */
 async function writeProblem(database: Subject['application']['database']): Promise<Finding | null> {
   try {

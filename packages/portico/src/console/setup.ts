@@ -4,7 +4,7 @@ import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import { KeyRotationError } from '../keys/signing-key.ts';
 import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { examineLoginRoute } from './application-checks.ts';
-import type { ExaminedApplication } from './subject.ts';
+import type { ExaminedApplication } from '../examination.ts';
 
 /** What `oauth:server:setup` did and found. */
 export interface SetupReport {

@@ -3,7 +3,7 @@ import type { BrandingView } from '../../defaults/branding/branding.ts';
 import type { PersonReference } from '../../contracts/person.ts';
 import type { Accounts } from '../../accounts.ts';
 import type { AuthorizationServer } from '../../authorization-server.ts';
-import type { ExaminedApplication } from '../../console/subject.ts';
+import type { ExaminedApplication } from '../../examination.ts';
 import type { AdministrationPageName } from './table.ts';
 import type { Parameters } from '../../parameters.ts';
 import type { Reply } from '../../replies/responses.ts';

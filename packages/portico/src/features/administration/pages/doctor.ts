@@ -1,7 +1,7 @@
 import { migrationStatus } from '@portico/sql';
 import { examine } from '../../../console/doctor.ts';
 import type { Check } from '../../../console/checks.ts';
-import type { ExaminedApplication } from '../../../console/subject.ts';
+import type { ExaminedApplication } from '../../../examination.ts';
 import { oauthServerMigrations } from '../../../store/migrations/index.ts';
 import { markup, type Html } from '../html.ts';
 import type { AdministrationParts, Page } from '../page.ts';

@@ -1,27 +1,24 @@
-import { requestIdOf } from '../http/request-id.ts';
-import type { Health } from '../health/health.ts';
-import type { HealthPaths } from '../health/paths.ts';
-import { jsonReply, toResponse, type Reply } from '../replies/responses.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { requestIdOf } from '../../http/request-id.ts';
+import { jsonReply, toResponse, type Reply } from '../../replies/responses.ts';
+import type { Health } from './health.ts';
+import type { HealthPaths } from './paths.ts';
+
+/** Names the endpoint of readiness. */
+export const READY = 'oauth_server_ready';
 
 const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
 /** The endpoints for probes, on these paths; they read no session and no cookie. */
-export function createHealthEndpoints(
-  { readiness }: Pick<Health, 'readiness'>,
-  paths: HealthPaths,
-): readonly Endpoint[] {
+export function healthEndpoints(health: Health, paths: HealthPaths): readonly Endpoint[] {
   /** The process answers: nothing is checked. */
   const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);
   /** 200 while requests should be sent here, and 503 with the failing parts. */
   async function ready(): Promise<Reply> {
-    const found = await readiness();
+    const found = await health.readiness();
     return jsonReply(found, found.status === 'ready' ? 200 : 503, NO_STORE);
   }
-  return [
-    ...endpoint('oauth_server_live', paths.live, live),
-    ...endpoint('oauth_server_ready', paths.ready, ready),
-  ];
+  return [...endpoint('oauth_server_live', paths.live, live), ...endpoint(READY, paths.ready, ready)];
 }
 
 function endpoint(name: string, path: string | null, reply: () => Promise<Reply>): readonly Endpoint[] {

@@ -1,0 +1,46 @@
+import { pendingSteps } from '@portico/sql';
+import { DEFAULT_ALGORITHM, missingKey } from '../../keys/algorithms.ts';
+import type { Server } from '../../server.ts';
+import { writeNothing } from '../../store/write-nothing.ts';
+import type { HealthCheck, HealthPart } from './health.ts';
+
+/** The checks of a probe: three statements, and a listing of the key directory. */
+export function healthChecks({
+  database,
+  store,
+  keys,
+  migrations,
+}: Server): Readonly<Record<HealthPart, HealthCheck>> {
+  let asked: Promise<readonly string[]> | null = null;
+  /** The missing steps, read once for all checks. Rejects if the store does not answer. */
+  function pending(): Promise<readonly string[]> {
+    asked ??= migrations()
+      .then((states) => pendingSteps(states))
+      .finally(() => (asked = null));
+    return asked;
+  }
+
+  return {
+    async store() {
+      // Without its tables there is nothing to write to: the check of the schema reports that.
+      if ((await pending()).length === 0) await writeNothing(database);
+      return true;
+    },
+    async schema() {
+      const missing = await pending();
+      if (missing.length > 0)
+        throw new Error(
+          `Steps of the schema are not applied: ${missing.join(', ')}; run npx portico db:migrate up`,
+        );
+      return true;
+    },
+    async key() {
+      if ((await keys.published()).length > 0) return true;
+      const isNeeded = await store.clients.hasOpenidClient().catch(() => null);
+      if (isNeeded === null) return false;
+      if (isNeeded)
+        throw new Error(`There is ${missingKey(DEFAULT_ALGORITHM).key}, and clients ask for ID tokens`);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { defineFeature } from '../../feature.ts';
+import { healthChecks } from './checks.ts';
+import { healthShape } from './config.ts';
+import { healthEndpoints, READY } from './endpoints.ts';
+import { Health } from './health.ts';
+import { healthPaths } from './paths.ts';
+import { examineReadiness } from './public-readiness.ts';
+
+/** The kit's event for a process that was told to stop. */
+const STOPPING = 'stopping';
+
+declare module '../../authorization-server.ts' {
+  interface FeatureMembers {
+    /** For probes: whether the server can serve now. */
+    readonly health: Health;
+  }
+}
+
+/** Probes, which ask whether the process is alive and whether it is ready. */
+export const health = defineFeature({
+  name: 'health',
+  config: healthShape,
+  start(server, { health: configured }) {
+    const { mountPath, basePath, origin, clock, host } = server;
+    const probed = new Health(healthChecks(server), clock, host.log);
+    return {
+      members: () => ({ health: probed }),
+      // By default, these paths belong to the application.
+      plainEndpoints: healthEndpoints(probed, healthPaths(configured ?? false, mountPath)),
+      examination: {
+        part: 'readiness',
+        async publicFindings(application, fetchDocument) {
+          // The kit has them unless the configuration says otherwise.
+          const isOffered = configured ?? application.hasRoute?.(READY) ?? false;
+          const { ready } = healthPaths(isOffered, basePath);
+          return ready === null ? [] : [await examineReadiness(`${origin}${ready}`, fetchDocument)];
+        },
+      },
+    };
+  },
+  register(application, server) {
+    application.events.on(STOPPING, () => server.health.stop());
+    if (!server.config.routes || server.config.health !== undefined) return;
+    for (const { name, path, methods, handle } of healthEndpoints(
+      server.health,
+      healthPaths(true, server.mountPath),
+    ))
+      application.route({ name, path, methods, yields: true, handler: (_, request) => handle(request) });
+  },
+});

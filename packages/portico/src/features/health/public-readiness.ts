@@ -1,0 +1,29 @@
+import { failing, ok, warning, type Finding } from '@portico/sql';
+import type { FetchDocument } from '../../examination.ts';
+import type { HealthPart, HealthState, Readiness } from './health.ts';
+
+const PARTS: readonly HealthPart[] = ['store', 'schema', 'key'];
+const STATES: readonly HealthState[] = ['failing', 'unknown'];
+
+/**
+ * Requests the public address as a probe would. A proxy need not forward probes: they call each
+ * process directly.
+ */
+export async function examineReadiness(url: string, fetchDocument: FetchDocument): Promise<Finding> {
+  const asked = await fetchDocument(url, {}, [200, 503]);
+  // Another server may have answered.
+  const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
+  if (status === 'ready') return ok(`${url} answers that a process is ready`);
+  if (status === 'stopping')
+    return warning(`${url} is answered by a process that is being stopped`, 'send no more requests to it');
+  if (status === 'not_ready') {
+    const found = PARTS.flatMap((part) =>
+      STATES.filter((state) => checks?.[part] === state).map((state) => `${part} ${state}`),
+    );
+    return failing(
+      `${url} is answered by a process that is not ready: ${found.join(', ')}`,
+      'look for "Not ready" in the log of that process, which says why',
+    );
+  }
+  return ok(`${url} leads to no process from here: probes have to ask each itself`);
+}
