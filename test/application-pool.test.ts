@@ -329,7 +329,7 @@ describe('SQLite', () => {
     onTestFinished(() => own.close());
     const other = { prepare: (sql: string) => own.prepare(sql), exec: (sql: string) => own.exec(sql) };
     expect(() => fromSqlite(other as unknown as DatabaseSync)).toThrow(
-      'database: is no DatabaseSync of node:sqlite',
+      'database: is not a DatabaseSync of node:sqlite',
     );
   });
 });

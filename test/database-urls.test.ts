@@ -68,9 +68,9 @@ describe('database_url', () => {
       'may have target_session_attrs=read-write',
     ],
     ['postgres://app:hunter2@one/app?target_session_attrs=', 'may have target_session_attrs=read-write'],
-    ['mysql://app:hunter2@one,two/app', 'is no URL of one server'],
-    ['mysql://app:hunter2@one:3306,two:3306/app', 'is no URL of one server'],
-    ['mysql://app:hunter2#@one/app', 'is no URL of one server'],
+    ['mysql://app:hunter2@one,two/app', 'is not the URL of one server'],
+    ['mysql://app:hunter2@one:3306,two:3306/app', 'is not the URL of one server'],
+    ['mysql://app:hunter2#@one/app', 'is not the URL of one server'],
     ['oracle://app:hunter2@one/app', 'must be sqlite:<file>, postgres://… or mysql://…'],
   ])('refuses %s, and says what is wrong without the password', (url, message) => {
     const problem = problemOf(url);

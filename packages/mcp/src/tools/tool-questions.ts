@@ -120,7 +120,7 @@ function inputRequest(name: string, question: ToolQuestion): InputRequest {
     params: { mode: 'form', message, requestedSchema: schema },
   } as const;
   if (readAs('ElicitRequest', request) !== null) return request;
-  throw new TypeError(`The question ${name} is no form as MCP has them`);
+  throw new TypeError(`The question ${name} is not a form that MCP allows`);
 }
 
 function clientRequest(name: string, { method, params }: ClientQuestion): InputRequest {

@@ -71,7 +71,7 @@ function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
   const content = sent['blocks'].map((block: unknown, index) => {
     const checked = readAs('ContentBlock', block);
     if (checked !== null) return checked;
-    throw new TypeError(`Block ${index} of content() is no content block of MCP`);
+    throw new TypeError(`Block ${index} of content() is not an MCP content block`);
   });
   if (sent['structuredContent'] === null) return { content };
   if (!isMap(sent['structuredContent'])) {

@@ -44,7 +44,8 @@ export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys, anyPort
 function checkKeySet(jwks: unknown, algorithm: string | null): string {
   if (jwks === undefined) throw new RegistrationError('The client needs its public keys: jwks or jwks_uri');
   const keys = keysIn(jwks);
-  if (keys === null) throw new RegistrationError('The jwks is no JSON object with a list of keys (RFC 7517)');
+  if (keys === null)
+    throw new RegistrationError('The jwks is not a JSON object with a list of keys (RFC 7517)');
   if (keys.length > MOST_KEPT) throw new RegistrationError(`The jwks has more than ${MOST_KEPT} keys`);
   const usable = keys.map(readOrRefuse).filter((key) => key !== null);
   if (!usable.some(({ algorithms }) => algorithm === null || algorithms.some((each) => each === algorithm))) {

@@ -142,7 +142,7 @@ function withoutReset(url: string): string {
 
 /** Repeats nothing of the URL, because it contains a password. */
 const WRONG_URL =
-  `is no URL of one server, mysql://user:password@host:port/database; ${ESCAPES}, ` +
+  `is not the URL of one server, mysql://user:password@host:port/database; ${ESCAPES}, ` +
   'and several nodes of Galera have one address before them';
 
 /** Skips an optional setting that the server does not know. */

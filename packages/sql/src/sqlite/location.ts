@@ -12,7 +12,7 @@ export function fileOf(database: DatabaseSync): string {
   // JavaScript callers may pass anything.
   if (!((database as unknown) instanceof sqlite.DatabaseSync)) {
     refuse(
-      "is no DatabaseSync of node:sqlite. Another library on the same file does not see Portico's locks, and each loses what the " +
+      "is not a DatabaseSync of node:sqlite. Another library on the same file does not see Portico's locks, and each loses what the " +
         'other writes: leave `database` out, and give Portico a separate file (database_url)',
     );
   }
