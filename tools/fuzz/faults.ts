@@ -49,7 +49,7 @@ export const FAULTS: readonly Fault[] = [
   one(
     'a redirect URI need only be a URL',
     'documents',
-    'packages/portico/src/client-documents/document.ts',
+    'packages/portico/src/features/client-documents/document.ts',
     'document.redirect_uris.filter((uri) =>',
     'document.redirect_uris.filter((uri) => AWAKE ? URL.canParse(uri) :',
   ),

@@ -146,7 +146,9 @@ export const AREAS: Readonly<Record<string, Area>> = {
   },
   metadata: {
     files: [
-      'packages/portico/src/client-documents/*.ts',
+      'packages/portico/src/features/client-documents/*.ts',
+      'packages/portico/src/clients/client-source.ts',
+      'packages/portico/src/outbound/hosts.ts',
       'packages/portico/src/clients/redirect-uris.ts',
       'packages/portico/src/clients/client-metadata.ts',
       'packages/portico/src/clients/metadata.ts',
@@ -154,7 +156,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/registering/*.ts',
     ],
     tests: [
-      'packages/portico/src/client-documents/client-urls.test.ts',
+      'packages/portico/src/features/client-documents/client-urls.test.ts',
+      'packages/portico/src/clients/client-source.test.ts',
       'packages/portico/src/clients/redirect-uris.test.ts',
       'packages/portico/src/clients/client-metadata.test.ts',
       'packages/portico/src/clients/metadata.test.ts',
@@ -163,8 +166,8 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/registering/replacing.test.ts',
       'packages/portico/src/registering/initial-access-tokens.test.ts',
       'packages/portico/src/registering/registrations.test.ts',
-      'packages/portico/src/client-documents/client-documents.test.ts',
-      'packages/portico/src/client-documents/document.test.ts',
+      'packages/portico/src/features/client-documents/client-documents.test.ts',
+      'packages/portico/src/features/client-documents/document.test.ts',
     ],
   },
   tokens: {
@@ -250,7 +253,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/authorization/sign-in-hints.test.ts',
       'packages/portico/src/authorization/response.test.ts',
       'packages/portico/src/features/pushed-requests/pushed.test.ts',
-      'packages/portico/src/features/pushed-requests/pushing-clients.test.ts',
+      'test/pushing-clients.test.ts',
       'packages/portico/src/authorization/cookie-keys.test.ts',
       'packages/portico/src/authorization/sealing.test.ts',
       'packages/portico/src/authorization/browsers.test.ts',

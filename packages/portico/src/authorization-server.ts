@@ -3,6 +3,7 @@ import type { PersonReference } from './contracts/person.ts';
 import type { WaitingFor, WithHeaders } from './contracts/waiting.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { Sealing } from './authorization/cookie-keys.ts';
+import type { ClientArrival } from './clients/client-source.ts';
 import type { ClientDemand } from './clients/demands.ts';
 import type { Clients } from './clients/clients.ts';
 import type { OAuthServerConfig } from './config.ts';
@@ -49,6 +50,10 @@ export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
   readonly csrfExemptRoutes: Readonly<Record<string, boolean>>;
   /** The registered applications. */
   readonly clients: Clients;
+  /** How clients come that no operator registers, by its features. */
+  readonly arrivals: readonly ClientArrival[];
+  /** Whether a client can come without an operator. */
+  readonly admitsUnverified: boolean;
   /** What clients may require from it. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles that clients are held to. */

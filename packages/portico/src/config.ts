@@ -2,7 +2,6 @@ import path from 'node:path';
 import { z } from 'zod';
 import { brandingSchema, type BrandingInput } from './defaults/branding/branding.ts';
 import { LONGEST_LIFETIME } from './contracts/lifetimes.ts';
-import { isHostPattern, type DocumentHosts } from './client-documents/client-urls.ts';
 import { canonicalTag } from './words/language-ranges.ts';
 import { claimNameProblem, type ClaimsMapper } from './tokens/claims.ts';
 import { SCOPE_GROUPS, type ScopeGroup } from './tokens/scope-groups.ts';
@@ -102,26 +101,6 @@ function isAbsoluteUri(value: string): boolean {
   return URL.canParse(value) && !value.includes('#') && /^https?:\/\//i.test(value);
 }
 
-const hosts = z
-  .array(
-    z
-      .string({ error: 'must be the name of a host' })
-      .refine(
-        isHostPattern,
-        'is no host; write example.com, or *.example.com for all below it, in lower case',
-      ),
-    { error: "must be a list of hosts, for example ['example.com', '*.example.org']" },
-  )
-  .optional();
-
-const documents = z.union([z.boolean(), z.strictObject({ allowed_hosts: hosts, denied_hosts: hosts })], {
-  error(issue) {
-    if (typeof issue.input !== 'object') return 'must be true, false or { allowed_hosts, denied_hosts }';
-    const [, ofObject = []] = issue.errors;
-    return ofObject.map(({ path, message }) => [...path, message].join(': ')).join('; ');
-  },
-});
-
 const languages = z.union(
   [
     z.boolean(),
@@ -183,7 +162,6 @@ export const coreShape = {
   id_token_ttl: seconds.default(3600),
   code_ttl: seconds.default(60),
   consent_ttl: seconds.default(600),
-  client_id_metadata_documents: documents.optional(),
   private_key_jwt: z.boolean({ error: 'must be true or false' }).optional(),
   imported_pbkdf2_iterations: z
     .int({ error: 'must be a whole number of iterations' })
@@ -245,11 +223,6 @@ export interface OAuthServerConfigInput {
   readonly code_ttl?: number | undefined;
   /** How long a person may take to answer the consent screen, in seconds; 600. */
   readonly consent_ttl?: number | undefined;
-  /**
-   * Whether a client id may be the `https` URL of the client's metadata
-   * (draft-ietf-oauth-client-id-metadata-document-02), from any host or only from some; false.
-   */
-  readonly client_id_metadata_documents?: boolean | DocumentHosts | undefined;
   /**
    * Whether clients may authenticate with assertions that they sign (`private_key_jwt`, RFC 7523),
    * as their registration or document says; false.
@@ -324,12 +297,4 @@ export interface ScopeConfig {
    * cannot be among them; none.
    */
   readonly claims?: readonly string[] | undefined;
-}
-
-/** Whether a client can come without an operator: by registering itself, or as a document. */
-export function admitsUnverified({
-  registration = 'off',
-  client_id_metadata_documents: documents = false,
-}: Pick<OAuthServerConfig, 'registration' | 'client_id_metadata_documents'>): boolean {
-  return registration !== 'off' || documents !== false;
 }

@@ -5,8 +5,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 export interface Examination {
   /** Names it in the report, such as `administration`. */
   readonly part: string;
+  /** What it examines: clients need a store that answers. The application unless given. */
+  readonly of?: 'application' | 'clients';
   /** Its findings now. */
-  findings?(): readonly Finding[];
+  findings?(): readonly Finding[] | Promise<readonly Finding[]>;
   /** Its findings at the public address, which leads to this server. */
   publicFindings?(
     application: ExaminedApplication,

@@ -2,9 +2,9 @@ import type { ConfigurationProblem } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { RequestChecks } from './authorization/request.ts';
 import type { SentParameters } from './authorization/waiting-requests.ts';
-import type { ClientDocuments } from './client-documents/client-documents.ts';
 import type { Application } from './application/contracts.ts';
 import type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
+import type { ClientArrival, ClientSource } from './clients/client-source.ts';
 import type { ExaminedApplication, Examination } from './examination.ts';
 import type { AuthenticateClient } from './clients/authentication.ts';
 import type { ConfigSchema } from './contracts/config-schema.ts';
@@ -49,6 +49,8 @@ export interface Feature<Config = OAuthServerConfig> {
   tokenSchemes?(config: Config): readonly string[];
   /** What clients may require from it. */
   readonly clientDemands?: readonly OfferedDemand<Config>[];
+  /** How clients come that no operator registers, as the server is configured. */
+  arrivals?(config: Config): readonly ClientArrival[];
   /** The security profile that it offers. */
   readonly profile?: ProfileOffer<Config>;
   /** Algorithms that ID tokens can be signed with. */
@@ -85,6 +87,8 @@ export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfil
 export interface Contribution {
   /** Members of the metadata (RFC 8414 section 2). */
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Clients that no one registered; at most one feature has them. */
+  readonly clientSource?: ClientSource;
   /** Binds tokens to a key of their client; at most one feature does. */
   readonly binding?: KeyBinding;
   /** Keeps authorization requests that clients send directly; at most one feature does. */
@@ -121,8 +125,8 @@ export interface Contribution {
 export interface Parts {
   /** The registered applications. */
   readonly clients: Pick<Clients, 'find'>;
-  /** Clients whose id is the URL of their metadata. */
-  readonly documents: ClientDocuments;
+  /** Clients that no one registered; null where there are none. */
+  readonly clientSource: ClientSource | null;
   /** The checks of an authorization request. */
   readonly checks: RequestChecks;
   /** How tokens are bound to a key; null if they are not. */

@@ -189,7 +189,7 @@ export type {
   UpdatedClient,
 } from './clients/updating.ts';
 export type { BrandingInput, BrandingView } from './defaults/branding/branding.ts';
-export type { DocumentHosts } from './client-documents/client-urls.ts';
+export type { DocumentHosts } from './outbound/hosts.ts';
 export type {
   CreatedInitialAccessToken,
   InitialAccessTokens,

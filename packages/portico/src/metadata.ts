@@ -15,8 +15,8 @@ export interface MetadataOptions {
   readonly algorithms: readonly SigningAlgorithm[];
   /** The languages of the pages, if they are switched on; null unless given. */
   readonly locales?: readonly string[] | null;
-  /** Whether clients may be documents; false unless given. */
-  readonly clientDocuments?: boolean;
+  /** Whether a client can come without an operator; false unless given. */
+  readonly admitsUnverified?: boolean;
   /** Whether clients may register themselves; false unless given. */
   readonly registers?: boolean;
   /** Whether clients may authenticate with assertions; false unless given. */
@@ -37,11 +37,11 @@ function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | n
  * ask for everything that is named.
  */
 function supportedScopes(
-  { scopes, clientDocuments = false, registers = false, profile = null }: MetadataOptions,
+  { scopes, admitsUnverified = false, profile = null }: MetadataOptions,
   keys: readonly SigningKey[],
 ): readonly string[] {
   const names = [...scopes.keys()];
-  if (!clientDocuments && !registers) return names;
+  if (!admitsUnverified) return names;
   return listedScopes(names, true).filter((name) => name !== 'openid' || signsIdTokens(keys, profile));
 }
 
@@ -78,7 +78,7 @@ export function authorizationServerMetadata(
   options: MetadataOptions,
   keys: readonly SigningKey[],
 ): Readonly<Record<string, unknown>> {
-  const { issuer, clientDocuments = false, registers = false, takesKeys = false } = options;
+  const { issuer, registers = false, takesKeys = false } = options;
   const { members = {}, profile = null, locales = null } = options;
   return {
     issuer,
@@ -96,7 +96,6 @@ export function authorizationServerMetadata(
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
     ...members,
-    ...(clientDocuments ? { client_id_metadata_document_supported: true } : {}),
     ...(locales === null ? {} : { ui_locales_supported: locales }),
   };
 }

@@ -1,7 +1,9 @@
 import { ConfigurationError } from '@portico/sql';
 import { describe, expect, test } from 'vitest';
+import type { BindingOffer } from './http/challenges.ts';
 import { dpopOffer } from './http/dpop.ts';
 import { challengeProblems, createProtectedResource } from './protected-resource.ts';
+import type { Server } from './server.ts';
 
 const ISSUER = 'https://portal.example';
 const CONFIG = {
@@ -12,8 +14,10 @@ const CONFIG = {
 };
 
 /** The resource of this configuration. */
-const resourceOf = (changes: Partial<typeof CONFIG> = {}, issuer = ISSUER) =>
-  createProtectedResource({ issuer, config: { ...CONFIG, ...changes }, binding: null });
+const resourceOf = (changes: Partial<typeof CONFIG> = {}, issuer = ISSUER, binding?: BindingOffer) => {
+  const server = { issuer, config: { ...CONFIG, ...changes }, admitsUnverified: false } as unknown;
+  return createProtectedResource(server as Server, binding ?? null);
+};
 
 describe("the address of a resource's metadata", () => {
   test.each([
@@ -48,7 +52,7 @@ describe('the metadata of a resource', () => {
 
   test('says how tokens may be bound, if they can be', () => {
     const binding = dpopOffer({ algorithms: ['ES256'], required: true });
-    const offered = createProtectedResource({ issuer: ISSUER, config: CONFIG, binding });
+    const offered = resourceOf({}, ISSUER, binding);
     expect(offered.metadata()).toMatchObject({
       resource: `${ISSUER}/mcp`,
       dpop_signing_alg_values_supported: ['ES256'],

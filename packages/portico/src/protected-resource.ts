@@ -1,6 +1,7 @@
 import { ConfigurationError, type ConfigurationProblem } from '@portico/sql';
 import type { BindingOffer } from './http/challenges.ts';
-import { admitsUnverified, type OAuthServerConfig } from './config.ts';
+import type { OAuthServerConfig } from './config.ts';
+import type { Server } from './server.ts';
 import { listedScopes } from './tokens/scopes.ts';
 
 /**
@@ -37,32 +38,21 @@ export interface ProtectedResource {
   readonly add: (needs: ResourceNeeds) => void;
 }
 
-export interface ProtectedResourceOptions {
-  readonly issuer: string;
-  readonly config: Pick<
-    OAuthServerConfig,
-    'audience' | 'challenge' | 'name' | 'scopes' | 'registration' | 'client_id_metadata_documents'
-  >;
-  /** What it says about bound tokens; null if there are none. */
-  readonly binding: BindingOffer | null;
-}
-
 /**
- * Throws a ConfigurationError for an audience whose metadata cannot be published here although
- * challenges should name it.
+ * `binding` says how tokens are bound; null if they are not. Throws a ConfigurationError for an
+ * audience whose metadata cannot be published here although challenges should name it.
  */
-export function createProtectedResource({
-  issuer,
-  config,
-  binding,
-}: ProtectedResourceOptions): ProtectedResource {
+export function createProtectedResource(
+  { issuer, config, admitsUnverified }: Server,
+  binding: BindingOffer | null,
+): ProtectedResource {
   const problems = challengeProblems(config, issuer);
   if (problems.length > 0) throw new ConfigurationError(problems);
   let needs: ResourceNeeds = { stepUp: config.challenge };
   const own = {
     resource: config.audience,
     authorization_servers: [issuer],
-    ...scopesSupported(listedScopes(Object.keys(config.scopes), admitsUnverified(config))),
+    ...scopesSupported(listedScopes(Object.keys(config.scopes), admitsUnverified)),
     bearer_methods_supported: ['header'],
     resource_name: config.name,
     ...binding?.metadata,

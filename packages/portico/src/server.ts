@@ -4,6 +4,7 @@ import type { Accounts } from './accounts.ts';
 import type { Branding } from './defaults/branding/branding.ts';
 import type { BrowserPaths } from './paths.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
+import type { ClientArrival } from './clients/client-source.ts';
 import type { ClientDemand } from './clients/demands.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { CompleteHost } from './host.ts';
@@ -48,6 +49,10 @@ export interface Server {
   readonly accounts: Accounts;
   /** The signing keys. */
   readonly keys: KeyRing;
+  /** How clients come that no operator registers, by features. */
+  readonly arrivals: readonly ClientArrival[];
+  /** Whether a client can come without an operator. */
+  readonly admitsUnverified: boolean;
   /** What clients may require. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles for clients. */

@@ -1,6 +1,9 @@
 import { demands } from '../../../packages/portico/src/clients/demands.fixture.ts';
-import { isClientUrl } from '../../../packages/portico/src/client-documents/client-urls.ts';
-import { DocumentError, readDocument } from '../../../packages/portico/src/client-documents/document.ts';
+import { isClientUrl } from '../../../packages/portico/src/clients/client-source.ts';
+import {
+  DocumentError,
+  readDocument,
+} from '../../../packages/portico/src/features/client-documents/document.ts';
 import { newClient } from '../../../packages/portico/src/clients/registration.ts';
 import { unverified, isVerified } from '../../../packages/portico/src/clients/who-asks.ts';
 import { ENGLISH_WORDS } from '../../../packages/portico/src/words/words.ts';

@@ -6,7 +6,7 @@ import {
   redirectWith,
 } from '../../../packages/portico/src/clients/redirect-uris.ts';
 import { fetchableUrlProblem } from '../../../packages/portico/src/outbound/fetchable-urls.ts';
-import { createClientUrls } from '../../../packages/portico/src/client-documents/client-urls.ts';
+import { urlRefusal } from '../../../packages/portico/src/features/client-documents/client-urls.ts';
 import { checkSite } from '../../../packages/portico/src/clients/sites.ts';
 import { containsLookalike, looksLike } from '../../../packages/portico/src/clients/lookalikes.ts';
 import { RegistrationError } from '../../../packages/portico/src/errors.ts';
@@ -107,7 +107,6 @@ export const target: Target = {
     '/./',
   ],
   start() {
-    const urls = createClientUrls(true);
     return (input) => {
       const text = input.toString('utf8');
       registrable(text);
@@ -159,7 +158,7 @@ export const target: Target = {
       }
       if (text.startsWith('https://'))
         hold(
-          (urls.refusal(text) === null) === (fetchableUrlProblem(text) === null),
+          (urlRefusal(text, true) === null) === (fetchableUrlProblem(text) === null),
           'a client id is taken that is not fetched',
         );
       const site = unless(

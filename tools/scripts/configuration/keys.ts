@@ -19,7 +19,7 @@ const FILES = [
   'packages/portico/src/application/typed-configuration.ts',
   'packages/portico/src/defaults/branding/schema.ts',
   'packages/portico/src/config.ts',
-  'packages/portico/src/client-documents/client-urls.ts',
+  'packages/portico/src/outbound/hosts.ts',
   'packages/mcp/src/config.ts',
   'packages/assistant/src/config.ts',
 ];

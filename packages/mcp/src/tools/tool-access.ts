@@ -17,9 +17,11 @@ export function reachesResource(server: AuthorizationServer, config: McpConfig):
  * clients may come that no operator registered: they cannot have it, and many ask for everything
  * that is named.
  */
-export function listedScopes({ config }: AuthorizationServer, scopes: readonly string[]): readonly string[] {
-  const { registration = 'off', client_id_metadata_documents: documents = false } = config;
-  if (registration === 'off' && documents === false) return scopes;
+export function listedScopes(
+  { admitsUnverified }: AuthorizationServer,
+  scopes: readonly string[],
+): readonly string[] {
+  if (!admitsUnverified) return scopes;
   return scopes.filter((name) => name !== SERVICE_SCOPE);
 }
 

@@ -56,11 +56,12 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const { clientParts, authorization, resource, bearerTokens } = parts;
   const answering = answeringOf(foundation, options.showsDetails ?? false);
   measuring?.observe(observedServer({ database, keys, clock }));
-  const { issuer, origin, basePath, mountPath, demands, profiles, sealer } = server;
+  const { issuer, origin, basePath, mountPath, arrivals, admitsUnverified, demands, profiles, sealer } =
+    server;
   const { clients, clientKeyProblems, importing, initialAccessTokens } = clientParts;
   const shared: Parts = {
     clients,
-    documents: authorization.documents,
+    clientSource: contributions.clientSource,
     checks: authorization.checks,
     binding: contributions.binding,
     authenticating: clientParts.authenticating,
@@ -79,6 +80,8 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     host,
     csrfExemptRoutes: csrfExemptRoutes(features),
     clients,
+    arrivals,
+    admitsUnverified,
     demands,
     profiles,
     clientKeyProblems,
@@ -133,17 +136,17 @@ function answeringOf({ server, contributions, runFrom }: Foundation, showsDetail
 }
 
 /** The parts that endpoints are made of. */
-function partsOf({ server, contributions, urls }: Foundation) {
-  const { issuer, config, host, store, clock, audience, scopes, accounts } = server;
-  const { binding, logos } = contributions;
-  const resource = createProtectedResource({ issuer, config, binding: binding?.offer ?? null });
+function partsOf({ server, contributions }: Foundation) {
+  const { config, host, store, clock, audience, scopes, accounts } = server;
+  const { binding } = contributions;
+  const resource = createProtectedResource(server, binding?.offer ?? null);
   const tokens = { store: store.accessTokens, accounts, host, scopes, audience, binding, clock };
   const bearerTokens = createBearerTokens(tokens);
   const claims = createClaims({ mapper: config.claims, catalog: scopes, log: host.log });
   const recordUse = createRecordUse({ store: store.clients, clock, log: host.log });
-  const clientParts = assembleClients(server, { urls, logos });
+  const clientParts = assembleClients(server, contributions);
   const { clients } = clientParts;
-  const authorization = assembleAuthorization(server, { clients, urls, contributions, resource, recordUse });
+  const authorization = assembleAuthorization(server, { clients, contributions, resource, recordUse });
   return { resource, bearerTokens, claims, recordUse, clientParts, authorization };
 }
 
@@ -177,7 +180,7 @@ function metadataHandlers(server: Server, { metadata: members }: Contributions) 
     locales: speaking.locales,
     scopes,
     algorithms: keys.algorithms.names,
-    clientDocuments: (config.client_id_metadata_documents ?? false) !== false,
+    admitsUnverified: server.admitsUnverified,
     registers: (config.registration ?? 'off') !== 'off',
     takesKeys: config.private_key_jwt ?? false,
     members,

@@ -1,4 +1,3 @@
-import { createFetchJson } from '../outbound/fetch-json.ts';
 import type { Server } from '../server.ts';
 import type { Contributions } from './start-features.ts';
 import { Consent } from '../authorization/consent.ts';
@@ -8,11 +7,8 @@ import { createRequestChecks, type RequestChecks } from '../authorization/reques
 import { createWaitingRequests, type SentParameters } from '../authorization/waiting-requests.ts';
 import type { Hint } from '../authorization/sign-in-hints.ts';
 import { createSignInNotes, type SignInNotes } from '../authorization/sign-in-notes.ts';
-import { createClientDocuments, type ClientDocuments } from '../client-documents/client-documents.ts';
-import type { ClientUrls } from '../client-documents/client-urls.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { RecordUse } from '../clients/last-use.ts';
-import { admitsUnverified } from '../config.ts';
 import { AuthorizeReplies } from '../endpoints/authorize-replies.ts';
 import { AuthorizeEndpoint } from '../endpoints/authorize.ts';
 import type { Handler } from '../endpoints/endpoint.ts';
@@ -22,8 +18,6 @@ import type { ProtectedResource } from '../protected-resource.ts';
 /** What the authorization endpoint needs besides the shared parts. */
 export interface AuthorizationNeeds {
   readonly clients: Pick<Clients, 'find'>;
-  /** Which URLs can be client ids. */
-  readonly urls: ClientUrls;
   readonly contributions: Contributions;
   readonly resource: ProtectedResource;
   readonly recordUse: RecordUse;
@@ -33,7 +27,6 @@ export interface AuthorizationNeeds {
 export interface AuthorizationParts {
   readonly authorize: Handler;
   readonly consent: Handler;
-  readonly documents: ClientDocuments;
   readonly checks: RequestChecks;
   readonly keptOf: (parameters: Parameters) => SentParameters;
   readonly waitingFor: SignInNotes['find'];
@@ -42,11 +35,11 @@ export interface AuthorizationParts {
 /** Assembles the authorization endpoint. */
 export function assembleAuthorization(server: Server, needs: AuthorizationNeeds): AuthorizationParts {
   const { issuer, config, paths, store, sealer, host, accounts, scopes, keys, profiles } = server;
-  const { audit, pruning, clock, demands, speaking, fetching } = server;
-  const { clients, urls, resource, recordUse } = needs;
-  const { binding, directRequests, indirectRefusals, logos } = needs.contributions;
+  const { audit, pruning, clock, speaking, admitsUnverified } = server;
+  const { clients, resource, recordUse } = needs;
+  const { clientSource, binding, directRequests, indirectRefusals, logos } = needs.contributions;
   const withLanguage = speaking.locales !== null;
-  const { name: serverName, private_key_jwt: takesKeys = false } = config;
+  const { name: serverName } = config;
   const accessPath = needs.contributions.accessPath ?? paths.home;
   const keyParameter = binding?.parameter ?? null;
   /** A waiting request has little room, so only the hints that a page reads are kept. */
@@ -54,27 +47,12 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
     ...(host.tellsWhoWaits ? (['login_hint'] as const) : []),
     ...(host.tellsWhoWaits || withLanguage ? (['ui_locales'] as const) : []),
   ];
-  const documents = createClientDocuments({
-    isOn: (config.client_id_metadata_documents ?? false) !== false,
-    urls,
-    store: store.documentClients,
-    fetchJson: createFetchJson(fetching),
-    anyPort: fetching.anyPort,
-    audit,
-    scopes,
-    takesKeys,
-    demands,
-    profile: profiles.servers,
-    keys,
-    serverName,
-    clock,
-  });
   const checks = createRequestChecks({
     clients,
-    documents,
+    clientSource,
     profiles,
     scopes,
-    admitsUnverified: admitsUnverified(config),
+    admitsUnverified,
     keys,
     audience: server.audience,
     keyParameter,
@@ -96,7 +74,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
   const notes = createSignInNotes({
     sealer,
     clients,
-    documents,
+    clientSource,
     serverName,
     issuer,
     basePath: server.basePath,
@@ -107,7 +85,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
   const consent = new Consent({
     store,
     clients,
-    documents,
+    clientSource,
     host,
     scopes,
     resource,
@@ -155,7 +133,6 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
       if (host.tellsWhoWaits) return notes.find(request, returnTo);
       throw new Error('waitingFor() needs tellsWhoWaits: true in the host');
     },
-    documents,
     checks,
     keptOf,
   };

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { AuditEvent } from '../auditing/audit.ts';
 import { demandsOfFeatures } from '../assembly/start-features.ts';
 import { FEATURES } from '../features.ts';
-import { createClientUrls } from '../client-documents/client-urls.ts';
+import { clientDocuments } from '../features/client-documents/index.ts';
 import type { ClientRegistration } from '../clients/registration.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import { unrepeated } from '../parameters.ts';
@@ -89,9 +89,11 @@ function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts {
     clock: () => now,
     random: () => 1,
   };
-  return assembleClients(server as unknown as Server, {
+  const documents = { ...server.config, client_id_metadata_documents: { denied_hosts: ['denied.example'] } };
+  const shared = server as unknown as Server;
+  return assembleClients(shared, {
     logos: config.client_logos === true ? LOGOS : null,
-    urls: createClientUrls({ denied_hosts: ['denied.example'] }),
+    clientSource: clientDocuments.start?.(shared, documents)?.clientSource ?? null,
   });
 }
 

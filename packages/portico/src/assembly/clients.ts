@@ -1,25 +1,21 @@
 import type { Server } from '../server.ts';
 import { FailedAttempts } from '../http/failed-attempts.ts';
-import { isClientUrl, type ClientUrls } from '../client-documents/client-urls.ts';
-import { DocumentError, readDocumentKeys } from '../client-documents/document.ts';
 import { createAssertions } from '../clients/assertions.ts';
 import { createClientAuthentication, type AuthenticateClient } from '../clients/authentication.ts';
 import { createChecking } from '../clients/checking.ts';
 import { createClientKeySource } from '../clients/client-keys.ts';
 import { createClients, type Clients, type FindClient } from '../clients/clients.ts';
-import type { ClientLogos } from '../clients/logos.ts';
 import { createImportedSecrets } from '../clients/imported-secrets.ts';
 import { createClientSecrets } from '../clients/secrets.ts';
 import type { Handler } from '../endpoints/endpoint.ts';
 import { createRegisterEndpoint } from '../endpoints/register.ts';
 import type { Importing } from '../importing/contract.ts';
 import { importingWith } from '../importing/on-demand.ts';
-import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
-import { OutboundError } from '../outbound/limits.ts';
 import { createFetchJson } from '../outbound/fetch-json.ts';
 import { createInitialAccessTokens, type InitialAccessTokens } from '../registering/initial-access-tokens.ts';
 import { createRegistrations } from '../registering/registrations.ts';
-import type { Client, ClientKeys } from '../store/client.ts';
+import type { Client } from '../store/client.ts';
+import type { Contributions } from './start-features.ts';
 
 /** Handles clients, from their registration to their authentication. */
 export interface ClientParts {
@@ -37,25 +33,11 @@ export interface ClientParts {
   readonly authenticating: (findClient: FindClient, ...paths: readonly string[]) => AuthenticateClient;
 }
 
-/** A document without usable content counts as one that cannot be fetched. */
-function keysInDocument(...given: Parameters<typeof readDocumentKeys>): ClientKeys {
-  try {
-    return readDocumentKeys(...given);
-  } catch (error) {
-    throw error instanceof DocumentError ? new OutboundError(error.message) : error;
-  }
-}
-
-/** What the clients of a server need besides the shared parts. */
-export interface ClientNeeds {
-  /** Which URLs can be client ids. */
-  readonly urls: ClientUrls;
-  /** Null if clients have no logos. */
-  readonly logos: ClientLogos | null;
-}
-
 /** Assembles the parts for clients. */
-export function assembleClients(server: Server, { urls, logos }: ClientNeeds): ClientParts {
+export function assembleClients(
+  server: Server,
+  { clientSource, logos }: Pick<Contributions, 'clientSource' | 'logos'>,
+): ClientParts {
   const { issuer, config, store, singleUses, host, scopes, keys, profiles } = server;
   const { fetching, demands, audit, pruning, clock, random } = server;
   const { passwordHasher } = host;
@@ -63,7 +45,6 @@ export function assembleClients(server: Server, { urls, logos }: ClientNeeds): C
   const { registration: mode = 'off', private_key_jwt: takesKeys = false } = config;
   const { imported_pbkdf2_iterations: iterations = 0 } = config;
   const takes = { takesKeys, demands };
-  const blockable = (id: string) => (isClientUrl(id) ? { problem: fetchableUrlProblem(id) } : null);
   const checkNew = createChecking({ scopes, keys, ...takes, profiles, anyPort });
   const clients = createClients({
     store,
@@ -77,7 +58,6 @@ export function assembleClients(server: Server, { urls, logos }: ClientNeeds): C
     passwordHasher,
     clock,
     audit,
-    blockable,
   });
   const secretHasher = createImportedSecrets({ passwordHasher, iterations });
   const secrets = createClientSecrets({ passwordHasher: secretHasher, clock });
@@ -86,12 +66,7 @@ export function assembleClients(server: Server, { urls, logos }: ClientNeeds): C
   const clientKeys = takesKeys
     ? createClientKeySource({
         newFetchJson: () => createFetchJson(fetching),
-        documentRefusal: (url) => urls.refusal(url),
-        keysInDocument: (document, url) =>
-          keysInDocument(document, url, {
-            keysRefusal: (at) => urls.refusal(at),
-            anyPort: fetching.anyPort,
-          }),
+        source: clientSource,
         clock,
       })
     : null;
@@ -131,7 +106,7 @@ export function assembleClients(server: Server, { urls, logos }: ClientNeeds): C
       own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
     importing: importingWith(async () => {
       const { createImporting } = await import('../importing/importing.ts');
-      const parts = { store, checkNew, demands, host, secretHasher, iterations, blockable, audit, clock };
+      const parts = { store, checkNew, demands, host, secretHasher, iterations, audit, clock };
       return createImporting(parts);
     }),
     initialAccessTokens: createInitialAccessTokens({ store: store.initialAccessTokens, audit, clock }),

@@ -1,5 +1,4 @@
 import type { RunFrom } from '../auditing/origin.ts';
-import type { ClientUrls } from '../client-documents/client-urls.ts';
 import type { Measuring } from '../measuring/measuring.ts';
 import type { KeySources } from '../keys/listed-keys.ts';
 import type { Contributions } from './start-features.ts';
@@ -8,8 +7,8 @@ import { createAccounts } from '../accounts.ts';
 import { createServerAudit } from '../auditing/server-audit.ts';
 import { createBrowsers, type Browsers } from '../authorization/browsers.ts';
 import { createCookieSealer } from '../authorization/cookie-keys.ts';
-import { createClientUrls } from '../client-documents/client-urls.ts';
-import { admitsUnverified, type OAuthServerConfig } from '../config.ts';
+import { admitsClient } from '../clients/client-source.ts';
+import type { OAuthServerConfig } from '../config.ts';
 import { algorithmsOf, demandsOfFeatures, startFeatures } from './start-features.ts';
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
@@ -54,8 +53,6 @@ export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
   readonly contributions: Contributions;
-  /** Which URLs can be client ids. */
-  readonly urls: ClientUrls;
   /** Wraps the work of a request, so that recorded events name it. Null if nothing is recorded. */
   readonly runFrom: RunFrom | null;
 }
@@ -73,9 +70,10 @@ export function layFoundation(options: ServerParts): Foundation {
   const { origin } = new URL(publicUrl);
   const issuer = `${origin}${basePath}`;
   const mounting = { basePath, mountPath: basePathStripped ? '' : basePath };
-  const urls = createClientUrls(config.client_id_metadata_documents ?? false);
   const measuring = measuringOf(options, features, () => host.log);
-  const sqlStore = new Store(database, (clientId) => urls.refusal(clientId) === null);
+  const sqlStore = new Store(database, (id) => admitsClient(id, contributions.clientSource));
+  const arrivals = features.flatMap((feature) => feature.arrivals?.(config) ?? []);
+  const admitsUnverified = arrivals.length > 0 || (config.registration ?? 'off') !== 'off';
   const store = measuring === null ? sqlStore : measuredStore(sqlStore, measuring, database.dialect);
   const sealer = createCookieSealer({ store: store.cookieKeys, clock, lifetime: config.consent_ttl * 1000 });
   const branding = options.branding === undefined ? brandingWithoutKit(config, basePath) : options.branding;
@@ -85,7 +83,7 @@ export function layFoundation(options: ServerParts): Foundation {
   const pruning = new Pruning({
     store: store.expired,
     removeOldEvents: removeOld,
-    registrations: admitsUnverified(config),
+    registrations: admitsUnverified,
     singleUses: () => config.private_key_jwt === true || contributions.usesOnce,
     clock,
     log,
@@ -109,6 +107,8 @@ export function layFoundation(options: ServerParts): Foundation {
     scopes: createScopeCatalog(config.scopes),
     accounts: createAccounts(host),
     keys,
+    arrivals,
+    admitsUnverified,
     demands: demandsOfFeatures(features, config),
     profiles: profilesOf(features, config),
     audit,
@@ -123,7 +123,7 @@ export function layFoundation(options: ServerParts): Foundation {
   };
   const contributions = startFeatures(features, server);
   requireNeeds(features, config, contributions);
-  return { server, features, contributions, urls, runFrom };
+  return { server, features, contributions, runFrom };
 }
 
 function measuringOf(

@@ -2,6 +2,7 @@ import { ConfigurationError } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from '../authorization/direct-requests.ts';
 import type { FeatureMembers } from '../authorization-server.ts';
 import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
+import type { ClientSource } from '../clients/client-source.ts';
 import type { ClientDemand } from '../clients/demands.ts';
 import type { ClientLogos } from '../clients/logos.ts';
 import type { OAuthServerConfig } from '../config.ts';
@@ -17,6 +18,8 @@ import type { KeyBinding } from '../tokens/key-binding.ts';
 /** Everything that the features add to the server. */
 export interface Contributions {
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** Null if every client is registered. */
+  readonly clientSource: ClientSource | null;
   /** Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
   /** Null if there is no such page. */
@@ -68,6 +71,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   });
   return {
     metadata: Object.assign({}, ...started.map(({ metadata }) => metadata)) as Record<string, unknown>,
+    clientSource: only(started, 'clientSource'),
     binding: only(started, 'binding'),
     directRequests: only(started, 'directRequests'),
     accessPath: only(started, 'accessPath'),

@@ -4,7 +4,6 @@ import type { Handler } from '../endpoints/endpoint.ts';
 import type { Contributions } from './start-features.ts';
 import type { ProtectedResource } from '../protected-resource.ts';
 import type { Claims } from '../tokens/claims.ts';
-import { admitsUnverified } from '../config.ts';
 import { TOKEN_PATH } from '../paths.ts';
 import { createTokenEndpoint } from '../endpoints/token.ts';
 import { createGrants } from '../grants/grant-types.ts';
@@ -34,7 +33,7 @@ export function assembleTokenEndpoint(server: Server, needs: TokenNeeds): Handle
     accounts,
     issuing,
     scopes,
-    admitsUnverified: admitsUnverified(config),
+    admitsUnverified: server.admitsUnverified,
     audience,
     resource,
     audit,

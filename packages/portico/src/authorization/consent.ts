@@ -3,7 +3,7 @@ import { samePerson, type PersonReference, type UserInterface } from '../contrac
 import { requestIdOf } from '../http/request-id.ts';
 import type { Visitor } from '../accounts.ts';
 import type { Audit } from '../auditing/audit.ts';
-import type { ClientDocuments } from '../client-documents/client-documents.ts';
+import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
 import { NO_DEMANDS } from '../clients/demands.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
@@ -50,7 +50,7 @@ export interface ConsentQuestion {
 export interface ConsentOptions {
   readonly store: Store;
   readonly clients: Pick<Clients, 'find'>;
-  readonly documents: Pick<ClientDocuments, 'keep'>;
+  readonly clientSource: Pick<ClientSource, 'keep'> | null;
   readonly host: Pick<CompleteHost, 'holdsPermission' | 'log'>;
   readonly scopes: ScopeCatalog;
   readonly resource: Pick<ProtectedResource, 'needs'>;
@@ -90,13 +90,13 @@ export class Consent {
     visitor: Visitor,
     requestId = randomToken(),
   ): Promise<Presented> {
-    const { documents, host, scopes: catalog } = this.#options;
+    const { clientSource, host, scopes: catalog } = this.#options;
     const person = visitor.user.reference;
     const before = await this.#allowedBefore(client, person, request.audience);
     const wanted = before.length === 0 ? request.scopes : union(request.scopes, before.filter(isKept));
     const scopes = await scopesHeldBy(host, catalog, wanted, person);
     if (!isPartHeld(request, scopes)) return { response: nothingHeld(request, client) };
-    if (client.registeredBy === 'document') await documents.keep(client);
+    if (client.registeredBy === 'document') await clientSource?.keep(client);
     if (await this.#saveRequest(request, client, requestId, visitor, scopes)) {
       return { question: question(request, requestId, client, visitor, scopes, before) };
     }

@@ -65,7 +65,11 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
   const checks = createRequestChecks({
     admitsUnverified: false,
     clients: { find: async (id) => (id === CLIENT.id ? { ...CLIENT, grants } : null) },
-    documents: { names: () => false, require: () => {}, find: () => Promise.reject(new Error('Not asked')) },
+    clientSource: {
+      names: () => false,
+      require: () => {},
+      find: () => Promise.reject(new Error('Not asked')),
+    },
     profiles: profilesWith(),
     scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
     keys: { active },

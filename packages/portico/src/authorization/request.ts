@@ -1,6 +1,6 @@
 import { page } from '../words/words.ts';
 import type { PersonReference } from '../contracts/person.ts';
-import type { ClientDocuments } from '../client-documents/client-documents.ts';
+import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
 import { isRegistered } from '../clients/redirect-uris.ts';
 import { isVerified } from '../clients/who-asks.ts';
@@ -68,7 +68,7 @@ export interface PutRequest {
 
 export interface RequestChecksOptions extends CheckContext {
   readonly clients: Pick<Clients, 'find'>;
-  readonly documents: Pick<ClientDocuments, 'names' | 'require' | 'find'>;
+  readonly clientSource: Pick<ClientSource, 'names' | 'require' | 'find'> | null;
   readonly profiles: Profiles;
   readonly serverName: string;
   /** Whether `ui_locales` is read (`oauth_server:languages`). */
@@ -80,12 +80,12 @@ export interface RequestChecksOptions extends CheckContext {
  * of the behaviour: of several errors, the first is reported.
  */
 export function createRequestChecks(options: RequestChecksOptions): RequestChecks {
-  const { clients, documents, profiles, withLanguage, serverName } = options;
+  const { clients, clientSource, profiles, withLanguage, serverName } = options;
 
   async function findClient(clientId: string, parameters: Parameters, person: PersonReference | null) {
-    if (!documents.names(clientId)) return clients.find(clientId);
-    documents.require(clientId);
-    return person === null ? SIGN_IN_FIRST : documents.find(clientId, person, askedScopes(parameters));
+    if (clientSource?.names(clientId) !== true) return clients.find(clientId);
+    clientSource.require(clientId);
+    return person === null ? SIGN_IN_FIRST : clientSource.find(clientId, person, askedScopes(parameters));
   }
 
   /** From here on, client and redirect URI are certain. */

@@ -2,7 +2,7 @@ import type { WaitingFor, WithHeaders } from '../contracts/waiting.ts';
 import { cookieNameBelow } from '../http/base-path.ts';
 import { cookiesIn } from '../http/cookies.ts';
 import type { Words } from '../words/words.ts';
-import type { ClientDocuments } from '../client-documents/client-documents.ts';
+import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
 import { unverified } from '../clients/who-asks.ts';
 import type { Client } from '../store/client.ts';
@@ -39,7 +39,7 @@ export interface SignInNote {
 export interface SignInNotesOptions {
   readonly sealer: Sealer;
   readonly clients: Pick<Clients, 'find'>;
-  readonly documents: Pick<ClientDocuments, 'names'>;
+  readonly clientSource: Pick<ClientSource, 'names'> | null;
   readonly serverName: string;
   readonly issuer: string;
   readonly basePath: string;
@@ -54,7 +54,7 @@ export interface SignInNotesOptions {
 type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor];
 
 export function createSignInNotes(options: SignInNotesOptions): SignInNotes {
-  const { sealer, clients, documents, serverName, issuer, basePath, authorizePath, clock, lifetime } =
+  const { sealer, clients, clientSource, serverName, issuer, basePath, authorizePath, clock, lifetime } =
     options;
   const { origin, protocol } = new URL(issuer);
   const secure = protocol === 'https:';
@@ -66,9 +66,9 @@ export function createSignInNotes(options: SignInNotesOptions): SignInNotes {
     words: Words,
   ): Promise<Pick<WaitingFor, 'clientName' | 'isVerified'> | null> {
     const clientId = sent.get('client_id') ?? '';
-    // The URL of a document is enough. The server fetches nothing for a person who is not signed
-    // in.
-    if (documents.names(clientId)) return { clientName: new URL(clientId).host, isVerified: false };
+    // The URL is enough. The server fetches nothing for a person who is not signed in.
+    if (clientSource?.names(clientId) === true)
+      return { clientName: new URL(clientId).host, isVerified: false };
     const client = known ?? (await clients.find(clientId));
     if (client === null) return null;
     const asked = unverified(client, sent.get('redirect_uri') ?? '', serverName, words);

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import type { ClientSource } from './client-source.ts';
 import { describe, expect, test } from 'vitest';
 import type { PublicKey } from '../jws/public-keys.ts';
 import { ClientKeysError } from '../errors.ts';
@@ -29,10 +30,12 @@ function start() {
     };
   const source = createClientKeySource({
     newFetchJson,
-    documentRefusal: () => state.refusal,
-    keysInDocument: () => {
-      throw new OutboundError('no document is read here');
-    },
+    source: {
+      refusal: () => state.refusal,
+      keysIn() {
+        throw new OutboundError('no document is read here');
+      },
+    } satisfies Partial<ClientSource> as unknown as ClientSource,
     clock: () => state.now,
   });
   const client = (at: string, registeredBy: KeyedClient['registeredBy'] = 'operator'): KeyedClient => ({

@@ -4,6 +4,7 @@ import type { FetchJson } from '../outbound/fetch-json.ts';
 import { OutboundError } from '../outbound/limits.ts';
 import { ClientKeysError } from '../errors.ts';
 import type { PublicKey } from '../jws/public-keys.ts';
+import type { ClientSource } from './client-source.ts';
 import type { Client, ClientKeys } from '../store/client.ts';
 import { keySetProblems, readKeySet } from './key-sets.ts';
 
@@ -37,10 +38,8 @@ export type KeyedClient = Pick<Client, 'id' | 'registeredBy'> & { readonly keys:
 export interface ClientKeySourceOptions {
   /** Makes a fetch with its own limits. */
   readonly newFetchJson: () => FetchJson;
-  /** Why nothing is fetched from this URL for a client that is a document; null when nothing is against it. */
-  readonly documentRefusal: (url: string) => string | null;
-  /** What a document that was fetched from this URL says of the keys of its client. Throws for one that says nothing usable. */
-  readonly keysInDocument: (document: unknown, url: string) => ClientKeys;
+  /** Clients that no one registered; null where there are none. */
+  readonly source: ClientSource | null;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -73,7 +72,7 @@ interface Published {
 }
 
 export function createClientKeySource(options: ClientKeySourceOptions): ClientKeySource {
-  const { newFetchJson, documentRefusal, keysInDocument, clock } = options;
+  const { newFetchJson, source, clock } = options;
   /** By the text that is kept. */
   const kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
   // Anyone can publish a document that names any URL, and send assertions of its client. What is fetched then, and what fails, must not
@@ -85,7 +84,7 @@ export function createClientKeySource(options: ClientKeySourceOptions): ClientKe
     clock,
     limit: LARGEST_DOCUMENT,
     read(document, url) {
-      const { jwks, jwksUri: elsewhere, algorithm } = keysInDocument(document, url);
+      const { jwks, jwksUri: elsewhere, algorithm } = requireSource().keysIn(document, url);
       return { keys: jwks === null ? [] : keysOf(jwks), algorithm, elsewhere };
     },
   });
@@ -101,8 +100,13 @@ export function createClientKeySource(options: ClientKeySourceOptions): ClientKe
     return (await fetchForOperator(new URL(jwksUri), about)).value;
   }
 
+  function requireSource(): ClientSource {
+    if (source !== null) return source;
+    throw unavailable('no feature of this server reads what describes it', BETWEEN_FETCHES / 1000);
+  }
+
   function requireAllowed(url: string): void {
-    const refusal = documentRefusal(url);
+    const refusal = requireSource().refusal(url);
     if (refusal !== null) throw unavailable(refusal, BETWEEN_FETCHES / 1000);
   }
 

@@ -1,14 +1,13 @@
 // @engines sqlite: what is decided of a client before and after the store is asked; store-contract.test.ts has the engines
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
+import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditEvent } from '../auditing/audit.ts';
-import { isClientUrl } from '../client-documents/client-urls.ts';
 import { demands } from './demands.fixture.ts';
 import { createChecking } from './checking.ts';
 import { createClients, type Clients, type ClientsOptions } from './clients.ts';
 import type { ClientRegistration } from './registration.ts';
 import type { ClientChanges } from './updating.ts';
-import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import type { Client } from '../store/client.ts';
 import { ClientRecords } from '../store/sql/clients.ts';
@@ -86,7 +85,6 @@ function clientsWith(changes: Partial<ClientsOptions> = {}): Clients {
     passwordHasher: hasher,
     clock: () => now,
     audit: async (event) => void events.push(event),
-    blockable: (id) => (isClientUrl(id) ? { problem: fetchableUrlProblem(id) } : null),
     ...changes,
   });
 }

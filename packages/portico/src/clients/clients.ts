@@ -21,6 +21,8 @@ import type { Profiles } from '../profiles/profiles.ts';
 import { NO_DEMANDS } from './demands.ts';
 import { describeClient, type ShownClient } from './describing.ts';
 import { namedLogo, type ClientLogos } from './logos.ts';
+import { isClientUrl } from './client-source.ts';
+import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
 import { checkSite } from './sites.ts';
 import { listPage, type ClientList, type ClientPage } from './listing.ts';
 import { createUpdating, type UpdateClient } from './updating.ts';
@@ -129,8 +131,6 @@ export interface ClientsOptions {
   readonly passwordHasher: PasswordHasher;
   readonly clock: () => number;
   readonly audit: Audit;
-  /** Whether an unknown id is the URL of a document, and what is wrong with it; null for every other id. */
-  readonly blockable: (clientId: string) => { readonly problem: string | null } | null;
 }
 
 /** No other text reaches the store, because not every engine accepts any text. */
@@ -138,7 +138,7 @@ const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 export function createClients(options: ClientsOptions): Clients {
   const { store, scopes, keys, takesKeys, profiles, checkNew, passwordHasher, logos } = options;
-  const { clock, audit, blockable, anyPort = false } = options;
+  const { clock, audit, anyPort = false } = options;
   async function find(clientId: string): Promise<Client | null> {
     const client = CLIENT_ID.test(clientId) ? await store.clients.findClient(clientId) : null;
     return client !== null && client.registeredBy !== 'operator' && hasExpired(client, clock())
@@ -251,10 +251,10 @@ export function createClients(options: ClientsOptions): Clients {
       return { secret, previousExpiresAt };
     },
     async revoke(clientId, acting) {
-      const unseen = blockable(clientId);
-      if (unseen !== null) {
-        if (unseen.problem !== null) {
-          throw new RegistrationError(`No client can have this URL as its id: it ${unseen.problem}`);
+      if (isClientUrl(clientId)) {
+        const problem = fetchableUrlProblem(clientId);
+        if (problem !== null) {
+          throw new RegistrationError(`No client can have this URL as its id: it ${problem}`);
         }
         if ((await find(clientId)) === null) return block(clientId, acting);
       }

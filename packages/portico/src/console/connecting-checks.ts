@@ -7,9 +7,10 @@ import type { Subject } from './subject.ts';
 
 /** How clients can become known without `oauth:client:create`. Null if they cannot, or not now. */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
-  const { registration = 'off', client_id_metadata_documents: documents = false } = server.config;
+  const { registration = 'off' } = server.config;
+  const [arrival] = server.arrivals;
   if (registration === 'open') return 'clients register themselves';
-  if (documents !== false) return 'clients may be documents';
+  if (arrival !== undefined) return arrival.says;
   if (registration === 'off' || !(await hasInitialToken(server))) return null;
   return 'clients register themselves with an initial access token';
 }
@@ -42,22 +43,6 @@ export async function examineRegistration({ server }: Subject): Promise<readonly
   if (registration === 'open') return [ok(`open; ${found}`)];
   if (await hasInitialToken(server)) return [ok(`by initial access token; ${found}`)];
   return [warning(`no initial access token can be used; ${found}`, `run ${NEW_TOKEN}`)];
-}
-
-export async function examineDocuments({ server }: Subject): Promise<readonly Finding[]> {
-  const { client_id_metadata_documents: documents = false } = server.config;
-  if (documents === false) return [];
-  let [known, blocked] = [0, 0];
-  for await (const { registeredBy, revokedAt } of everyClient(server)) {
-    if (registeredBy !== 'document') continue;
-    if (revokedAt === null) known += 1;
-    else blocked += 1;
-  }
-  const hosts =
-    documents === true || documents.allowed_hosts === undefined
-      ? 'any host'
-      : documents.allowed_hosts.join(', ');
-  return [ok(`of ${hosts}: ${known} known, ${blocked} blocked`)];
 }
 
 /**

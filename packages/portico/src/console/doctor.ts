@@ -5,7 +5,7 @@ import { check, isHealthy, ok, skipped, type Check, type Finding } from './check
 import { examineClientDemands } from './client-demand-checks.ts';
 import { examineImportedSecrets } from './imported-secret-checks.ts';
 import { examineClientKeys, examinePublishedKeys } from './client-key-checks.ts';
-import { examineDocuments, examineRegistration, examineResource } from './connecting-checks.ts';
+import { examineRegistration, examineResource } from './connecting-checks.ts';
 import { engineExaminations } from './engine-examinations.ts';
 import { livingClients } from './every-client.ts';
 import { examineRotation } from './key-checks.ts';
@@ -46,7 +46,7 @@ export interface ExaminationOptions {
 
 type Examination = (subject: Subject) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
-/** In this order, after the checks of the store. Those of features come after the first group. */
+/** In this order, after the checks of the store. Those of features come after their group. */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],
   ['key rotation', examineRotation],
@@ -68,7 +68,9 @@ const SERVER: typeof APPLICATION = [
     ],
   ],
   ['registration', examineRegistration],
-  ['documents', examineDocuments],
+];
+
+const PUBLISHED: typeof APPLICATION = [
   ['resource', examineResource],
   ['profile', examineProfile],
 ];
@@ -83,18 +85,21 @@ export async function examine(
   const made = server.basePath === '' ? 'public_url makes' : 'public_url and base_path make';
   const checks: Check[] = [{ part: 'configuration', ...ok(`${made} ${server.issuer} the issuer`) }];
   const ofStore = [['schema', examineSchema], ...(await engineExaminations(application.database))] as const;
-  const ofFeatures = server.examinations.map((each): (typeof APPLICATION)[number] => [
-    each.part,
-    () => each.findings?.() ?? [],
-  ]);
+  const ofFeatures = (group: 'application' | 'clients') =>
+    server.examinations
+      .filter(({ of = 'application' }) => of === group)
+      .map((each): (typeof APPLICATION)[number] => [each.part, () => each.findings?.() ?? []]);
+  const ofClients = ofFeatures('clients');
   const examinations = [
     ['store', examineStore],
     ...ofStore,
     ...APPLICATION,
-    ...ofFeatures,
+    ...ofFeatures('application'),
     ...SERVER,
+    ...ofClients,
+    ...PUBLISHED,
   ] as const;
-  const needStore = new Set(['clients', 'registration', 'documents', ...ofStore.map(([part]) => part)]);
+  const needStore = new Set(['clients', 'registration', ...[...ofClients, ...ofStore].map(([part]) => part)]);
   for (const [part, examination] of examinations) {
     const storeIsAway = !checks.some((each) => each.part === 'store' && each.outcome === 'ok');
     const found =

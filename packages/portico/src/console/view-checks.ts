@@ -3,7 +3,6 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import type { ApplicationsView } from '../replies/applications-view.ts';
 import type { ConsentView } from '../authorization/consent-page.ts';
 import type { Unverified } from '../clients/who-asks.ts';
-import type { OAuthServerConfig } from '../config.ts';
 import { randomToken } from '../crypto.ts';
 import { AUTHORIZE_PATH, browserPaths } from '../paths.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
@@ -100,7 +99,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
       "take these fields over from Portico's own view",
     );
   }
-  if (takesUnverified(server.config) && !(await saysWhoAsks(server, { ...page, ...consentData }))) {
+  if (server.admitsUnverified && !(await saysWhoAsks(server, { ...page, ...consentData }))) {
     return failing(
       'oauth/consent does not show who asks when no operator has registered the client',
       "show unverified.asks there, as Portico's own view does, or clientName, which says it in one line",
@@ -120,13 +119,6 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
     );
   }
   return ok('consent, error and applications were rendered with made-up data');
-}
-
-function takesUnverified({
-  client_id_metadata_documents: documents = false,
-  registration = 'off',
-}: OAuthServerConfig): boolean {
-  return documents !== false || registration !== 'off';
 }
 
 /** Whether the page shows the host of an unverified client. */

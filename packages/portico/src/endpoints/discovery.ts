@@ -30,7 +30,7 @@ export function createOpenidConfigurationEndpoint(options: MetadataOptions & Rou
 export function createMetadataEndpoint(
   options: MetadataOptions & { readonly keys: Pick<KeyRing, 'published'> },
 ): Handler {
-  const dependsOnKeys = options.registers === true || options.clientDocuments === true;
+  const dependsOnKeys = options.admitsUnverified === true;
   const fixed = dependsOnKeys ? null : publicDocument(authorizationServerMetadata(options, []), A_MINUTE);
   const metadata = documentOfKeys(options.keys, (keys) => authorizationServerMetadata(options, keys));
   return async (request) => documentReply(request, fixed ?? (await metadata()));

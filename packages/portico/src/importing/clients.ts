@@ -1,3 +1,4 @@
+import { isClientUrl } from '../clients/client-source.ts';
 import { actedBy } from '../auditing/audit.ts';
 import type { ClientDemand } from '../clients/demands.ts';
 import { hasSecret, newClient, type CheckedRegistration } from '../clients/registration.ts';
@@ -83,7 +84,7 @@ async function write(
 }
 
 async function createJudge(parts: ImportingParts, options: ClientImportOptions) {
-  const { store, checkNew, demands, secretHasher, iterations, blockable, clock } = parts;
+  const { store, checkNew, demands, secretHasher, iterations, clock } = parts;
   const readHash = await createHashReader(parts.host.passwordHasher, iterations);
   const seen = new Set<string>();
 
@@ -91,7 +92,7 @@ async function createJudge(parts: ImportingParts, options: ClientImportOptions) 
     const { clientId, changes } = read;
     if (seen.has(clientId)) throw new RegistrationError('an earlier record has the same client_id');
     seen.add(clientId);
-    if (blockable(clientId) !== null) {
+    if (isClientUrl(clientId)) {
       throw new RegistrationError(
         'client_id is a URL, and here that is a client that its document describes',
       );

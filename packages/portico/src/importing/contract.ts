@@ -84,8 +84,6 @@ export interface ImportingParts {
   readonly secretHasher: PasswordHasher;
   /** `oauth_server:imported_pbkdf2_iterations`. */
   readonly iterations: number;
-  /** Not null for an id that is the URL of a document. */
-  readonly blockable: (clientId: string) => unknown;
   readonly audit: Audit;
   /** Milliseconds since 1970. */
   readonly clock: () => number;

@@ -28,10 +28,10 @@ export class ParEndpoint {
     this.#pushed = pushed;
     this.#parts = parts;
     this.#url = `${issuer}${PAR_PATH}`;
-    const { clients, documents } = parts;
+    const { clients, clientSource } = parts;
     // An assertion may also name this server by its token endpoint.
     this.#authenticateClient = parts.authenticating(
-      createPushingClients({ clients, documents, host }),
+      createPushingClients({ clients, clientSource, host }),
       TOKEN_PATH,
       PAR_PATH,
     );

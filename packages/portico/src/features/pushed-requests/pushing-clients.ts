@@ -1,5 +1,5 @@
 import { networkOf } from '../../http/addresses.ts';
-import type { ClientDocuments } from '../../client-documents/client-documents.ts';
+import type { ClientSource } from '../../clients/client-source.ts';
 import { invalidClient } from '../../clients/credentials.ts';
 import type { Clients, FindClient } from '../../clients/clients.ts';
 import { AuthorizationPageError, NotNowError } from '../../errors.ts';
@@ -8,7 +8,7 @@ import { askedScopes } from '../../authorization/request.ts';
 
 export interface PushingClientsOptions {
   readonly clients: Pick<Clients, 'find'>;
-  readonly documents: Pick<ClientDocuments, 'names' | 'require' | 'find'>;
+  readonly clientSource: Pick<ClientSource, 'names' | 'require' | 'find'> | null;
   readonly host: Pick<CompleteHost, 'clientAddress'>;
 }
 
@@ -17,13 +17,13 @@ export interface PushingClientsOptions {
  * the request nor its key can be checked without it, within the low limits for strangers (decision
  * 44).
  */
-export function createPushingClients({ clients, documents, host }: PushingClientsOptions): FindClient {
+export function createPushingClients({ clients, clientSource, host }: PushingClientsOptions): FindClient {
   return async (clientId, request, form) => {
-    if (!documents.names(clientId)) return clients.find(clientId);
+    if (clientSource?.names(clientId) !== true) return clients.find(clientId);
     const network = networkOf(callerAddress(host, request)) ?? '';
     try {
-      documents.require(clientId);
-      return await documents.find(clientId, { network }, askedScopes(form));
+      clientSource.require(clientId);
+      return await clientSource.find(clientId, { network }, askedScopes(form));
     } catch (error) {
       if (!(error instanceof AuthorizationPageError)) throw error;
       const { detail, retryAfter } = error;

@@ -1,4 +1,4 @@
-import { isClientUrl } from '../../../client-documents/client-urls.ts';
+import { isClientUrl } from '../../../clients/client-source.ts';
 import { isVerified } from '../../../clients/who-asks.ts';
 import type { Client } from '../../../store/client.ts';
 import { badges } from '../client-badges.ts';

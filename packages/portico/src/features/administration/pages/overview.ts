@@ -1,3 +1,4 @@
+import type { ClientArrival } from '../../../clients/client-source.ts';
 import { countRows } from '../../../store/sql/counting.ts';
 import { registrationLink } from '../links.ts';
 import { markup, type HtmlContent, type Html } from '../html.ts';
@@ -12,7 +13,7 @@ export const overview: Page = {
   async show(asked) {
     const { parts, links } = asked;
     const { server } = parts;
-    const { registration = 'off', client_id_metadata_documents: documents = false } = server.config;
+    const { registration = 'off' } = server.config;
     const ways: readonly (readonly [href: string, text: string, about: string])[] = [
       ...(registration === 'off'
         ? []
@@ -40,7 +41,7 @@ export const overview: Page = {
       ${facts([
         ['Issuer', code(server.issuer)],
         ['Profile', server.profiles.servers?.name ?? null],
-        ['Applications come', howTheyCome(registration, documents !== false)],
+        ['Applications come', howTheyCome(registration, server.arrivals)],
       ])}
       <p class="soft">The console does the same: <code>npx portico --help</code>. What is done here is in the audit log, with who did it.</p>`,
     };
@@ -85,12 +86,12 @@ function counted(count: number, isAll: boolean): HtmlContent {
     : markup`${number}<span aria-hidden="true">+</span><span class="unseen"> or more</span>`;
 }
 
-function howTheyCome(registration: string, documents: boolean): HtmlContent {
+function howTheyCome(registration: string, arrivals: readonly ClientArrival[]): HtmlContent {
   const ways = [
     'by an operator',
     ...(registration === 'open' ? ['by themselves, any application'] : []),
     ...(registration === 'initial_access_token' ? ['by themselves, with an initial access token'] : []),
-    ...(documents ? ['as documents'] : []),
+    ...arrivals.map(({ as }) => as),
   ];
   return ways.join('; ');
 }

@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import { demandsSet, type ClientDemand, type DemandField } from '../clients/demands.ts';
-import { PRIVATE_KEY_JWT } from '../clients/credentials.ts';
-import { checkClientKeys, showsPrivateKeys } from '../clients/key-sets.ts';
-import { checkName } from '../clients/registration.ts';
+import { demandsSet, type ClientDemand, type DemandField } from '../../clients/demands.ts';
+import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
+import { checkClientKeys, showsPrivateKeys } from '../../clients/key-sets.ts';
+import { checkName } from '../../clients/registration.ts';
 import {
   applicationTypeFor,
   CODE_GRANTS,
   grantsNamed,
   saysNothing,
   scopesNamed,
-} from '../clients/metadata.ts';
-import { redirectUriProblem } from '../clients/redirect-uris.ts';
-import { RegistrationError } from '../errors.ts';
-import type { SigningAlgorithms } from '../keys/algorithms.ts';
-import { quoted } from '../quoting.ts';
-import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } from '../store/client.ts';
-import { SERVICE_SCOPES, type ScopeCatalog } from '../tokens/scopes.ts';
+} from '../../clients/metadata.ts';
+import { redirectUriProblem } from '../../clients/redirect-uris.ts';
+import { RegistrationError } from '../../errors.ts';
+import type { SigningAlgorithms } from '../../keys/algorithms.ts';
+import { quoted } from '../../quoting.ts';
+import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } from '../../store/client.ts';
+import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
 /** What a client's document says of it, as far as this server has a use for it. */
 export type DescribedClient = Pick<
@@ -53,7 +53,10 @@ export class DocumentError extends Error {
 
 const texts = z.array(z.string());
 
-/** The members that are read (RFC 7591 section 2, OpenID Connect Dynamic Client Registration section 2); others are passed over. */
+/**
+ * The members that are read (RFC 7591 section 2, OpenID Connect Dynamic Client Registration section
+ * 2); others are passed over.
+ */
 const members = z.looseObject({
   client_id: z.string(),
   client_name: z.string(),
@@ -87,7 +90,9 @@ const keyMembers = members.pick({
 
 type KeyMembers = z.output<typeof keyMembers>;
 
-/** Nothing can be agreed on in secret by a document that everybody reads (section 4.1 of the draft). */
+/**
+ * Nothing can be agreed on in secret by a document that everybody reads (section 4.1 of the draft).
+ */
 const SECRETS = ['client_secret', 'client_secret_expires_at'] as const;
 /** What it may demand for its own protection, and would not have here. */
 const NEVER_MET: readonly string[] = [
@@ -95,7 +100,10 @@ const NEVER_MET: readonly string[] = [
   'require_signed_request_object',
 ];
 
-/** Checks the document that was fetched from this URL. Throws a DocumentError that says what is wrong. */
+/**
+ * Checks the document that was fetched from this URL. Throws a DocumentError that says what is
+ * wrong.
+ */
 export function readDocument(value: unknown, url: string, rules: DocumentRules): DescribedClient {
   const parsed = members.safeParse(withoutEmpty(value));
   if (!parsed.success) {
@@ -132,8 +140,8 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 /**
- * What the document says of the keys of its client, whatever else it says now. Throws a DocumentError where it is not that of a client with
- * keys.
+ * What the document says of the keys of its client, whatever else it says now. Throws a
+ * DocumentError where it is not that of a client with keys.
  */
 export function readDocumentKeys(
   value: unknown,
@@ -169,9 +177,11 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
 }
 
 /**
- * The one place that decides how a client proves itself: by its keys where it says so and this server takes them, or as a public client,
- * null. `none` is chosen only where the document names it: as its method, as one of those that it can use (OpenID Connect Relying Party
- * Metadata Choices), or by naming none at all. A client of another method would be weaker here than it says it is.
+ * The one place that decides how a client proves itself: by its keys where it says so and this
+ * server takes them, or as a public client, null. `none` is chosen only where the document names
+ * it: as its method, as one of those that it can use (OpenID Connect Relying Party Metadata
+ * Choices), or by naming none at all. A client of another method would be weaker here than it says
+ * it is.
  */
 function keysOf(
   document: KeyMembers,
@@ -234,7 +244,10 @@ function grantsOf(document: Members): readonly Grant[] {
   throw new DocumentError('its grant_types lack authorization_code');
 }
 
-/** The scopes that it names and the server offers; all, if it names none. The person's permissions limit them further. A public client never gets `mcp:service`. */
+/**
+ * The scopes that it names and the server offers; all, if it names none. The person's permissions
+ * limit them further. A public client never gets `mcp:service`.
+ */
 function scopesOf({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));
   const scopes = scopesNamed(scope, offered);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createClientUrls, isHostPattern, type DocumentsConfig } from './client-urls.ts';
+import { isHostPattern, type DocumentHosts } from '../../outbound/hosts.ts';
+import { urlRefusal } from './client-urls.ts';
 
-const refusal = (clientId: string, config: DocumentsConfig = true) =>
-  createClientUrls(config).refusal(clientId);
+const refusal = (clientId: string, config: boolean | DocumentHosts = true) => urlRefusal(clientId, config);
 
 describe('a client id that is the URL of a document', () => {
   test.each([
@@ -63,7 +63,7 @@ describe('a client id that is the URL of a document', () => {
     expect(refusal('https://client.example/client.json', false)).toContain('is off');
   });
 
-  test.each<[clientId: string, config: DocumentsConfig, allowed: boolean]>([
+  test.each<[clientId: string, config: boolean | DocumentHosts, allowed: boolean]>([
     ['https://client.example/a', {}, true],
     ['https://client.example/a', { allowed_hosts: ['client.example'] }, true],
     ['https://client.example:8443/a', { allowed_hosts: ['client.example'] }, true],

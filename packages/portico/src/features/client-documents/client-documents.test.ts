@@ -1,15 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { demands } from '../clients/demands.fixture.ts';
-import { page } from '../words/words.ts';
-import { AuthorizationPageError } from '../errors.ts';
-import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
-import { profilesWith } from '../../../../test/support/profiles.ts';
-import { OutboundError } from '../outbound/limits.ts';
-import type { Client, SigningAlgorithm } from '../store/client.ts';
-import { createScopeCatalog } from '../tokens/scopes.ts';
-import { createClientDocuments, type ClientDocumentsOptions, type FetchedFor } from './client-documents.ts';
-import { createClientUrls } from './client-urls.ts';
-import type { DocumentClientRecords } from '../store/sql/document-clients.ts';
+import { demands } from '../../clients/demands.fixture.ts';
+import { page } from '../../words/words.ts';
+import { AuthorizationPageError } from '../../errors.ts';
+import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
+import { profilesWith } from '../../../../../test/support/profiles.ts';
+import type { FetchJson } from '../../outbound/fetch-json.ts';
+import { OutboundError } from '../../outbound/limits.ts';
+import type { Client, SigningAlgorithm } from '../../store/client.ts';
+import { createScopeCatalog } from '../../tokens/scopes.ts';
+import type { FetchedFor } from '../../clients/client-source.ts';
+import type { ClientDemand } from '../../clients/demands.ts';
+import type { SecurityProfile } from '../../profiles/profiles.ts';
+import type { Server } from '../../server.ts';
+import { ClientDocuments } from './client-documents.ts';
+import type { DocumentClientRecords } from '../../store/sql/document-clients.ts';
 
 const PROFILE = profilesWith({ profile: 'fapi2' }).servers;
 const START = 1_800_000_000_000;
@@ -23,7 +27,14 @@ const KEYED = {
   jwks_uri: 'https://client.example/keys',
 };
 
-type Options = Partial<ClientDocumentsOptions> & { readonly algorithms?: readonly SigningAlgorithm[] };
+/** What differs about a server. */
+interface Options {
+  readonly isOn?: boolean;
+  readonly takesKeys?: boolean;
+  readonly demands?: readonly ClientDemand[];
+  readonly profile?: SecurityProfile | null;
+  readonly algorithms?: readonly SigningAlgorithm[];
+}
 
 /** Processes of one installation, with one clock, one table of clients, and the web that they ask. */
 function installation() {
@@ -39,43 +50,44 @@ function installation() {
   };
   const events: object[] = [];
   const clock = () => now;
-  const start = ({ algorithms = [], ...more }: Options = {}) =>
-    createClientDocuments({
-      isOn: true,
-      urls: createClientUrls({ denied_hosts: ['denied.example'] }),
-      store: {
-        findDocumentClient: async (url) => {
-          const row = rows.get(url);
-          return row === undefined ? null : { ...row, client: { ...row.client } };
-        },
-        async keepDocumentClient(client, freshUntil) {
-          const row = rows.get(client.id);
-          const { revokedAt, createdAt } = row?.client ?? client;
-          if (revokedAt !== null || createdAt > client.createdAt) return 'revoked';
-          rows.set(client.id, { client: { ...client, createdAt }, freshUntil });
-          return row === undefined ? 'new' : 'known';
-        },
-      } satisfies Partial<DocumentClientRecords> as unknown as DocumentClientRecords,
-      async fetchJson(url, about) {
-        web.asked.push([url.href, about]);
-        const { says, headers } = web;
-        await web.until;
-        if (says instanceof Error) throw says;
-        return { value: { ...DOCUMENT, client_id: url.href, ...says }, headers };
-      },
-      audit: async (event) => void events.push(event),
+  const documentClients = {
+    findDocumentClient: async (url) => {
+      const row = rows.get(url);
+      return row === undefined ? null : { ...row, client: { ...row.client } };
+    },
+    async keepDocumentClient(client, freshUntil) {
+      const row = rows.get(client.id);
+      const { revokedAt, createdAt } = row?.client ?? client;
+      if (revokedAt !== null || createdAt > client.createdAt) return 'revoked';
+      rows.set(client.id, { client: { ...client, createdAt }, freshUntil });
+      return row === undefined ? 'new' : 'known';
+    },
+  } satisfies Partial<DocumentClientRecords>;
+  const fetchJson: FetchJson = async (url, about) => {
+    web.asked.push([url.href, about]);
+    const { says, headers } = web;
+    await web.until;
+    if (says instanceof Error) throw says;
+    return { value: { ...DOCUMENT, client_id: url.href, ...says }, headers };
+  };
+  function start({ isOn = true, takesKeys = true, profile = null, ...more }: Options = {}) {
+    const server = {
+      config: { name: 'The portal', private_key_jwt: takesKeys },
+      store: { documentClients },
+      fetching: {},
+      audit: async (event: object) => void events.push(event),
       scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
-      takesKeys: true,
-      demands: demands(),
-      profile: null,
+      demands: more.demands ?? demands(),
+      profiles: { servers: profile },
       keys: {
         algorithms: ALGORITHMS,
-        all: async () => algorithms.map((algorithm) => ({ algorithm }) as never),
+        all: async () => (more.algorithms ?? []).map((algorithm) => ({ algorithm })),
       },
-      serverName: 'The portal',
       clock,
-      ...more,
-    });
+    };
+    const config = isOn && { denied_hosts: ['denied.example'] };
+    return new ClientDocuments(server as unknown as Server, config, fetchJson);
+  }
   return {
     start,
     rows,

@@ -1,13 +1,13 @@
 // @engines sqlite: nothing is kept
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { codeBlocks } from '../../../../test/support/documents.ts';
-import { KNOWN_DOCUMENTS } from '../../../../test/support/known-documents.ts';
-import { demands } from '../clients/demands.fixture.ts';
-import { isRegistered } from '../clients/redirect-uris.ts';
-import { createScopeCatalog } from '../tokens/scopes.ts';
+import { codeBlocks } from '../../../../../test/support/documents.ts';
+import { KNOWN_DOCUMENTS } from '../../../../../test/support/known-documents.ts';
+import { demands } from '../../clients/demands.fixture.ts';
+import { isRegistered } from '../../clients/redirect-uris.ts';
+import { createScopeCatalog } from '../../tokens/scopes.ts';
 import { DocumentError, readDocument } from './document.ts';
-import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
+import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
 
 const URL_OF_IT = 'https://client.example/client.json';
 const OFFERED = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });

@@ -1,14 +1,15 @@
-import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
+// @engines sqlite: no store is asked
 import { expect, test } from 'vitest';
-import { createClientDocuments } from '../../client-documents/client-documents.ts';
-import { createClientUrls } from '../../client-documents/client-urls.ts';
-import { NotNowError, OAuthError } from '../../errors.ts';
-import { OutboundError } from '../../outbound/limits.ts';
-import { createParameters } from '../../parameters.ts';
-import type { Client } from '../../store/client.ts';
-import { createScopeCatalog } from '../../tokens/scopes.ts';
-import { createPushingClients } from './pushing-clients.ts';
-import type { DocumentClientRecords } from '../../store/sql/document-clients.ts';
+import { ALGORITHMS } from './support/algorithms.ts';
+import { ClientDocuments } from '../packages/portico/src/features/client-documents/client-documents.ts';
+import { NotNowError, OAuthError } from '../packages/portico/src/errors.ts';
+import { OutboundError } from '../packages/portico/src/outbound/limits.ts';
+import { createParameters } from '../packages/portico/src/parameters.ts';
+import type { Server } from '../packages/portico/src/server.ts';
+import type { Client } from '../packages/portico/src/store/client.ts';
+import { createScopeCatalog } from '../packages/portico/src/tokens/scopes.ts';
+import { createPushingClients } from '../packages/portico/src/features/pushed-requests/pushing-clients.ts';
+import type { DocumentClientRecords } from '../packages/portico/src/store/sql/document-clients.ts';
 
 const NOW = 1_800_000_000_000;
 const DOCUMENT = 'https://client.example/client.json';
@@ -25,37 +26,37 @@ interface About {
 function start(about: About = {}) {
   const { address = '203.0.113.7', says = {}, kept = null } = about;
   const asked: object[] = [];
-  const documents = createClientDocuments({
-    isOn: true,
-    urls: createClientUrls({ denied_hosts: ['denied.example'] }),
-    store: {
-      findDocumentClient: async (url) => {
-        if (url.endsWith('/broken')) throw new TypeError('the store is away');
-        return kept;
-      },
-      keepDocumentClient: () => Promise.reject(new Error('nothing is kept before it is shown')),
-    } satisfies Partial<DocumentClientRecords> as unknown as DocumentClientRecords,
-    async fetchJson(url, about) {
-      asked.push(about);
-      if (says instanceof Error) throw says;
-      const value = {
-        client_name: 'A',
-        redirect_uris: ['https://client.example/callback'],
-        client_id: url.href,
-      };
-      return { value: { ...value, ...says }, headers: {} };
+  const documentClients = {
+    findDocumentClient: async (url) => {
+      if (url.endsWith('/broken')) throw new TypeError('the store is away');
+      return kept;
     },
+    keepDocumentClient: () => Promise.reject(new Error('nothing is kept before it is shown')),
+  } satisfies Partial<DocumentClientRecords>;
+  const server = {
+    config: { name: 'The portal' },
+    store: { documentClients },
+    fetching: {},
     audit: () => Promise.reject(new Error('nobody is registered before it is shown')),
     scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
-    takesKeys: false,
     demands: [],
-    profile: null,
+    profiles: { servers: null },
     keys: { algorithms: ALGORITHMS, all: async () => [] },
-    serverName: 'The portal',
     clock: () => NOW,
+  } as unknown as Server;
+  const hosts = { denied_hosts: ['denied.example'] };
+  const clientSource = new ClientDocuments(server, hosts, async (url, toldOf) => {
+    asked.push(toldOf);
+    if (says instanceof Error) throw says;
+    const value = {
+      client_name: 'A',
+      redirect_uris: ['https://client.example/callback'],
+      client_id: url.href,
+    };
+    return { value: { ...value, ...says }, headers: {} };
   });
   const clients = { find: async (id: string) => (id === OWN.id ? OWN : null) };
-  const find = createPushingClients({ clients, documents, host: { clientAddress: () => address } });
+  const find = createPushingClients({ clients, clientSource, host: { clientAddress: () => address } });
   const pushedBy = (id: string, form = '') => find(id, REQUEST, createParameters(new URLSearchParams(form)));
   return { pushedBy, asked };
 }

@@ -1,0 +1,200 @@
+import { isClientUrl, type ClientSource, type FetchedFor } from '../../clients/client-source.ts';
+import { firstWithKey, newClient } from '../../clients/registration.ts';
+import { AuthorizationPageError } from '../../errors.ts';
+import { RecentMap } from '../../http/recent-map.ts';
+import { DEFAULT_ALGORITHM } from '../../keys/algorithms.ts';
+import type { FetchJson } from '../../outbound/fetch-json.ts';
+import { secondsFresh } from '../../outbound/freshness.ts';
+import type { DocumentHosts } from '../../outbound/hosts.ts';
+import { OutboundError } from '../../outbound/limits.ts';
+import { quotedUri } from '../../quoting.ts';
+import type { Server } from '../../server.ts';
+import type { Client, ClientKeys, SigningAlgorithm } from '../../store/client.ts';
+import { page } from '../../words/words.ts';
+import { urlRefusal } from './client-urls.ts';
+import { DocumentError, readDocument, readDocumentKeys } from './document.ts';
+
+/** The largest document that is read, in bytes (section 8.7 of the draft). */
+const LARGEST = 5 * 1024;
+/** How many documents this process remembers that no person has seen yet. */
+const MOST_REMEMBERED = 100;
+
+interface Known {
+  readonly client: Client;
+  readonly freshUntil: number;
+}
+
+/** Clients whose id is the URL of the document that describes them (decision 35). */
+export class ClientDocuments implements ClientSource {
+  readonly #server: Server;
+  readonly #config: boolean | DocumentHosts;
+  readonly #fetchJson: FetchJson;
+  readonly #takesKeys: boolean;
+  readonly #remembered = new RecentMap<string, Known>(MOST_REMEMBERED);
+  readonly #underWay = new Map<string, Promise<Known>>();
+  /** Fetched, and not kept yet. */
+  readonly #fetched = new WeakMap<Client, number>();
+
+  constructor(server: Server, config: boolean | DocumentHosts, fetchJson: FetchJson) {
+    this.#server = server;
+    this.#config = config;
+    this.#fetchJson = fetchJson;
+    this.#takesKeys = server.config.private_key_jwt ?? false;
+  }
+
+  names(clientId: string): boolean {
+    return this.#config !== false && isClientUrl(clientId);
+  }
+
+  refusal(clientId: string): string | null {
+    return urlRefusal(clientId, this.#config);
+  }
+
+  require(clientId: string): void {
+    const refusal = this.refusal(clientId);
+    if (refusal === null) return;
+    throw new AuthorizationPageError(
+      page('error.untaken_client', { server: this.#server.config.name }),
+      `the client_id ${quotedUri(clientId)} is not taken: ${refusal}`,
+    );
+  }
+
+  async find(url: string, forWhom: FetchedFor, asked: readonly string[]): Promise<Client> {
+    const kept = await this.#server.store.documentClients.findDocumentClient(url);
+    if (kept !== null && kept.client.revokedAt !== null) return kept.client;
+    const here = this.#remembered.get(url);
+    if (here !== undefined && this.#isFresh(here) && this.#isNow(here, kept)) return here.client;
+    if (kept !== null && this.#canServe(kept, asked)) return kept.client;
+    try {
+      return (await this.#fetchOnce(url, forWhom, kept !== null)).client;
+    } catch (error) {
+      if (error instanceof DocumentError) throw this.#refused(url, error.message);
+      if (error instanceof OutboundError) throw this.#refused(url, error.message, error.retryAfter);
+      throw error;
+    }
+  }
+
+  async keep(client: Client): Promise<void> {
+    const { store, audit } = this.#server;
+    const freshUntil = this.#fetched.get(client);
+    if (freshUntil === undefined) return;
+    const kept = await store.documentClients.keepDocumentClient(client, freshUntil);
+    if (kept === 'revoked') throw this.#refused(client.id, 'it was revoked');
+    this.#fetched.delete(client);
+    if (kept === 'new') {
+      await audit({ type: 'client_registered', clientId: client.id, registeredBy: client.registeredBy });
+    }
+  }
+
+  /** A document that says nothing usable is as one that cannot be fetched. */
+  keysIn(document: unknown, url: string): ClientKeys {
+    try {
+      return readDocumentKeys(document, url, this.#keyRules());
+    } catch (error) {
+      throw error instanceof DocumentError ? new OutboundError(error.message) : error;
+    }
+  }
+
+  #keyRules() {
+    const { anyPort } = this.#server.fetching;
+    return { keysRefusal: (at: string) => this.refusal(at), anyPort };
+  }
+
+  /** Without a key, a request for openid is told which key is missing. */
+  async #unnamedAlgorithm(): Promise<SigningAlgorithm> {
+    const { profiles, keys } = this.#server;
+    if (profiles.servers === null) return DEFAULT_ALGORITHM;
+    const { idTokenAlgorithms } = profiles.servers;
+    return (await firstWithKey(idTokenAlgorithms, keys)) ?? idTokenAlgorithms[0];
+  }
+
+  async #fetchDocument(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
+    const { scopes: catalog, demands, keys, clock } = this.#server;
+    const { value, headers } = await this.#fetchJson(new URL(url), {
+      limit: LARGEST,
+      ...countedFor(forWhom),
+      isKnown,
+    });
+    const now = clock();
+    const described = readDocument(value, url, {
+      catalog,
+      takesKeys: this.#takesKeys,
+      demands,
+      unnamedAlgorithm: await this.#unnamedAlgorithm(),
+      algorithms: keys.algorithms,
+      ...this.#keyRules(),
+    });
+    const client = newClient(
+      { ...described, public: described.keys === null, profile: null },
+      { id: url, registeredBy: 'document', secretHash: null, createdAt: now },
+    );
+    const freshUntil = now + secondsFresh(headers) * 1000;
+    this.#fetched.set(client, freshUntil);
+    return { client, freshUntil };
+  }
+
+  /** Failures are not remembered: the fetch itself limits how often it is tried again. */
+  async #fetchAndRemember(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
+    try {
+      return this.#remembered.put(url, await this.#fetchDocument(url, forWhom, isKnown));
+    } finally {
+      this.#underWay.delete(url);
+    }
+  }
+
+  #fetchOnce(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
+    const running = this.#underWay.get(url) ?? this.#fetchAndRemember(url, forWhom, isKnown);
+    this.#underWay.set(url, running);
+    return running;
+  }
+
+  #isFresh({ freshUntil }: Known): boolean {
+    return freshUntil > this.#server.clock();
+  }
+
+  /**
+   * This process may remember the document from before the URL was blocked. That copy is not used.
+   */
+  #isNow(here: Known, kept: Known | null): boolean {
+    return kept === null
+      ? this.#fetched.has(here.client)
+      : here.freshUntil >= kept.freshUntil && here.client.createdAt >= kept.client.createdAt;
+  }
+
+  /** Whether the row is good for a request for these scopes, without another fetch. */
+  #canServe(kept: Known, asked: readonly string[]): boolean {
+    const { scopes: catalog } = this.#server;
+    const { grants, scopes } = kept.client;
+    // Without grants it is unblocked, but not a client yet: its document was not read since.
+    if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
+    // This process may offer scopes that the one that kept the row did not.
+    return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
+  }
+
+  /**
+   * The row may date from a time when clients could have keys here or demand bound tokens, or when
+   * there was no profile. The client may differ now.
+   */
+  #isUsable(client: Client): boolean {
+    const { demands, profiles } = this.#server;
+    return (
+      (this.#takesKeys || client.keys === null) &&
+      demands.every(({ isStrict, isMet, field }) => !isStrict || isMet || !client[field]) &&
+      (profiles.servers?.idTokenAlgorithms.includes(client.idTokenSignedResponseAlg) ?? true)
+    );
+  }
+
+  #refused(url: string, detail: string, retryAfter: number | null = null): AuthorizationPageError {
+    return new AuthorizationPageError(
+      page('error.unread_client', { host: new URL(url).host, server: this.#server.config.name }),
+      `the document of the client ${quotedUri(url)} cannot be used: ${detail}`,
+      retryAfter === null ? {} : { retryAfter },
+    );
+  }
+}
+
+function countedFor(forWhom: FetchedFor) {
+  return 'network' in forWhom
+    ? { person: forWhom.network, isStranger: true }
+    : { person: JSON.stringify([forWhom.provider, forWhom.id]) };
+}

@@ -1,0 +1,18 @@
+import { isClientUrl } from '../../clients/client-source.ts';
+import { fetchableUrlProblem } from '../../outbound/fetchable-urls.ts';
+import { hostProblem, type DocumentHosts } from '../../outbound/hosts.ts';
+
+/**
+ * Why a client with this id is refused now, where the key of `oauth_server` says this
+ * (draft-ietf-oauth-client-id-metadata-document-02 section 3); null when it is not refused, and for
+ * an id that is not a URL.
+ */
+export function urlRefusal(clientId: string, config: boolean | DocumentHosts): string | null {
+  if (!isClientUrl(clientId)) return null;
+  if (config === false) return SWITCHED_OFF;
+  const problem = fetchableUrlProblem(clientId);
+  if (problem !== null) return `it ${problem}`;
+  return config === true ? null : hostProblem(new URL(clientId).hostname, config);
+}
+
+const SWITCHED_OFF = 'oauth_server:client_id_metadata_documents is off';

@@ -1,0 +1,29 @@
+/** Hosts by name, or all below one: `*.example.com`. */
+export interface DocumentHosts {
+  /** Hosts whose documents are fetched; all that are not denied, unless given. */
+  readonly allowed_hosts?: readonly string[] | undefined;
+  /** Hosts whose documents are never fetched, even if they are allowed. */
+  readonly denied_hosts?: readonly string[] | undefined;
+}
+
+/** A host name, or `*.` and one for all names below it. */
+const HOST_PATTERN = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+
+/** Whether this names hosts: as URLs write them, in lower case and without Unicode. */
+export function isHostPattern(pattern: string): boolean {
+  return HOST_PATTERN.test(pattern);
+}
+
+/** Why nothing is fetched from this host; null when nothing is against it. */
+export function hostProblem(
+  hostname: string,
+  { allowed_hosts: allowed, denied_hosts: denied = [] }: DocumentHosts,
+): string | null {
+  const isNamed = (pattern: string) => matches(pattern, hostname);
+  if (denied.some(isNamed)) return `${hostname} is one of denied_hosts`;
+  return allowed === undefined || allowed.some(isNamed) ? null : `${hostname} is not one of allowed_hosts`;
+}
+
+function matches(pattern: string, host: string): boolean {
+  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern;
+}
