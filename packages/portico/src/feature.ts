@@ -13,6 +13,7 @@ import type { Endpoint, Handler } from './endpoints/endpoint.ts';
 import type { EndpointDescription } from './endpoints/table.ts';
 import type { Parameters } from './parameters.ts';
 import type { ClientLogos } from './clients/logos.ts';
+import type { MayRedirect } from './clients/redirect-uris.ts';
 import type { DemandDescription } from './clients/demands.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
@@ -95,6 +96,8 @@ export interface Contribution {
   readonly directRequests?: DirectRequests;
   /** Refuses an authorization request that comes only through a browser. */
   readonly indirectRefusal?: IndirectRefusal;
+  /** Accepts a redirect URI that a client is not registered with. */
+  readonly mayRedirect?: MayRedirect;
   /** Answers requests for its endpoints, by their names; one that is missing is not offered. */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
   /** Endpoints that need nothing of the server: it measures and records nothing of them. */

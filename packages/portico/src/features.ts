@@ -6,6 +6,7 @@ import { dpop } from './features/dpop/index.ts';
 import { fapi2 } from './features/fapi2/index.ts';
 import { health } from './features/health/index.ts';
 import { logos } from './features/logos/index.ts';
+import { nativeLoopback } from './features/native-loopback/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
 import { signingAlgorithms } from './features/signing-algorithms/index.ts';
@@ -17,6 +18,7 @@ export const FEATURES: readonly Feature[] = [
   pushedRequests,
   dpop,
   refreshRetry,
+  nativeLoopback,
   signingAlgorithms,
   fapi2,
   clientDocuments,

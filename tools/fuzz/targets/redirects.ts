@@ -1,10 +1,11 @@
 import { returnPath } from '../../../packages/portico/src/http/return-path.ts';
 import {
-  isRegistered,
+  mayRedirectWith,
   answerGoesTo,
   redirectUriProblem,
   redirectWith,
 } from '../../../packages/portico/src/clients/redirect-uris.ts';
+import { isOnAnotherPort } from '../../../packages/portico/src/features/native-loopback/matching.ts';
 import { fetchableUrlProblem } from '../../../packages/portico/src/outbound/fetchable-urls.ts';
 import { urlRefusal } from '../../../packages/portico/src/features/client-documents/client-urls.ts';
 import { checkSite } from '../../../packages/portico/src/clients/sites.ts';
@@ -12,6 +13,7 @@ import { containsLookalike, looksLike } from '../../../packages/portico/src/clie
 import { RegistrationError } from '../../../packages/portico/src/errors.ts';
 import { hold, unless, type Target } from '../target.ts';
 
+const isRegistered = mayRedirectWith([isOnAnotherPort]);
 const RESPONSE = { code: 'c', state: 's&t=1', iss: 'https://app.example' };
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const NATIVE = [

@@ -37,7 +37,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
   const { issuer, config, paths, store, sealer, host, accounts, scopes, keys, profiles } = server;
   const { audit, pruning, clock, speaking, admitsUnverified } = server;
   const { clients, resource, recordUse } = needs;
-  const { clientSource, binding, directRequests, indirectRefusals, logos } = needs.contributions;
+  const { clientSource, binding, directRequests, indirectRefusals, mayRedirect, logos } = needs.contributions;
   const withLanguage = speaking.locales !== null;
   const { name: serverName } = config;
   const accessPath = needs.contributions.accessPath ?? paths.home;
@@ -59,6 +59,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
     serverName,
     withLanguage,
     indirectRefusals,
+    mayRedirect,
     keyPath: config.key_path,
   });
   const waiting = createWaitingRequests({
@@ -97,6 +98,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
     lifetimes: config,
     profiles,
     indirectRefusals,
+    mayRedirect,
     accessPath,
   });
   const replies = new AuthorizeReplies({

@@ -5,6 +5,7 @@ import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
 import type { ClientSource } from '../clients/client-source.ts';
 import type { ClientDemand } from '../clients/demands.ts';
 import type { ClientLogos } from '../clients/logos.ts';
+import { mayRedirectWith, type MayRedirect } from '../clients/redirect-uris.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
@@ -32,6 +33,8 @@ export interface Contributions {
   /** Null if clients send no requests directly. */
   readonly directRequests: DirectRequests | null;
   readonly indirectRefusals: readonly IndirectRefusal[];
+  /** Whether an answer to a client may go to a URI. */
+  readonly mayRedirect: MayRedirect;
   /** All offered endpoints of the features. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Whether any value works only once. */
@@ -78,6 +81,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     logos: only(started, 'logos'),
     secondUses: only(started, 'secondUses'),
     indirectRefusals: all(started, 'indirectRefusal'),
+    mayRedirect: mayRedirectWith(all(started, 'mayRedirect')),
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
     usesOnce: started.some(({ usesOnce }) => usesOnce === true),
     examinations: all(started, 'examination'),

@@ -40,6 +40,7 @@ export function assembleTokenEndpoint(server: Server, needs: TokenNeeds): Handle
     clock,
     lostAnswers,
     secondUses: contributions.secondUses,
+    mayRedirect: contributions.mayRedirect,
     profiles,
     binding,
     measuring: server.measuring,

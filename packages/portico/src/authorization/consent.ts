@@ -6,7 +6,7 @@ import type { Audit } from '../auditing/audit.ts';
 import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
 import { NO_DEMANDS } from '../clients/demands.ts';
-import { isRegistered } from '../clients/redirect-uris.ts';
+import type { MayRedirect } from '../clients/redirect-uris.ts';
 import type { RecordUse } from '../clients/last-use.ts';
 import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { formToken, isFormToken } from '../form-token.ts';
@@ -65,6 +65,7 @@ export interface ConsentOptions {
   readonly profiles: Profiles;
   /** What refuses requests that came by a browser alone. */
   readonly indirectRefusals: readonly IndirectRefusal[];
+  readonly mayRedirect: MayRedirect;
   /** Where people see and revoke what they allowed. */
   readonly accessPath: string;
 }
@@ -320,7 +321,7 @@ export class Consent {
    * document may change at any time, and an open question continues as it was at its beginning.
    */
   async #requireClient(saved: ConsentRequest): Promise<Client> {
-    const { clients, profiles, indirectRefusals } = this.#options;
+    const { clients, profiles, indirectRefusals, mayRedirect } = this.#options;
     const { clientId, redirectUri, shownName } = saved;
     const client = await clients.find(clientId);
     if (client === null || client.revokedAt !== null) {
@@ -337,7 +338,7 @@ export class Consent {
     const refused = saved.direct === true ? null : indirectRefusalOf(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
     if (shownName !== undefined) return { ...client, name: shownName };
-    if (!isRegistered(client, redirectUri)) {
+    if (!mayRedirect(client, redirectUri)) {
       throw notAnswerable(
         `the client ${clientId} is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`,
       );

@@ -4,6 +4,7 @@ import { createParameters } from '../parameters.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
+import { mayRedirectWith } from '../clients/redirect-uris.ts';
 import { createRequestChecks } from './request.ts';
 
 const CLIENT: Client = {
@@ -71,6 +72,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
       find: () => Promise.reject(new Error('Not asked')),
     },
     profiles: profilesWith(),
+    mayRedirect: mayRedirectWith([]),
     scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
     keys: { active },
     audience: 'https://api.example/',

@@ -2,7 +2,7 @@ import { page } from '../words/words.ts';
 import type { PersonReference } from '../contracts/person.ts';
 import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
-import { isRegistered } from '../clients/redirect-uris.ts';
+import type { MayRedirect } from '../clients/redirect-uris.ts';
 import { isVerified } from '../clients/who-asks.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
@@ -70,6 +70,7 @@ export interface RequestChecksOptions extends CheckContext {
   readonly clients: Pick<Clients, 'find'>;
   readonly clientSource: Pick<ClientSource, 'names' | 'require' | 'find'> | null;
   readonly profiles: Profiles;
+  readonly mayRedirect: MayRedirect;
   readonly serverName: string;
   /** Whether `ui_locales` is read (`oauth_server:languages`). */
   readonly withLanguage: boolean;
@@ -80,7 +81,7 @@ export interface RequestChecksOptions extends CheckContext {
  * of the behaviour: of several errors, the first is reported.
  */
 export function createRequestChecks(options: RequestChecksOptions): RequestChecks {
-  const { clients, clientSource, profiles, withLanguage, serverName } = options;
+  const { clients, clientSource, profiles, withLanguage, serverName, mayRedirect } = options;
 
   async function findClient(clientId: string, parameters: Parameters, person: PersonReference | null) {
     if (clientSource?.names(clientId) !== true) return clients.find(clientId);
@@ -117,7 +118,7 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
       if (found !== null && 'signInFirst' in found) return found;
       const client = requireLiving(found, clientId, serverName, request);
       requireProfile(client, profiles, serverName);
-      const redirectUri = requireRedirectUri(parameters, client);
+      const redirectUri = requireRedirectUri(parameters, client, mayRedirect);
       const state = parameters.isRepeated('state') ? null : (parameters.get('state') ?? null);
       try {
         return { asked: await judge(put, client, { redirectUri, state }), client };
@@ -129,11 +130,11 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
 
     async checkDirect(parameters, client) {
       const redirectUri = parameters.get('redirect_uri');
-      if (redirectUri === undefined || !isRegistered(client, redirectUri)) {
+      if (redirectUri === undefined || !mayRedirect(client, redirectUri)) {
         throw new OAuthError(
           'invalid_request',
           'The redirect_uri is missing, or the client is not registered with it.',
-          redirectUriProblem(client, redirectUri),
+          redirectUriProblem(client, redirectUri, mayRedirect),
         );
       }
       const state = parameters.get('state') ?? null;
@@ -179,34 +180,38 @@ function requireProfile(client: Client, profiles: Profiles, serverName: string):
   );
 }
 
-function requireRedirectUri(parameters: Parameters, client: Client): string {
+function requireRedirectUri(parameters: Parameters, client: Client, mayRedirect: MayRedirect): string {
   const redirectUri = parameters.isRepeated('redirect_uri') ? undefined : parameters.get('redirect_uri');
-  if (redirectUri !== undefined && isRegistered(client, redirectUri)) return redirectUri;
+  if (redirectUri !== undefined && mayRedirect(client, redirectUri)) return redirectUri;
   throw new AuthorizationPageError(
     // Anyone can be sent to this page, so it shows no self-given name.
     isVerified(client)
       ? page('error.unregistered_address', { client: client.name })
       : page('error.unverified_unregistered_address'),
-    redirectUriProblem(client, redirectUri),
+    redirectUriProblem(client, redirectUri, mayRedirect),
   );
 }
 
-function redirectUriProblem(client: Client, redirectUri: string | undefined): string {
+function redirectUriProblem(
+  client: Client,
+  redirectUri: string | undefined,
+  mayRedirect: MayRedirect,
+): string {
   return redirectUri === undefined
     ? `the client ${client.id} sent no redirect_uri, or more than one`
-    : unregistered(client, redirectUri);
+    : unregistered(client, redirectUri, mayRedirect);
 }
 
 /**
  * Only the port of a native application may differ. The query is not shown, because it may contain
  * a secret.
  */
-function unregistered(client: Client, redirectUri: string): string {
+function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedirect): string {
   const shown = quotedUri(redirectUri);
   const registered = client.redirectUris.map(quotedUri);
   const difference = registered.includes(shown)
     ? ', and they differ in what is not shown here'
-    : isRegistered({ ...client, applicationType: 'native' }, redirectUri)
+    : mayRedirect({ ...client, applicationType: 'native' }, redirectUri)
       ? '; only a native application may be answered on another port'
       : '';
   return (

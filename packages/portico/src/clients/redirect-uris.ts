@@ -93,31 +93,22 @@ export function answerGoesTo(uri: string): string {
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
-/**
- * Whether the client is registered with this redirect URI: compared character by character (RFC 9700 section 4.1.3), but for
- * the port of a native application's loopback address (RFC 8252 section 7.3).
- */
-export function isRegistered(
-  { redirectUris, applicationType }: Pick<Client, 'redirectUris' | 'applicationType'>,
-  uri: string,
-): boolean {
-  return redirectUris.includes(uri) || (applicationType === 'native' && isOnAnotherPort(redirectUris, uri));
-}
+/** Whether an answer to this client may go to this URI. */
+export type MayRedirect = (client: Pick<Client, 'redirectUris' | 'applicationType'>, uri: string) => boolean;
 
-function isOnAnotherPort(redirectUris: readonly string[], uri: string): boolean {
-  const asked = loopbackParts(uri);
-  if (asked === null) return false;
-  return redirectUris.some((each) => {
-    const registered = loopbackParts(each);
-    return registered !== null && registered.host === asked.host && registered.rest === asked.rest;
-  });
+/**
+ * Whether the client is registered with the redirect URI, character by character (RFC 9700 section
+ * 4.1.3), or one of these accepts it.
+ */
+export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
+  return (client, uri) => client.redirectUris.includes(uri) || others.some((accepts) => accepts(client, uri));
 }
 
 /**
  * What stands before and after the port of a loopback address; null for anything else. Read from the text and never from a parsed
  * URL, which knows many ways to write the same: nothing but digits can differ from what was registered.
  */
-function loopbackParts(uri: string): { readonly host: string; readonly rest: string } | null {
+export function loopbackParts(uri: string): { readonly host: string; readonly rest: string } | null {
   const [, host, port, rest = ''] = LOOPBACK.exec(uri) ?? [];
   if (host === undefined || Number(port ?? 80) > HIGHEST_PORT) return null;
   return { host, rest };

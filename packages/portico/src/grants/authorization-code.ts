@@ -1,4 +1,4 @@
-import { isRegistered } from '../clients/redirect-uris.ts';
+import type { MayRedirect } from '../clients/redirect-uris.ts';
 import { verifiesChallenge } from './pkce.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Profiles, SecurityProfile } from '../profiles/profiles.ts';
@@ -25,6 +25,7 @@ import {
 export interface AuthorizationCodeGrantOptions extends StoredGrantOptions {
   readonly store: Store;
   readonly profiles: Profiles;
+  readonly mayRedirect: MayRedirect;
 }
 
 /**
@@ -32,7 +33,7 @@ export interface AuthorizationCodeGrantOptions extends StoredGrantOptions {
  * issued for.
  */
 export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOptions): GrantHandler {
-  const { store, accounts, issuing, scopes: catalog, audience, clock, profiles } = options;
+  const { store, accounts, issuing, scopes: catalog, audience, clock, profiles, mayRedirect } = options;
   const again = createAgain('authorization_code', options, (inForce) => inForce);
   const outcomes = createOutcomes('authorization_code', options, again);
 
@@ -57,7 +58,7 @@ export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOpti
     const code = await store.codes.findCode(offered);
     return naming(code?.family ?? null, async () => {
       if (code !== null && proved !== null) await proved.claim();
-      const problem = code === null ? null : mismatch(code, client, presentation, now);
+      const problem = code === null ? null : mismatch(code, client, presentation, { mayRedirect, now });
       if (code !== null && problem !== null) {
         // Browser histories contain codes, so only a replay by the code's own client revokes the
         // authorization.
@@ -106,7 +107,7 @@ function mismatch(
   code: AuthorizationCode,
   client: Client,
   presentation: Presentation,
-  now: number,
+  { mayRedirect, now }: { readonly mayRedirect: MayRedirect; readonly now: number },
 ): string | null {
   const { redirectUri, codeVerifier, resource, thumbprint } = presentation;
   const { family, parameters } = code;
@@ -117,7 +118,7 @@ function mismatch(
     return `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for with ${quotedUri(parameters.redirectUri)}`;
   }
   // A flow that began with a document continues as it was at the beginning.
-  if (client.registeredBy !== 'document' && !isRegistered(client, redirectUri)) {
+  if (client.registeredBy !== 'document' && !mayRedirect(client, redirectUri)) {
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }
   if (codeVerifier === undefined) return 'the code_verifier is missing';

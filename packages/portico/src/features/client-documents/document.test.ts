@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { codeBlocks } from '../../../../../test/support/documents.ts';
 import { KNOWN_DOCUMENTS } from '../../../../../test/support/known-documents.ts';
 import { demands } from '../../clients/demands.fixture.ts';
-import { isRegistered } from '../../clients/redirect-uris.ts';
+import { mayRedirect } from '../../../../../test/support/redirects.ts';
 import { createScopeCatalog } from '../../tokens/scopes.ts';
 import { DocumentError, readDocument } from './document.ts';
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
@@ -49,7 +49,7 @@ describe('a document as known hosts publish theirs', () => {
       scopes: ALL,
       idTokenSignedResponseAlg: 'RS256',
     });
-    expect(asks.filter((uri) => !isRegistered(client, uri))).toEqual([]);
+    expect(asks.filter((uri) => !mayRedirect(client, uri))).toEqual([]);
   });
 });
 
@@ -250,8 +250,8 @@ describe('the content of a document', () => {
 
   test('matches redirect URIs exactly for a web application, also on loopback', () => {
     const client = read({ application_type: 'web', redirect_uris: ['http://localhost:3000/callback'] });
-    expect(isRegistered(client, 'http://localhost:3000/callback')).toBe(true);
-    expect(isRegistered(client, 'http://localhost:3001/callback')).toBe(false);
+    expect(mayRedirect(client, 'http://localhost:3000/callback')).toBe(true);
+    expect(mayRedirect(client, 'http://localhost:3001/callback')).toBe(false);
   });
 
   test('may choose the algorithm of its ID tokens', () => {

@@ -1,0 +1,14 @@
+import { loopbackParts, type MayRedirect } from '../../clients/redirect-uris.ts';
+
+/**
+ * Accepts the loopback address of a native application on any port, because its system chooses the
+ * port (RFC 8252 section 7.3). All else must be the same.
+ */
+export const isOnAnotherPort: MayRedirect = ({ redirectUris, applicationType }, uri) => {
+  const asked = applicationType === 'native' ? loopbackParts(uri) : null;
+  if (asked === null) return false;
+  return redirectUris.some((each) => {
+    const registered = loopbackParts(each);
+    return registered !== null && registered.host === asked.host && registered.rest === asked.rest;
+  });
+};
