@@ -11,6 +11,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from './support/chromium.ts';
 import { ROOT } from './support/console.ts';
 import { SCALE } from './support/scale.ts';
+import { searchOfSite } from './support/site-search.ts';
+import { QUESTIONS, UNSEEN_QUESTIONS } from './support/site-questions.ts';
 
 const SITE = path.join(ROOT, 'tools', 'site');
 const BUILT = path.join(SITE, '.dist');
@@ -121,6 +123,44 @@ describe('the built site', () => {
   });
 });
 
+describe('the search of the built site', () => {
+  /** Whether one of the first three results is a page that answers. */
+  async function misses(questions: typeof QUESTIONS): Promise<readonly string[]> {
+    const search = await searchOfSite(SITE);
+    return questions.flatMap(([question, ...pages]) => {
+      const found = search(question).slice(0, 3);
+      const answers = found.some((id) =>
+        pages.some((page) => id.replace(/(?:\.html)?(?:#.*)?$/, '') === `/${page}`),
+      );
+      return answers ? [] : [`${question}: ${found.join(' ')}`];
+    });
+  }
+
+  test('answers questions in the words of users among the first three results', async () => {
+    expect(QUESTIONS.length).toBeGreaterThanOrEqual(30);
+    expect(await misses(QUESTIONS)).toEqual([]);
+  });
+
+  test('answers three of four questions that it was not made with', async () => {
+    const missed = await misses(UNSEEN_QUESTIONS);
+    expect(missed.length, missed.join('\n')).toBeLessThanOrEqual(UNSEEN_QUESTIONS.length / 4);
+  });
+
+  test('leaves out the changelog and the decisions', async () => {
+    const search = await searchOfSite(SITE);
+    const found = ['changelog', 'decision', 'context consequences'].flatMap((words) => search(words));
+    expect(found.filter((id) => /^\/(?:changelog|decisions)\b/.test(id))).toEqual([]);
+  });
+
+  test('asks for pages that exist', () => {
+    const named = [...QUESTIONS, ...UNSEEN_QUESTIONS].flatMap(([, ...pages]) => pages);
+    const missing = named.filter(
+      (page) => !existsSync(path.join(BUILT, page.replace(/\/$/, '/index') + '.html')),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
 describe('the site in a real Chromium', () => {
   let browser: Browser;
   let context: BrowserContext | null = null;
@@ -194,6 +234,17 @@ describe('the site in a real Chromium', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL((at) => at.pathname !== '/');
     await expect.poll(() => page.getByRole('main').first().innerText(), SOON).toMatch(/refresh token/i);
+  });
+
+  test('finds the page for a question, not the changelog', async () => {
+    const page = await open('/');
+    await page.getByRole('button', { name: 'Search' }).first().click();
+    await page.getByRole('searchbox').fill('how do I log a user out');
+    await page.getByRole('option').first().waitFor();
+    const found = await page
+      .locator('#localsearch-list a')
+      .evaluateAll((links) => links.slice(0, 3).map((link) => link.getAttribute('href') ?? ''));
+    expect(found).toContainEqual(expect.stringMatching(/concepts\/sessions|host-contract/));
   });
 
   test('is dark when the reader chooses it', async () => {

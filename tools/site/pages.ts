@@ -15,8 +15,8 @@ const PLACES: Readonly<Record<string, string>> = {
   'tools/bench/README.md': 'benchmarks-how.md',
 };
 
-/** Pages that are too long, or too much alike, to be searched. */
-const UNSEARCHED = ['docs/generated/conformance.md'];
+/** Pages that are not searched: too long, too much alike, or not for users. */
+const UNSEARCHED = ['docs/generated/conformance.md', 'CHANGELOG.md', '{docs/,}decisions/*.md'];
 
 /** `README.md` is what a folder begins with; of an example it is the only page. */
 function placeOf(page: string): string {
@@ -183,7 +183,7 @@ interface Context {
 
 /** The page with links that lead to pages of the site, and nothing that its engine would take for code. */
 function forSite(page: SitePage, context: Context, pictures: Set<string>): string {
-  const searched = UNSEARCHED.includes(page.source) ? '---\nsearch: false\n---\n\n' : '';
+  const searched = matches(page.source, UNSEARCHED) ? '---\nsearch: false\n---\n\n' : '';
   return searched + outsideCode(relinked(page, context, pictures), withoutTemplates);
 }
 

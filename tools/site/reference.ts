@@ -76,12 +76,12 @@ function nameText(named: Named, published: ReadonlySet<string>): string {
   );
   const members = membersOf(declaration).map((member) => {
     const comment = commentBefore(module, member.start);
-    return comment === null ? [] : [`- **\`${member.name}\`**: ${oneLine(comment)}`];
+    return comment === null ? [] : [`- **\`${member.name}\`**: ${oneLine(inLine(comment))}`];
   });
   const links = mentioned.map((each) => `[${each}](#${each.toLowerCase()})`);
   return [
     `### ${name}`,
-    commentBefore(module, start) ?? '',
+    inBlocks(commentBefore(module, start) ?? ''),
     `\`\`\`ts\n${code}\n\`\`\``,
     members.flat().join('\n'),
     links.length === 0 ? '' : `See ${links.join(', ')}.`,
@@ -89,6 +89,19 @@ function nameText(named: Named, published: ReadonlySet<string>): string {
     .filter((part) => part !== '')
     .join('\n\n');
 }
+
+/** The example of a comment as a code block, unless it is one. */
+const inBlocks = (comment: string) =>
+  comment
+    .replaceAll(
+      /^@example\s+(?!`)([^]*?)(?=^@|(?![^]))/gm,
+      (_, code: string) => `For example:\n\n\`\`\`ts\n${code.trim()}\n\`\`\`\n`,
+    )
+    .replaceAll(/^@example\s+/gm, '')
+    .trim();
+
+/** The same in a list, where an example is short. */
+const inLine = (comment: string) => comment.replaceAll(/^@example\s+(?!`)(.+)$/gm, 'For example: `$1`');
 
 const oneLine = (comment: string) => comment.replaceAll(/\s*\n\s*/g, ' ');
 

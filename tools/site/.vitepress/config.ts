@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { anchorOf } from '../../scripts/markdown.ts';
+import { SEARCH } from '../search.ts';
 
 /** What `tools/site/build.ts` found out about the pages. */
 const { sidebar } = JSON.parse(readFileSync(new URL('../.build/site.json', import.meta.url), 'utf8'));
@@ -25,6 +26,8 @@ export default {
     ['link', { rel: 'icon', type: 'image/svg+xml', href: `data:image/svg+xml,${encodeURIComponent(ICON)}` }],
   ],
   markdown: {
+    // Braces in a page are braces.
+    attrs: { disable: true },
     // The anchors that the pages have in the repository.
     anchor: { slugify: (text: string) => anchorOf(text) },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
@@ -38,7 +41,7 @@ export default {
     ],
     sidebar,
     outline: { level: [2, 3], label: 'On this page' },
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: SEARCH } },
     docFooter: { prev: 'Before', next: 'Next' },
     externalLinkIcon: true,
   },

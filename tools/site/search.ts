@@ -1,0 +1,121 @@
+/**
+ * The search of the site: MiniSearch in the browser, over an index that the build writes. The build
+ * uses `options`; a question uses both.
+ */
+
+/** Words of a question that nearly every page has. */
+const IGNORED = new Set(
+  (
+    'a about after an and any anyone are as at be been but by can cannot could did do ' +
+    'does doing each every for from get gets getting had has have how i if in instead ' +
+    'into is it its just keep keeps let like make makes me mean my need needs no not now ' +
+    'of off on one or our own please possible put should so some someone something still ' +
+    'that the their them then there these they this those to too up us use used using ' +
+    'want was we were what when where which who why will with work works would you your ' +
+    'yours'
+  ).split(' '),
+);
+
+/** What the pages call a word of a question, and the word itself where they use it too. */
+const CALLED: Readonly<Record<string, string>> = {
+  signout: 'sign logout session end',
+  signin: 'sign login',
+  ban: 'suspend block',
+  user: 'person account user',
+  app: 'application client app',
+  docker: 'container docker',
+  keycloak: 'moving import',
+  migrate: 'migrate moving import',
+  german: 'language translation german',
+  translate: 'language translate word',
+  screen: 'page screen',
+  logo: 'logo branding',
+  mismatch: 'match refuse mismatch',
+  loop: 'again loop',
+  cli: 'command console',
+  register: 'register registration create',
+  create: 'create register',
+  error: 'error refuse',
+  broken: 'error fail',
+  database: 'database store',
+  blocked: 'block limit refuse',
+  attempt: 'attempt guess',
+  backend: 'server',
+  proxy: 'proxy nginx',
+  tenant: 'issuer',
+  metric: 'metric telemetry',
+  theme: 'branding colour',
+  color: 'colour branding',
+  delete: 'delete erase remove',
+  update: 'update upgrade change',
+  version: 'version release',
+  company: 'organisation',
+  mobile: 'native',
+  spa: 'public browser',
+  llm: 'assistant mcp',
+  ai: 'assistant mcp',
+  agent: 'assistant mcp',
+  forgotten: 'lost forgot',
+  lost: 'lost forgot new',
+  permission: 'permission consent scope',
+  replace: 'replace rotate rotation',
+};
+
+/** A word without its ending: "expired", "expires" and "expire" are one word. */
+function stemOf(term: string): string {
+  const word = term.toLowerCase().replaceAll(/['’]s?$/g, '');
+  if (word.length < 4 || /\d/.test(word)) return word;
+  return word
+    .replace(/ies$/, 'y')
+    .replace(/(?<=s|x|ch|sh)es$/, '')
+    .replace(/(?<![su])s$/, '')
+    .replace(/(?<=.{3})(?:ing|ed|ion)$/, '')
+    .replace(/(?<=.{4})e$/, '')
+    .replace(/([bdgmnprt])\1$/, '$1');
+}
+
+/** The words of a question. Two words that mean one thing become one: "log me out" is "signout". */
+const wordsOf = (question: string): string[] =>
+  question
+    .toLowerCase()
+    .replaceAll(/\b(?:log|sign)(?:s|ged|ging|ed|ing)?(?: \w+){0,3}?[ -]?(?:out|off)\b/g, 'signout')
+    .replaceAll(/\b(?:log|sign)(?:s|ged|ging|ed|ing)?(?: \w+){0,3}?[ -]?(?:in|on)\b/g, 'signin')
+    .replaceAll(/\bback(?:ing)? ups?\b/g, 'backup')
+    .replaceAll(/\bset(?:ting)? up\b/g, 'setup')
+    .split(/[\s\p{P}\p{S}]+/u)
+    .filter((word) => word !== '');
+
+/** What a word of a question is searched as; null for one that is ignored. */
+function termsOf(word: string): string[] | null {
+  if (IGNORED.has(word)) return null;
+  const called = CALLED[word] ?? CALLED[stemOf(word)] ?? word;
+  return called.split(' ').map(stemOf);
+}
+
+/** How much a page counts: guides come before what is looked up. */
+const WEIGHTS: readonly (readonly [pages: RegExp, weight: number])[] = [
+  [/\/(?:reference\/|specification\.|standards\.|dependencies\.)/, 0.3],
+  [/\/(?:benchmarks|architecture|contributing|assurance|threat-model|packages)\b/, 0.4],
+  [/\/(?:messages|configuration|console)\./, 0.7],
+  [/\/concepts\//, 1.3],
+];
+
+/** `id` is the address of a section. The beginning of a page counts more than its sections. */
+function weightOf(id: string): number {
+  const [page = '', anchor] = id.split('#');
+  return WEIGHTS.find(([pages]) => pages.test(page))?.[1] ?? (anchor === undefined ? 1.2 : 1);
+}
+
+/** For VitePress: `themeConfig.search.options.miniSearch`. */
+export const SEARCH = {
+  options: { processTerm: stemOf },
+  searchOptions: {
+    tokenize: wordsOf,
+    processTerm: termsOf,
+    boostDocument: weightOf,
+    boost: { title: 3, titles: 2, text: 1 },
+    fuzzy: (term: string) => (term.length > 5 ? 0.15 : false),
+    prefix: (term: string) => term.length > 2,
+    maxFuzzy: 1,
+  },
+};
