@@ -4,6 +4,7 @@ import { headingsOf, linksOf, pagesOf, problemOf, proseOf } from '../scripts/mar
 import { conformancePage } from '../scripts/conformance.ts';
 import { dependenciesPage } from '../scripts/dependencies.ts';
 import { messagesPage } from '../scripts/messages.ts';
+import { programMessagesPage } from '../scripts/program-messages.ts';
 import { referencePages } from './reference.ts';
 import { SHORT_TITLES, TOPICS } from './sidebar.ts';
 
@@ -88,6 +89,7 @@ function generatedPages(): readonly SitePage[] {
   const pages = {
     conformance: conformancePage(),
     messages: messagesPage(),
+    'program-messages': programMessagesPage(),
     dependencies: dependenciesPage(),
   };
   return Object.entries(pages).map(([name, markdown]) =>

@@ -15,7 +15,6 @@ export const TOPICS: readonly Topic[] = [
       'docs/configuration.md',
       'docs/console.md',
       'docs/pages.md',
-      'docs/generated/messages.md',
       'docs/comparison.md',
     ],
   },
@@ -88,6 +87,8 @@ export const TOPICS: readonly Topic[] = [
       'reference/index.md',
       'docs/specification.md',
       'docs/standards.md',
+      'docs/generated/program-messages.md',
+      'docs/generated/messages.md',
       'docs/generated/conformance.md',
       'tools/bench/RESULTS.md',
       'tools/bench/README.md',
@@ -101,6 +102,8 @@ export const TOPICS: readonly Topic[] = [
 
 /** What stands in the sidebar where the heading of the page is too long for it. */
 export const SHORT_TITLES: Readonly<Record<string, string>> = {
+  'docs/generated/program-messages.md': 'Messages for operators',
+  'docs/generated/messages.md': 'Messages of the pages',
   'README.md': 'Overview',
   'docs/application-file.md': 'The application file',
   'docs/mounting/jwt.md': 'A login that is a JWT',

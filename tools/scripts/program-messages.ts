@@ -1,0 +1,190 @@
+/**
+ * Writes docs/generated/program-messages.md: what the console, the configuration and the doctor say,
+ * read from the sources, so that a person can read all of it in one place.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseSync } from 'rolldown/utils';
+import { ROOT } from './packages.ts';
+import { writePage } from './write-page.ts';
+
+/** A node of the syntax tree; only what is asked below. */
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly [member: string]: unknown;
+}
+
+/** A message, and what to do, if it says so apart. */
+interface ProgramMessage {
+  readonly section: Section;
+  /** The folder and file, such as `console/key-checks`. */
+  readonly source: string;
+  readonly text: string;
+  readonly remedy: string | null;
+}
+
+const SECTIONS = {
+  console: 'Console: refusals',
+  printed: 'Console: output and help',
+  configuration: 'Configuration',
+  doctor: 'Doctor',
+} as const;
+type Section = keyof typeof SECTIONS;
+
+/** What a call with this name says, by the positions of its texts. */
+const CALLS: readonly (readonly [callee: RegExp, section: Section])[] = [
+  [/^(?:ok|warning|failing|skipped)$/, 'doctor'],
+  [/^(?:Console|Registration|Access|KeyRotation|KeysLost|Listing)Error$|\.fail$/, 'console'],
+  [/\.(?:print|description|summary|option|requiredOption|argument)$/, 'printed'],
+  [/\.refine$|^(?:required|ConfigurationError)$/, 'configuration'],
+];
+
+/** How a line about the configuration goes on behind the key. */
+const VERBS = /^(?:must|is|are|has|have|needs?|names|lacks|issues|cannot|takes) /;
+
+/** Every message, by section, file and place. */
+export function programMessages(): readonly ProgramMessage[] {
+  const files = globSync('packages/*/src/**/*.ts', { cwd: ROOT }).filter(
+    (file) => !/\.(?:test|d)\.ts$/.test(file),
+  );
+  return files.toSorted().flatMap((file) => messagesOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
+}
+
+/** The messages of one source. */
+export function messagesOf(file: string, text: string): readonly ProgramMessage[] {
+  const found: ProgramMessage[] = [];
+  const seen = new Set<string>();
+  const isAboutKeys = /ConfigurationProblem|\.refine\(|addIssue/.test(text);
+  const source = file.replace(/^packages\/([^/]+)\/src\/(.*)\.ts$/, '$1/$2');
+  const add = (section: Section, said: string, remedy: string | null) => {
+    if (!/[a-z] /i.test(said) || seen.has(said)) return;
+    seen.add(said);
+    found.push({ section, source, text: said, remedy });
+  };
+  visit(parseSync(file, text).program as unknown as Node, (node) => {
+    const section = sectionOf(node);
+    if (section !== null) {
+      for (const [said, remedy] of saidBy(section, node['arguments'] as readonly Node[]))
+        add(section, said, remedy);
+    } else if (isAboutKeys) {
+      for (const said of isText(node) ? textsOf(node) : [])
+        if (VERBS.test(said)) add('configuration', said, null);
+    }
+  });
+  return found;
+}
+
+/** The texts of a call, each with what to do. An option is one text with what it is for. */
+function saidBy(
+  section: Section,
+  given: readonly Node[],
+): readonly (readonly [said: string, remedy: string | null])[] {
+  const [first = [], second = [], ...more] = given.filter((each) => !isFunction(each)).map(textsOf);
+  const [remedy = null] = second;
+  if (section === 'doctor') return first.map((said) => [said, remedy]);
+  if (first[0]?.startsWith('-') === true) return [[`${first[0]}: ${remedy}`, null]];
+  return [first, second, ...more].flat().map((said) => [said, null]);
+}
+
+function visit(node: Node, look: (node: Node) => void): void {
+  look(node);
+  for (const value of Object.values(node))
+    for (const child of Array.isArray(value) ? value : [value])
+      if (typeof (child as Node | null)?.type === 'string') visit(child as Node, look);
+}
+
+const isFunction = ({ type }: Node) => /Function/.test(type);
+const isText = ({ type, value }: Node) =>
+  type === 'TemplateLiteral' || (type === 'Literal' && typeof value === 'string');
+
+/** Which section a call belongs to; null for any other node. */
+function sectionOf(node: Node): Section | null {
+  if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return null;
+  const callee = nameOf(node['callee'] as Node);
+  return CALLS.find(([pattern]) => pattern.test(callee))?.[1] ?? null;
+}
+
+/** `fail` of a method is `.fail`, whatever it belongs to. */
+function nameOf(node: Node): string {
+  if (node.type === 'Identifier') return String(node['name']);
+  if (node.type === 'MemberExpression') return `.${nameOf(node['property'] as Node)}`;
+  return node.type === 'CallExpression' ? nameOf(node['callee'] as Node) : '';
+}
+
+/** The texts that an expression can be. What varies is a name in braces. */
+function textsOf(node: Node | undefined): readonly string[] {
+  if (node === undefined) return [];
+  switch (node.type) {
+    case 'Literal':
+      return typeof node['value'] === 'string' ? [node['value']] : [];
+    case 'TemplateLiteral':
+      return [templateText(node)];
+    case 'ConditionalExpression':
+      return [node['consequent'], node['alternate']].flatMap((each) => textsOf(each as Node));
+    case 'LogicalExpression':
+      return [node['left'], node['right']].flatMap((each) => textsOf(each as Node));
+    case 'BinaryExpression':
+      return [[node['left'], node['right']].map((each) => partOf(each as Node)).join('')];
+    case 'ArrayExpression':
+      return (node['elements'] as readonly Node[]).flatMap(textsOf);
+    case 'CallExpression': {
+      // `[…].join('\n')`
+      const callee = node['callee'] as Node;
+      return callee.type === 'MemberExpression' ? textsOf(callee['object'] as Node) : [];
+    }
+    default:
+      return [];
+  }
+}
+
+function templateText(node: Node): string {
+  const quasis = node['quasis'] as readonly { readonly value: { readonly cooked: string } }[];
+  const between = (node['expressions'] as readonly Node[]).map(partOf);
+  return quasis.map(({ value }, index) => value.cooked + (between[index] ?? '')).join('');
+}
+
+/** A part of a text: its first text, or the name of what varies. */
+function partOf(node: Node): string {
+  const [text] = textsOf(node);
+  return text ?? `{${nameOf(node).replace(/^\./, '') || 'value'}}`;
+}
+
+const INTRODUCTION = `# Messages of the console, the configuration and the doctor
+
+Every text that these three write, from the sources. \`{name}\` stands for what varies. A message about the configuration follows
+the key that it is about. Of the doctor's, the second column says what to do. [Troubleshooting](../troubleshooting.md) explains those that need more than a line.
+`;
+
+/** The page, as Markdown in docs/generated. */
+export function programMessagesPage(): string {
+  const all = Object.groupBy(programMessages(), ({ section }) => section);
+  const sections = Object.entries(SECTIONS).map(([section, title]) => {
+    const messages = all[section as Section] ?? [];
+    return `## ${title}\n\n${tableOf(messages, section === 'doctor')}\n`;
+  });
+  return [INTRODUCTION, ...sections].join('\n');
+}
+
+function tableOf(messages: readonly ProgramMessage[], withRemedy: boolean): string {
+  const head = withRemedy ? ['Message', 'What to do', 'In'] : ['Message', 'In'];
+  const rows = messages.map(({ text, remedy, source }) =>
+    withRemedy
+      ? [cellOf(text), remedy === null ? '' : cellOf(remedy), `\`${source}\``]
+      : [cellOf(text), `\`${source}\``],
+  );
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Text as it is, in a cell. */
+const cellOf = (text: string) =>
+  text
+    .replaceAll(/[\\`*_[\]~]/g, String.raw`\$&`)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('|', String.raw`\|`)
+    .replaceAll('{', '&#123;')
+    .trim()
+    .replaceAll(/\s*\n\s*/g, '<br>');
+
+if (import.meta.main) writePage('program-messages', programMessagesPage());
