@@ -74,7 +74,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'server',
     'config',
     'importing/',
-    'registering/',
     'access/',
     'clients/',
     'outbound/',

@@ -63,7 +63,7 @@ export const FAULTS: readonly Fault[] = [
   one(
     'a list of texts may have anything in it',
     'registrations',
-    'packages/portico/src/registering/asked-metadata.ts',
+    'packages/portico/src/features/registration/asked-metadata.ts',
     'if (Array.isArray(value) && value.every(',
     'if (Array.isArray(value) && AWAKE) return value; if (Array.isArray(value) && value.every(',
   ),

@@ -6,6 +6,7 @@ import type { Sealing } from './authorization/cookie-keys.ts';
 import type { ClientArrival } from './clients/client-source.ts';
 import type { ClientDemand } from './clients/demands.ts';
 import type { Clients } from './clients/clients.ts';
+import type { InitialAccessTokens } from './clients/initial-access-tokens.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { Examination } from './examination.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
@@ -17,12 +18,14 @@ import type { Measuring } from './measuring/measuring.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Profiles } from './profiles/profiles.ts';
 import type { ResourceNeeds } from './protected-resource.ts';
-import type { InitialAccessTokens } from './registering/initial-access-tokens.ts';
 import type { Client } from './store/client.ts';
 import type { PrunedRows } from './store/pruning.ts';
 
 /** Members of the server that features add. Each feature declares its own here. */
-export interface FeatureMembers {}
+export interface FeatureMembers {
+  /** What clients need to register themselves, if `oauth_server:registration` is on. */
+  readonly initialAccessTokens: InitialAccessTokens;
+}
 
 /** The authorization server inside a host application. */
 export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
@@ -62,8 +65,6 @@ export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
   readonly access: Access;
   /** Imports the clients of another server, and its identifiers of people. */
   readonly importing: Importing;
-  /** What clients need to register themselves, if `oauth_server:registration` is on. */
-  readonly initialAccessTokens: InitialAccessTokens;
   /**
    * The problems of the keys with which this client authenticates, as they are now: published keys
    * are fetched. Empty for a client without any.

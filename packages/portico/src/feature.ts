@@ -2,7 +2,7 @@ import type { ConfigurationProblem } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { RequestChecks } from './authorization/request.ts';
 import type { SentParameters } from './authorization/waiting-requests.ts';
-import type { Application } from './application/contracts.ts';
+import type { AddCommands, Application } from './application/contracts.ts';
 import type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
 import type { ClientArrival, ClientSource } from './clients/client-source.ts';
 import type { ExaminedApplication, Examination } from './examination.ts';
@@ -14,6 +14,7 @@ import type { EndpointDescription } from './endpoints/table.ts';
 import type { Parameters } from './parameters.ts';
 import type { ClientLogos } from './clients/logos.ts';
 import type { MayRedirect } from './clients/redirect-uris.ts';
+import type { ClientSecrets } from './clients/secrets.ts';
 import type { DemandDescription } from './clients/demands.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
@@ -58,6 +59,8 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly signingAlgorithms?: readonly AlgorithmForm[];
   /** Its URLs, wherever it is switched on. */
   readonly endpoints?: readonly EndpointDescription[];
+  /** Loads its commands for the console. */
+  commands?(): Promise<AddCommands>;
   /** Adds it to a server. Called once for each server, even if its keys leave it off. */
   start?(server: Server, config: Config): Contribution;
   /** Adds it to an application whose plugin the server is, after the server's routes. */
@@ -130,6 +133,8 @@ export interface Parts {
   readonly clients: Pick<Clients, 'find'>;
   /** Clients that no one registered; null where there are none. */
   readonly clientSource: ClientSource | null;
+  /** Checks the secrets of clients. */
+  readonly secrets: Pick<ClientSecrets, 'verify'>;
   /** The checks of an authorization request. */
   readonly checks: RequestChecks;
   /** How tokens are bound to a key; null if they are not. */

@@ -9,10 +9,12 @@ import { logos } from './features/logos/index.ts';
 import { nativeLoopback } from './features/native-loopback/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
+import { registration } from './features/registration/index.ts';
 import { signingAlgorithms } from './features/signing-algorithms/index.ts';
 
 /** What the server can do beyond its core, in the order in which it starts. */
 export const FEATURES: readonly Feature[] = [
+  registration,
   applications,
   logos,
   pushedRequests,

@@ -194,7 +194,7 @@ export type {
   CreatedInitialAccessToken,
   InitialAccessTokens,
   NewInitialAccessToken,
-} from './registering/initial-access-tokens.ts';
+} from './clients/initial-access-tokens.ts';
 export type {
   ClientImport,
   ClientImportOptions,

@@ -4,9 +4,6 @@ export const AUTHORIZE_PATH = '/oauth/authorize';
 /** The token endpoint, below `base_path`. */
 export const TOKEN_PATH = '/oauth/token';
 
-/** The registration endpoint, below `base_path`. */
-export const REGISTER_PATH = '/oauth/register';
-
 /** The paths of the endpoints: `mountPath` is their prefix in a request as it arrives. */
 export interface Mounting {
   readonly basePath: string;

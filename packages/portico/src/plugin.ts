@@ -89,6 +89,7 @@ export function oauthServer<Context = unknown>({
         profiles: features.flatMap(({ profile }) => profile ?? []),
         algorithms: algorithmsOf(features).names,
       })(program, context);
+      for (const feature of features) (await feature.commands?.())?.(program, context);
     },
     warnings(application) {
       const found = examineLoginRoute({ application, server: authorizationServerOf(application) });

@@ -2,7 +2,7 @@ import { demands } from '../../../packages/portico/src/clients/demands.fixture.t
 import { createScopeCatalog, SERVICE_SCOPES } from '../../../packages/portico/src/tokens/scopes.ts';
 import { OAuthError, RegistrationError } from '../../../packages/portico/src/errors.ts';
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
-import { registrationOf } from '../../../packages/portico/src/registering/asked-metadata.ts';
+import { registrationOf } from '../../../packages/portico/src/features/registration/asked-metadata.ts';
 import { checkDescribed } from '../support/described.ts';
 import { Profiles } from '../../../packages/portico/src/profiles/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';

@@ -58,12 +58,13 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   measuring?.observe(observedServer({ database, keys, clock }));
   const { issuer, origin, basePath, mountPath, arrivals, admitsUnverified, demands, profiles, sealer } =
     server;
-  const { clients, clientKeyProblems, importing, initialAccessTokens } = clientParts;
+  const { clients, clientKeyProblems, importing } = clientParts;
   const shared: Parts = {
     clients,
     clientSource: contributions.clientSource,
     checks: authorization.checks,
     binding: contributions.binding,
+    secrets: clientParts.secrets,
     authenticating: clientParts.authenticating,
     keptOf: authorization.keptOf,
     logos: contributions.logos,
@@ -87,7 +88,6 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     clientKeyProblems,
     access: createAccess({ store, audit, clock }),
     importing,
-    initialAccessTokens,
     keys,
     audit,
     binding: answering.binding,
@@ -168,7 +168,6 @@ function handlersOf(
     oauth_server_introspect: createIntrospectEndpoint({ authenticateClient, bearerTokens, binding, issuer }),
     oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims, binding: binding?.offer ?? null }),
     ...metadataHandlers(server, contributions),
-    oauth_server_register: clientParts.register,
   };
 }
 

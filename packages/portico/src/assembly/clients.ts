@@ -6,14 +6,10 @@ import { createChecking } from '../clients/checking.ts';
 import { createClientKeySource } from '../clients/client-keys.ts';
 import { createClients, type Clients, type FindClient } from '../clients/clients.ts';
 import { createImportedSecrets } from '../clients/imported-secrets.ts';
-import { createClientSecrets } from '../clients/secrets.ts';
-import type { Handler } from '../endpoints/endpoint.ts';
-import { createRegisterEndpoint } from '../endpoints/register.ts';
+import { createClientSecrets, type ClientSecrets } from '../clients/secrets.ts';
 import type { Importing } from '../importing/contract.ts';
 import { importingWith } from '../importing/on-demand.ts';
 import { createFetchJson } from '../outbound/fetch-json.ts';
-import { createInitialAccessTokens, type InitialAccessTokens } from '../registering/initial-access-tokens.ts';
-import { createRegistrations } from '../registering/registrations.ts';
 import type { Client } from '../store/client.ts';
 import type { Contributions } from './start-features.ts';
 
@@ -21,11 +17,9 @@ import type { Contributions } from './start-features.ts';
 export interface ClientParts {
   readonly clients: Clients;
   readonly importing: Importing;
-  readonly initialAccessTokens: InitialAccessTokens;
+  readonly secrets: ClientSecrets;
   /** The problems of the keys with which this client authenticates, as they are now. */
   readonly clientKeyProblems: (client: Client) => Promise<readonly string[]>;
-  /** Null if clients cannot register themselves. */
-  readonly register: Handler | null;
   /**
    * Authenticates these clients at the endpoints of these paths: an assertion may name this server
    * by either.
@@ -39,13 +33,11 @@ export function assembleClients(
   { clientSource, logos }: Pick<Contributions, 'clientSource' | 'logos'>,
 ): ClientParts {
   const { issuer, config, store, singleUses, host, scopes, keys, profiles } = server;
-  const { fetching, demands, audit, pruning, clock, random } = server;
+  const { fetching, demands, audit, clock, random } = server;
   const { passwordHasher } = host;
   const { anyPort } = fetching;
-  const { registration: mode = 'off', private_key_jwt: takesKeys = false } = config;
-  const { imported_pbkdf2_iterations: iterations = 0 } = config;
-  const takes = { takesKeys, demands };
-  const checkNew = createChecking({ scopes, keys, ...takes, profiles, anyPort });
+  const { private_key_jwt: takesKeys = false, imported_pbkdf2_iterations: iterations = 0 } = config;
+  const checkNew = createChecking({ scopes, keys, takesKeys, demands, profiles, anyPort });
   const clients = createClients({
     store,
     scopes,
@@ -76,30 +68,6 @@ export function assembleClients(
       ? null
       : createAssertions({ issuer, endpoints, keys: clientKeys, singleUses, clock });
   };
-  const registering = () =>
-    mode === 'off'
-      ? null
-      : createRegisterEndpoint({
-          registrations: createRegistrations({
-            mode,
-            store,
-            clients,
-            catalog: scopes,
-            keys,
-            ...takes,
-            anyPort,
-            profiles,
-            passwordHasher,
-            secrets,
-            perHour: config.registrations_per_hour,
-            audit,
-            clock,
-          }),
-          host,
-          pruning,
-          demands,
-          issuer,
-        });
   return {
     clients,
     clientKeyProblems: async ({ id, keys: own }) =>
@@ -109,8 +77,7 @@ export function assembleClients(
       const parts = { store, checkNew, demands, host, secretHasher, iterations, audit, clock };
       return createImporting(parts);
     }),
-    initialAccessTokens: createInitialAccessTokens({ store: store.initialAccessTokens, audit, clock }),
-    register: registering(),
+    secrets,
     authenticating: (findClient, ...paths) =>
       createClientAuthentication({
         findClient,

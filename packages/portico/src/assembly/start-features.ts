@@ -4,6 +4,7 @@ import type { FeatureMembers } from '../authorization-server.ts';
 import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
 import type { ClientSource } from '../clients/client-source.ts';
 import type { ClientDemand } from '../clients/demands.ts';
+import { NO_INITIAL_ACCESS_TOKENS } from '../clients/initial-access-tokens.ts';
 import type { ClientLogos } from '../clients/logos.ts';
 import { mayRedirectWith, type MayRedirect } from '../clients/redirect-uris.ts';
 import type { OAuthServerConfig } from '../config.ts';
@@ -87,7 +88,10 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     examinations: all(started, 'examination'),
     plainEndpoints: started.flatMap(({ plainEndpoints = [] }) => plainEndpoints),
     members: (parts) =>
-      Object.assign({}, ...started.map(({ members }) => members?.(parts))) as FeatureMembers,
+      Object.assign(
+        { initialAccessTokens: NO_INITIAL_ACCESS_TOKENS },
+        ...started.map(({ members }) => members?.(parts)),
+      ) as FeatureMembers,
     endpoints: (parts) => started.flatMap((each) => endpointsOf(each, parts)),
   };
 }

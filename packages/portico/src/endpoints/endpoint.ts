@@ -46,8 +46,7 @@ export interface OwnEndpoint {
 }
 
 export interface EndpointsOptions {
-  /** Null for an endpoint that is not offered. */
-  readonly handlers: Readonly<Record<EndpointName, Handler | null>>;
+  readonly handlers: Readonly<Record<EndpointName, Handler>>;
   /** The endpoints of features. */
   readonly own: readonly OwnEndpoint[];
   readonly mounting: Mounting;
@@ -72,7 +71,6 @@ export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] 
   const { handlers, own, mounting, resourceMetadata, ...parts } = options;
   const endpoints = ENDPOINT_TABLE.flatMap((each) => {
     const handler = handlers[each.name];
-    if (handler === null) return [];
     return mountedAt(each, mounting).map((description) => createEndpoint({ ...parts, description, handler }));
   });
   for (const { description: each, handler } of own) {

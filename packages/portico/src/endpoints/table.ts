@@ -1,4 +1,4 @@
-import { AUTHORIZE_PATH, REGISTER_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
+import { AUTHORIZE_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
 /** The fixed facts about an endpoint. */
 export interface EndpointDescription {
@@ -50,12 +50,6 @@ export const ENDPOINT_TABLE = [
     describesIssuer: true,
   },
   { name: 'oauth_server_jwks', path: '/.well-known/jwks.json', methods: ['GET'], anyOrigin: true },
-  {
-    name: 'oauth_server_register',
-    path: REGISTER_PATH,
-    methods: ['POST', 'GET', 'PUT', 'DELETE'],
-    anyOrigin: true,
-  },
 ] as const satisfies readonly EndpointDescription[];
 
 /**

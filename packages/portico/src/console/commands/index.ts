@@ -10,11 +10,6 @@ import { addClientUpdate } from './client-update.ts';
 import { addClientRevoke } from './client-revoke.ts';
 import { addClientUnblock } from './client-unblock.ts';
 import { addClientRotateSecret } from './client-rotate-secret.ts';
-import {
-  addInitialAccessTokenCreate,
-  addInitialAccessTokenList,
-  addInitialAccessTokenRevoke,
-} from './initial-access-tokens.ts';
 import { addKeysGenerate } from './keys-generate.ts';
 import { addKeysList } from './keys-list.ts';
 import { addKeysPrune } from './keys-prune.ts';
@@ -44,9 +39,6 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
   addPersonErase,
   addRestored,
   addSubjectImport,
-  addInitialAccessTokenCreate,
-  addInitialAccessTokenList,
-  addInitialAccessTokenRevoke,
   addKeysGenerate(choices),
   addKeysList,
   addKeysRotate(choices),

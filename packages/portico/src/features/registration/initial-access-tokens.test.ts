@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { tokenHash } from '../crypto.ts';
-import type { InitialAccessToken } from '../store/client.ts';
-import { createInitialAccessTokens, type NewInitialAccessToken } from './initial-access-tokens.ts';
-import type { InitialAccessTokenRecords } from '../store/sql/initial-access-tokens.ts';
+import { tokenHash } from '../../crypto.ts';
+import type { InitialAccessToken } from '../../store/client.ts';
+import type { Server } from '../../server.ts';
+import type { NewInitialAccessToken } from '../../clients/initial-access-tokens.ts';
+import { StoredInitialAccessTokens } from './initial-access-tokens.ts';
+import type { InitialAccessTokenRecords } from '../../store/sql/initial-access-tokens.ts';
 
 const NOW = 1_800_000_000_000;
 const BY = { provider: 'accounts', id: 'ada' };
@@ -10,15 +12,17 @@ const BY = { provider: 'accounts', id: 'ada' };
 function server() {
   const kept = new Map<string, readonly [InitialAccessToken, string]>();
   const events: object[] = [];
-  const tokens = createInitialAccessTokens({
-    store: {
-      insertInitialAccessToken: async (token, hash) => void kept.set(token.id, [token, hash]),
-      listInitialAccessTokens: async () => [...kept.values()].map(([token]) => token),
-      deleteInitialAccessToken: async (id) => kept.delete(id),
-    } satisfies Partial<InitialAccessTokenRecords> as unknown as InitialAccessTokenRecords,
-    audit: async (event) => void events.push(event),
+  const store = {
+    insertInitialAccessToken: async (token, hash) => void kept.set(token.id, [token, hash]),
+    listInitialAccessTokens: async () => [...kept.values()].map(([token]) => token),
+    deleteInitialAccessToken: async (id) => kept.delete(id),
+  } satisfies Partial<InitialAccessTokenRecords>;
+  const parts = {
+    store: { initialAccessTokens: store },
+    audit: async (event: object) => void events.push(event),
     clock: () => NOW,
-  });
+  };
+  const tokens = new StoredInitialAccessTokens(parts as unknown as Server);
   return { tokens, kept, events };
 }
 

@@ -1,23 +1,26 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { demands } from '../clients/demands.fixture.ts';
-import { tokenHash } from '../crypto.ts';
-import { BearerError, OAuthError, TooManyRegistrationsError } from '../errors.ts';
-import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
-import { profilesWith } from '../../../../test/support/profiles.ts';
+import { demands } from '../../clients/demands.fixture.ts';
+import { tokenHash } from '../../crypto.ts';
+import { BearerError, OAuthError, TooManyRegistrationsError } from '../../errors.ts';
+import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
+import { profilesWith } from '../../../../../test/support/profiles.ts';
 import type {
   Client,
   InitialAccessToken,
   NewRegistration,
   RegistrationLimits,
   RegistrationRefusal,
-} from '../store/client.ts';
-import { createScopeCatalog } from '../tokens/scopes.ts';
-import { createRegistrations, type Registered, type RegistrationsOptions } from './registrations.ts';
-import type { ClientRecords } from '../store/sql/clients.ts';
-import type { InitialAccessTokenRecords } from '../store/sql/initial-access-tokens.ts';
-import type { RegistrationRecords } from '../store/sql/registrations.ts';
-import type { Store } from '../store/store.ts';
+} from '../../store/client.ts';
+import type { OAuthServerConfig } from '../../config.ts';
+import type { KeyRing } from '../../keys/key-ring.ts';
+import type { Server } from '../../server.ts';
+import { createScopeCatalog } from '../../tokens/scopes.ts';
+import { Registrations, type Registered } from './registrations.ts';
+import type { ClientRecords } from '../../store/sql/clients.ts';
+import type { InitialAccessTokenRecords } from '../../store/sql/initial-access-tokens.ts';
+import type { RegistrationRecords } from '../../store/sql/registrations.ts';
+import type { Store } from '../../store/store.ts';
 
 const NOW = 1_800_000_000_000;
 const SITE = 'https://client.example/callback';
@@ -33,7 +36,7 @@ interface Row {
 }
 
 /** A server with a table of clients, of which some have registered themselves. */
-function server(options: Partial<RegistrationsOptions> = {}) {
+function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> = {}) {
   const rows = new Map<string, Row>();
   const initial = new Map<string, InitialAccessToken>();
   const registered: (readonly [NewRegistration, RegistrationLimits, number])[] = [];
@@ -44,8 +47,8 @@ function server(options: Partial<RegistrationsOptions> = {}) {
     const row = rows.get(id);
     if (row !== undefined) rows.set(id, { ...row, client: { ...row.client, ...changes } });
   };
-  const registrations = createRegistrations({
-    mode: 'open',
+  const server = {
+    config: { registration: 'open', private_key_jwt: true, ...config },
     store: {
       registrations: {
         async registerClient(registration, limits, now) {
@@ -79,19 +82,21 @@ function server(options: Partial<RegistrationsOptions> = {}) {
         },
       } satisfies Partial<ClientRecords>,
     } as unknown as Store,
-    clients: { find: async (id) => rows.get(id)?.client ?? null },
-    catalog: createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' }),
+    scopes: createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' }),
     keys: { algorithms: ALGORITHMS, all: async () => [] },
-    takesKeys: true,
+    fetching: { anyPort: false },
     demands: demands(),
     profiles: profilesWith({ private_key_jwt: true }),
-    passwordHasher: { hash: async (secret: string) => `hash of ${secret}` } as never,
+    host: { passwordHasher: { hash: async (secret: string) => `hash of ${secret}` } },
+    audit: async (event: object) => void events.push(event),
+    clock: () => state.now,
+    ...parts,
+  } as unknown as Server;
+  const registrations = new Registrations(server, {
+    clients: { find: async (id) => rows.get(id)?.client ?? null },
     secrets: {
       verify: async (client, secret) => client?.secretHash === `hash of ${Buffer.from(secret).toString()}`,
     },
-    audit: async (event) => void events.push(event),
-    clock: () => state.now,
-    ...options,
   });
   /** With an initial access token, if one is asked for. */
   const register = (sent: object = {}, token: string | null = null, address: string | null = ADDRESS) =>
@@ -132,7 +137,7 @@ const unusable = (detail: string) => ['invalid_token', detail];
 
 describe('A client that registers itself', () => {
   test('is public, gets a token that is stored as a hash, and makes one event', async () => {
-    const { register, registered, events } = server();
+    const { register, registered, events } = start();
     const { client, secret, registrationAccessToken } = await register({ client_name: 'A client' });
     expect(client).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{32}$/),
@@ -169,13 +174,13 @@ describe('A client that registers itself', () => {
   });
 
   test('may have an unknown address', async () => {
-    const { register, registered } = server();
+    const { register, registered } = start();
     await register({}, null, null);
     expect(registered[0]?.[0].network).toBe('');
   });
 
   test('gets a secret only with an initial access token, and only its hash is stored', async () => {
-    const { register, letIn, registered } = server();
+    const { register, letIn, registered } = start();
     const { client, secret } = await register({}, letIn('let me in'));
     expect(secret).toMatch(/^[\w-]{43}$/);
     expect(client).toMatchObject({ public: false, secretHash: `hash of ${secret}` });
@@ -185,9 +190,9 @@ describe('A client that registers itself', () => {
   });
 
   test('needs an initial access token if that is configured, and a valid one if it sends one', async () => {
-    const closed = server({ mode: 'initial_access_token' });
+    const closed = start({ registration: 'initial_access_token' });
     expect(await errorOf(closed.register())).toEqual(['missing_token', 'no initial access token was sent']);
-    for (const made of [closed, server()]) {
+    for (const made of [closed, start()]) {
       expect(await errorOf(made.register({}, 'x'))).toEqual(
         unusable('no initial access token is as the one that was sent'),
       );
@@ -203,7 +208,7 @@ describe('A client that registers itself', () => {
   });
 
   test('is refused by the store above the limit, and nothing happens', async () => {
-    const { register, state, events, letIn } = server();
+    const { register, state, events, letIn } = start();
     state.refuses = { reason: 'network', until: NOW + 1500 };
     expect(await errorOf(register())).toEqual(['network', 2]);
     state.refuses = { reason: 'all', until: NOW + 5000 };
@@ -216,7 +221,7 @@ describe('A client that registers itself', () => {
   });
 
   test('is told what is wrong without quoting input; the log has everything', async () => {
-    const { register } = server();
+    const { register } = start();
     const long = 'The name is longer than 100 characters';
     expect(await errorOf(register({ client_name: 'a'.repeat(101) }))).toEqual([
       'invalid_client_metadata',
@@ -233,17 +238,19 @@ describe('A client that registers itself', () => {
   test('is not told an error of ours as its own', async () => {
     const fault = new TypeError('a fault');
     const all = () => Promise.reject(fault);
-    const { register } = server({ keys: { algorithms: ALGORITHMS, all } });
+    const { register } = start({}, { keys: { algorithms: ALGORITHMS, all } as unknown as KeyRing });
     await expect(register({ id_token_signed_response_alg: 'ES256' })).rejects.toBe(fault);
   });
 
   test('may require features that are on', async () => {
     const demanding = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
-    const on = await server().register(demanding);
+    const on = await start().register(demanding);
     expect(on.client).toMatchObject({ pushesRequests: true, dpopBoundAccessTokens: true });
-    const off = await server({ demands: demands({ pushed: false, bound: false }) }).register(demanding);
+    const off = await start({}, { demands: demands({ pushed: false, bound: false }) }).register(demanding);
     expect(off.client).toMatchObject({ pushesRequests: false, dpopBoundAccessTokens: false });
-    expect((await errorOf(server({ takesKeys: false }).register(KEYED)))[0]).toBe('invalid_client_metadata');
+    expect((await errorOf(start({ private_key_jwt: false }).register(KEYED)))[0]).toBe(
+      'invalid_client_metadata',
+    );
   });
 });
 
@@ -251,13 +258,13 @@ describe('A registration', () => {
   const NOBODY = unusable('no living client that registered itself has the client_id of the registration');
 
   test('is found by its own token', async () => {
-    const { register, find } = server();
+    const { register, find } = start();
     const { client, registrationAccessToken } = await register();
     expect(await find(client.id, registrationAccessToken)).toEqual(client);
   });
 
   test('is not found by any other token', async () => {
-    const { register, find } = server();
+    const { register, find } = start();
     const [one, other] = [await register(), await register()];
     for (const token of ['', 'x', other.registrationAccessToken, tokenHash(one.registrationAccessToken)]) {
       expect(await errorOf(find(one.client.id, token))).toEqual(
@@ -267,7 +274,7 @@ describe('A registration', () => {
   });
 
   test('is not found without an active client that registered itself, with the same reads', async () => {
-    const { register, find, rows, change, hashesAsked } = server();
+    const { register, find, rows, change, hashesAsked } = start();
     expect(await errorOf(find('unknown', 'x'))).toEqual(NOBODY);
     expect(hashesAsked).toEqual(['0'.repeat(32)]);
     const one = await register();
@@ -281,7 +288,7 @@ describe('A registration', () => {
 
 describe('A registration update', () => {
   test('replaces what the client says, with one event; its kind stays', async () => {
-    const { register, replace, rows, events, state } = server();
+    const { register, replace, rows, events, state } = start();
     const made = await register({ client_name: 'Before' });
     state.now += 1000;
     const replaced = await replace(made, { client_name: 'After', redirect_uris: [`${SITE}/2`] });
@@ -298,7 +305,7 @@ describe('A registration update', () => {
     'client_secret_expires_at',
     'client_id_issued_at',
   ])('is refused with %s', async (name) => {
-    const { register, replace } = server();
+    const { register, replace } = start();
     expect(await errorOf(replace(await register(), { [name]: null }))).toEqual([
       'invalid_request',
       `The field ${name} is not for the client to say.`,
@@ -307,7 +314,7 @@ describe('A registration update', () => {
   });
 
   test('needs its own id, and its own secret if one is sent', async () => {
-    const { register, replace, letIn } = server();
+    const { register, replace, letIn } = start();
     const made = await register({}, letIn('a'));
     for (const client_id of [undefined, 'another', [made.client.id]]) {
       expect(await errorOf(replace(made, { client_id }))).toEqual([
@@ -327,7 +334,7 @@ describe('A registration update', () => {
   });
 
   test('keeps the authentication method', async () => {
-    const { register, replace, letIn } = server();
+    const { register, replace, letIn } = start();
     const says = 'The token_endpoint_auth_method cannot become another';
     const confidential = await register({}, letIn('a'));
     for (const sent of [{ token_endpoint_auth_method: 'none' }, KEYED]) {
@@ -341,7 +348,7 @@ describe('A registration update', () => {
   });
 
   test('allows as much as at first: what came with a token stays allowed', async () => {
-    const { register, replace, letIn, change } = server();
+    const { register, replace, letIn, change } = start();
     const acts = { grant_types: [...CODE, 'client_credentials'], scope: 'notes:read' };
     expect((await replace(await register({}, letIn('a')), acts)).scopes).toEqual(['notes:read']);
     const published = { ...KEYED, jwks: undefined, jwks_uri: 'https://client.example/keys' };
@@ -363,7 +370,7 @@ describe('A registration update', () => {
   });
 
   test('for a client with keys keeps the scopes that it had or asks for', async () => {
-    const { register, replace, letIn, change } = server();
+    const { register, replace, letIn, change } = start();
     const made = await register({ ...KEYED, scope: 'notes:read' }, letIn('a'));
     expect(made.client.scopes).toEqual(['notes:read']);
     expect((await replace(made, KEYED)).scopes).toEqual(['notes:read']);
@@ -382,10 +389,10 @@ describe('A registration update', () => {
 
   test('keeps what it required, while that feature is off', async () => {
     const demanding = { require_pushed_authorization_requests: true, dpop_bound_access_tokens: true };
-    const on = server();
+    const on = start();
     const made = await on.register(demanding);
     expect(await on.replace(made)).toMatchObject({ pushesRequests: false, dpopBoundAccessTokens: false });
-    const off = server({ demands: demands({ pushed: false, bound: false }) });
+    const off = start({}, { demands: demands({ pushed: false, bound: false }) });
     const there = await off.register();
     off.change(there.client.id, { pushesRequests: true, dpopBoundAccessTokens: true });
     expect(await off.replace(there)).toMatchObject({ pushesRequests: true, dpopBoundAccessTokens: true });
@@ -398,7 +405,7 @@ describe('A registration update', () => {
   ];
 
   test('cannot change the redirect URIs once a person has allowed the client, even at that very moment', async () => {
-    const { register, replace, change, state } = server();
+    const { register, replace, change, state } = start();
     const made = await register();
     change(made.client.id, { usedAt: NOW });
     expect((await replace(made, { client_name: 'B' })).name).toBe('B');
@@ -409,7 +416,7 @@ describe('A registration update', () => {
   });
 
   test('is refused if the client ended at the same moment', async () => {
-    const { register, replace, change, rows, state, events } = server();
+    const { register, replace, change, rows, state, events } = start();
     const made = await register();
     state.meanwhile = () => change(made.client.id, { revokedAt: NOW });
     expect((await errorOf(replace(made)))[1]).toMatch(/^no living client/);
@@ -425,7 +432,7 @@ describe('A registration update', () => {
   });
 
   test('is allowed sixty times an hour per network, whatever the result', async () => {
-    const { register, replace, state } = server();
+    const { register, replace, state } = start();
     const made = await register();
     for (let times = 0; times < 60; times += 1) {
       await errorOf(replace(made, { client_id: 'another' }, times < 59 ? ADDRESS : '192.0.2.8'));
@@ -440,7 +447,7 @@ describe('A registration update', () => {
 });
 
 test('A registration ends once, with one event', async () => {
-  const { register, end, rows, events } = server();
+  const { register, end, rows, events } = start();
   const { client } = await register();
   await end(client);
   await end(client);

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { demands } from '../clients/demands.fixture.ts';
-import { BearerError, BodyTooLargeError, OAuthError } from '../errors.ts';
-import { notedClient } from '../refusals.ts';
-import type { Registrations } from '../registering/registrations.ts';
-import type { Client } from '../store/client.ts';
-import { createRegisterEndpoint } from './register.ts';
+import { demands } from '../../clients/demands.fixture.ts';
+import { BearerError, BodyTooLargeError, OAuthError } from '../../errors.ts';
+import { notedClient } from '../../refusals.ts';
+import type { Registrations } from './registrations.ts';
+import type { Server } from '../../server.ts';
+import type { Client } from '../../store/client.ts';
+import { RegisterEndpoint } from './endpoint.ts';
 
 const ISSUER = 'https://portal.example/below';
 const AT = `${ISSUER}/oauth/register`;
@@ -44,7 +45,7 @@ const TOLD = {
 /** The endpoint, and its calls. */
 function start({ client = CLIENT, secret = null as string | null } = {}) {
   const asked: unknown[] = [];
-  const registrations: Registrations = {
+  const registrations = {
     async register(sent, initialAccessToken, address) {
       asked.push(['register', sent, initialAccessToken, address]);
       return { client, secret, registrationAccessToken: 'the-token' };
@@ -58,17 +59,17 @@ function start({ client = CLIENT, secret = null as string | null } = {}) {
       return { ...client, name: 'Renamed' };
     },
     end: async ({ id }) => void asked.push(['end', id]),
-  };
-  const endpoint = createRegisterEndpoint({
-    registrations,
+  } satisfies Partial<Registrations>;
+  const server = {
     host: { clientAddress: () => '192.0.2.1' },
     pruning: { tick: async () => void asked.push('pruned') },
     demands: demands(),
     issuer: ISSUER,
-  });
+  } as unknown as Server;
+  const endpoint = new RegisterEndpoint(registrations as unknown as Registrations, server);
   const ask = async (method: string, query = '', init: RequestInit = {}) => {
     const request = new Request(`${AT}${query}`, { method, ...init });
-    const { status, headers, body } = await endpoint(request);
+    const { status, headers, body } = await endpoint.answer(request);
     return { status, headers, told: body === null ? null : (JSON.parse(String(body)) as unknown), request };
   };
   return { asked, ask };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { demands } from '../clients/demands.fixture.ts';
-import { OAuthError } from '../errors.ts';
-import { createScopeCatalog } from '../tokens/scopes.ts';
+import { demands } from '../../clients/demands.fixture.ts';
+import { OAuthError } from '../../errors.ts';
+import { createScopeCatalog } from '../../tokens/scopes.ts';
 import { registrationOf, type MetadataRules, type SentMetadata } from './asked-metadata.ts';
-import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
+import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
 
 const LOOPBACK = 'http://127.0.0.1/callback';
 const SITE = 'https://client.example/callback';

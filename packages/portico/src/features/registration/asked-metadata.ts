@@ -1,19 +1,19 @@
-import type { ClientRegistration } from '../clients/registration.ts';
-import { demandsSet, registrationOfDemands, type ClientDemand } from '../clients/demands.ts';
-import { PRIVATE_KEY_JWT } from '../clients/credentials.ts';
+import type { ClientRegistration } from '../../clients/registration.ts';
+import { demandsSet, registrationOfDemands, type ClientDemand } from '../../clients/demands.ts';
+import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import {
   applicationTypeFor,
   CODE_GRANTS,
   grantsNamed,
   saysNothing,
   scopesNamed,
-} from '../clients/metadata.ts';
-import { redirectUriProblem } from '../clients/redirect-uris.ts';
-import { OAuthError } from '../errors.ts';
-import type { SigningAlgorithms } from '../keys/algorithms.ts';
-import { quoted, quotedUri } from '../quoting.ts';
-import type { ApplicationType, Grant } from '../store/client.ts';
-import { SERVICE_SCOPES, type ScopeCatalog } from '../tokens/scopes.ts';
+} from '../../clients/metadata.ts';
+import { redirectUriProblem } from '../../clients/redirect-uris.ts';
+import { OAuthError } from '../../errors.ts';
+import type { SigningAlgorithms } from '../../keys/algorithms.ts';
+import { quoted, quotedUri } from '../../quoting.ts';
+import type { ApplicationType, Grant } from '../../store/client.ts';
+import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
 /** What a client says about itself (RFC 7591 section 2), and how much of it this server registers. */
 

@@ -1,8 +1,8 @@
 import { spanOf } from '../../contracts/spans.ts';
 import type { AddCommands } from '../../application/contracts.ts';
 import type { InitialAccessToken } from '../../store/client.ts';
-import { openServer } from '../open-server.ts';
-import { orFail } from './or-fail.ts';
+import { openServer } from '../../console/open-server.ts';
+import { orFail } from '../../console/commands/or-fail.ts';
 
 interface Options {
   readonly uses?: string;
@@ -11,7 +11,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export const addInitialAccessTokenCreate: AddCommands = (program, context) => {
+const addInitialAccessTokenCreate: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:create')
     .description('make a token with which clients register themselves; prints it once')
@@ -45,7 +45,7 @@ export const addInitialAccessTokenCreate: AddCommands = (program, context) => {
     });
 };
 
-export const addInitialAccessTokenList: AddCommands = (program, context) => {
+const addInitialAccessTokenList: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:list')
     .description('list the tokens with which clients register themselves')
@@ -62,7 +62,7 @@ export const addInitialAccessTokenList: AddCommands = (program, context) => {
     });
 };
 
-export const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
+const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:revoke')
     .description('end a token with which clients register themselves; those that it has registered stay')
@@ -71,6 +71,13 @@ export const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
       await orFail(context, (await openServer(context)).initialAccessTokens.revoke(id, { by: 'console' }));
       context.print(`No client can register with the initial access token ${id} any more.`);
     });
+};
+
+/** All of them. */
+export const addInitialAccessTokenCommands: AddCommands = (program, context) => {
+  addInitialAccessTokenCreate(program, context);
+  addInitialAccessTokenList(program, context);
+  addInitialAccessTokenRevoke(program, context);
 };
 
 function describe({ id, note, uses, usesLeft, expiresAt }: InitialAccessToken): string {

@@ -1,29 +1,21 @@
-import { parseBearer } from '../http/bearer.ts';
-import { readText, type BodyFailure } from '../http/body.ts';
-import { mediaTypeOf } from '../http/media-types.ts';
-import { authenticationMetadata } from '../clients/client-metadata.ts';
-import type { ClientDemand } from '../clients/demands.ts';
-import { BearerError, BodyTooLargeError, OAuthError } from '../errors.ts';
-import { callerAddress, type CompleteHost } from '../host.ts';
-import { queryParameters } from '../parameters.ts';
-import { quoted } from '../quoting.ts';
-import { noteClient } from '../refusals.ts';
-import type { SentMetadata } from '../registering/asked-metadata.ts';
-import type { Registrations } from '../registering/registrations.ts';
-import { jsonReply, type Reply } from '../replies/responses.ts';
-import type { Client } from '../store/client.ts';
-import type { Pruning } from '../store/pruning.ts';
-import type { Handler } from './endpoint.ts';
-import { REGISTER_PATH } from '../paths.ts';
+import { parseBearer } from '../../http/bearer.ts';
+import { readText, type BodyFailure } from '../../http/body.ts';
+import { mediaTypeOf } from '../../http/media-types.ts';
+import { authenticationMetadata } from '../../clients/client-metadata.ts';
+import { BearerError, BodyTooLargeError, OAuthError } from '../../errors.ts';
+import { callerAddress } from '../../host.ts';
+import { queryParameters } from '../../parameters.ts';
+import { quoted } from '../../quoting.ts';
+import { noteClient } from '../../refusals.ts';
+import type { SentMetadata } from './asked-metadata.ts';
+import type { Registrations } from './registrations.ts';
+import { jsonReply, type Reply } from '../../replies/responses.ts';
+import type { Server } from '../../server.ts';
+import type { Client } from '../../store/client.ts';
+import type { Handler } from '../../endpoints/endpoint.ts';
 
-export interface RegisterEndpointOptions {
-  readonly registrations: Registrations;
-  readonly host: Pick<CompleteHost, 'clientAddress'>;
-  readonly pruning: Pick<Pruning, 'tick'>;
-  /** What clients may require. */
-  readonly demands: readonly ClientDemand[];
-  readonly issuer: string;
-}
+/** The registration endpoint, below `base_path`. */
+export const REGISTER_PATH = '/oauth/register';
 
 /** The largest body that is read, in bytes. */
 const BODY_LIMIT = 64 * 1024;
@@ -32,50 +24,59 @@ const BODY_LIMIT = 64 * 1024;
  * POST /oauth/register (RFC 7591), and GET, PUT and DELETE of the registration with its access
  * token (RFC 7592): its URI is the same with the client id in the query.
  */
-export function createRegisterEndpoint(options: RegisterEndpointOptions): Handler {
-  const { registrations, host, pruning, demands, issuer } = options;
+export class RegisterEndpoint {
+  readonly #registrations: Registrations;
+  readonly #server: Server;
 
-  async function register(request: Request): Promise<Reply> {
+  constructor(registrations: Registrations, server: Server) {
+    this.#registrations = registrations;
+    this.#server = server;
+  }
+
+  readonly answer: Handler = (request) =>
+    request.method === 'POST' ? this.#register(request) : this.#manage(request);
+
+  async #register(request: Request): Promise<Reply> {
     const token = bearerToken(request);
     const sent = await readMetadata(request);
-    const { client, secret, registrationAccessToken } = await registrations.register(
+    const { host, pruning } = this.#server;
+    const { client, secret, registrationAccessToken } = await this.#registrations.register(
       sent,
       token,
       callerAddress(host, request),
     );
     await pruning.tick();
     const credentials = secret === null ? {} : { client_secret: secret, client_secret_expires_at: 0 };
-    return jsonReply({ ...information(client, registrationAccessToken), ...credentials }, 201, NEVER_STORED);
+    const information = this.#information(client, registrationAccessToken);
+    return jsonReply({ ...information, ...credentials }, 201, NEVER_STORED);
   }
 
-  async function manage(request: Request): Promise<Reply> {
+  async #manage(request: Request): Promise<Reply> {
     const token = bearerToken(request);
     if (token === null) {
       throw new BearerError('missing_token', null, { detail: 'no registration access token was sent' });
     }
-    const client = await registrations.find(queryParameters(request).get('client_id') ?? '', token);
+    const client = await this.#registrations.find(queryParameters(request).get('client_id') ?? '', token);
     noteClient(request, client.id);
     if (request.method === 'DELETE') {
-      await registrations.end(client);
+      await this.#registrations.end(client);
       return { status: 204, headers: NEVER_STORED, body: null };
     }
-    const current =
-      request.method === 'PUT'
-        ? await registrations.replace(
-            client,
-            token,
-            await readMetadata(request),
-            callerAddress(host, request),
-          )
-        : client;
-    return jsonReply(information(current, token), 200, NEVER_STORED);
+    const current = request.method === 'PUT' ? await this.#replace(request, client, token) : client;
+    return jsonReply(this.#information(current, token), 200, NEVER_STORED);
+  }
+
+  async #replace(request: Request, client: Client, token: string): Promise<Client> {
+    const sent = await readMetadata(request);
+    return this.#registrations.replace(client, token, sent, callerAddress(this.#server.host, request));
   }
 
   /**
    * RFC 7591 section 3.2.1, RFC 7592 section 3: everything that is registered, even if it was
    * requested differently.
    */
-  function information(client: Client, token: string): Readonly<Record<string, unknown>> {
+  #information(client: Client, token: string): Readonly<Record<string, unknown>> {
+    const { issuer, demands } = this.#server;
     return {
       client_id: client.id,
       client_id_issued_at: Math.floor(client.createdAt / 1000),
@@ -91,8 +92,6 @@ export function createRegisterEndpoint(options: RegisterEndpointOptions): Handle
       id_token_signed_response_alg: client.idTokenSignedResponseAlg,
     };
   }
-
-  return (request) => (request.method === 'POST' ? register(request) : manage(request));
 }
 
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;

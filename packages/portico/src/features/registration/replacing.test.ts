@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { TooManyRegistrationsError } from '../errors.ts';
-import { createReplacing } from './replacing.ts';
+import { TooManyRegistrationsError } from '../../errors.ts';
+import { Replacing } from './replacing.ts';
 
 const START = 1_800_000_000_000;
 const LIMITS = { ofOneNetwork: 2, unused: 0, period: 10_000 };
@@ -8,11 +8,11 @@ const LIMITS = { ofOneNetwork: 2, unused: 0, period: 10_000 };
 /** Counts, at a time after the start; says in how many seconds the next one is counted, or null. */
 function counting() {
   let now = START;
-  const count = createReplacing(LIMITS, () => now);
+  const replacing = new Replacing(LIMITS, () => now);
   return (network: string, milliseconds = 0): number | null => {
     now = START + milliseconds;
     try {
-      count(network);
+      replacing.count(network);
       return null;
     } catch (error) {
       if (!(error instanceof TooManyRegistrationsError) || error.of !== 'network') throw error;

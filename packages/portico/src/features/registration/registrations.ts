@@ -1,0 +1,291 @@
+import { networkOf } from '../../http/addresses.ts';
+import { equalInConstantTime } from '../../http/constant-time.ts';
+import { NO_DEMANDS, type ClientDemands, type DemandField } from '../../clients/demands.ts';
+import {
+  checkRegistration,
+  hasSecret,
+  newClient,
+  type CheckedRegistration,
+  type ClientRegistration,
+} from '../../clients/registration.ts';
+import { randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
+import { BearerError, OAuthError, RegistrationError, TooManyRegistrationsError } from '../../errors.ts';
+import type { Parts } from '../../feature.ts';
+import type { KeyRing } from '../../keys/key-ring.ts';
+import type { Server } from '../../server.ts';
+import { COUNTED } from '../../store/client-expiry.ts';
+import type { Client, RegistrationLimits, RegistrationRefusal } from '../../store/client.ts';
+import { invalidMetadata, registrationOf, type SentMetadata } from './asked-metadata.ts';
+import { Replacing } from './replacing.ts';
+
+/** A new client, with what is shown once. */
+export interface Registered {
+  readonly client: Client;
+  /** Null for a public client. */
+  readonly secret: string | null;
+  /** 256 random bits, base64url. */
+  readonly registrationAccessToken: string;
+}
+
+/** How many clients may register within an hour from one network, and how many unused ones are kept (decision 36). */
+export const REGISTRATION_LIMITS: RegistrationLimits = {
+  ofOneNetwork: 60,
+  unused: 10_000,
+  period: COUNTED,
+};
+
+/**
+ * Members of the response that a request must not contain: only the server knows them (RFC 7592
+ * section 2.2).
+ */
+const NOT_TO_BE_SENT = [
+  'registration_access_token',
+  'registration_client_uri',
+  'client_secret_expires_at',
+  'client_id_issued_at',
+] as const;
+
+/** No client has this id, and no token this hash. */
+const [NO_CLIENT, NO_HASH] = ['0'.repeat(32), '-'.repeat(43)] as const;
+
+/**
+ * Clients that register themselves (RFC 7591), and manage their registration (RFC 7592). No one has
+ * verified who they are.
+ */
+export class Registrations {
+  readonly #server: Server;
+  readonly #parts: Pick<Parts, 'clients' | 'secrets'>;
+  readonly #limits: RegistrationLimits;
+  readonly #replacing: Replacing;
+
+  constructor(server: Server, parts: Pick<Parts, 'clients' | 'secrets'>) {
+    const { registrations_per_hour: ofOneNetwork = REGISTRATION_LIMITS.ofOneNetwork } = server.config;
+    this.#server = server;
+    this.#parts = parts;
+    this.#limits = { ...REGISTRATION_LIMITS, ofOneNetwork };
+    this.#replacing = new Replacing(this.#limits, server.clock);
+  }
+
+  /**
+   * Registers a client. `initialAccessToken` is what came as a bearer token; null for none. Throws
+   * an OAuthError for metadata that cannot be registered, a BearerError for the token, and a
+   * TooManyRegistrationsError.
+   */
+  async register(
+    sent: SentMetadata,
+    initialAccessToken: string | null,
+    address: string | null,
+  ): Promise<Registered> {
+    const { store, host, audit, clock } = this.#server;
+    const initialTokenHash = await this.#requireInitialToken(initialAccessToken);
+    const checked = await this.#check(sent, initialTokenHash !== null);
+    const secret = hasSecret(checked) ? randomToken() : null;
+    const registrationAccessToken = randomToken();
+    const now = clock();
+    const client = newClient(checked, {
+      id: randomIdentifier(),
+      registeredBy: 'registration',
+      secretHash: secret === null ? null : await host.passwordHasher.hash(secret),
+      createdAt: now,
+    });
+    const refusal = await store.registrations.registerClient(
+      {
+        client,
+        tokenHash: tokenHash(registrationAccessToken),
+        network: networkOf(address) ?? '',
+        initialTokenHash,
+      },
+      this.#limits,
+      now,
+    );
+    if (refusal !== null) throw refused(refusal, now);
+    await audit({ type: 'client_registered', clientId: client.id, registeredBy: client.registeredBy });
+    return { client, secret, registrationAccessToken };
+  }
+
+  /**
+   * The client whose registration access token this is. Throws a BearerError for any other, whether
+   * or not there is the client.
+   */
+  async find(clientId: string, token: string): Promise<Client> {
+    const client = await this.#parts.clients.find(clientId);
+    // The same work is done without a client, so that the response time does not show whether one
+    // exists.
+    const hash = await this.#server.store.registrations.findRegistrationHash(client?.id ?? NO_CLIENT);
+    const isRight = equalInConstantTime(hash ?? NO_HASH, tokenHash(token));
+    if (client === null || client.revokedAt !== null || hash === null) {
+      throw unusable('no living client that registered itself has the client_id of the registration');
+    }
+    if (!isRight) {
+      throw unusable(`the registration access token is not the one of the client ${client.id}`);
+    }
+    return client;
+  }
+
+  /**
+   * Replaces what the client says about itself; its id, its secret and what people have allowed it
+   * stay.
+   */
+  async replace(client: Client, token: string, sent: SentMetadata, address: string | null): Promise<Client> {
+    this.#replacing.count(networkOf(address) ?? '');
+    await this.#requireOwn(client, sent);
+    const checked = await this.#check(sent, cameWithToken(client));
+    if (checked.public !== client.public || hasSecret(checked) !== hasSecret(client)) {
+      throw invalidMetadata(
+        hasSecret(client)
+          ? 'The token_endpoint_auth_method cannot become another: the client has a secret.'
+          : 'The token_endpoint_auth_method cannot become another.',
+      );
+    }
+    const scopes = scopesReplaced(client, sent, checked);
+    const replaced = { ...client, ...checked, scopes, ...this.#demandsUnread(client) };
+    requireSamePlaces(client, replaced);
+    const { store, audit } = this.#server;
+    if (!(await store.registrations.updateRegistration(replaced, tokenHash(token)))) {
+      requireSamePlaces(await this.find(client.id, token), replaced);
+      throw unusable('the client ended at the same moment');
+    }
+    await audit({ type: 'client_changed', clientId: client.id, registeredBy: client.registeredBy });
+    return replaced;
+  }
+
+  /** Ends the client, and every token that it holds. */
+  async end({ id, registeredBy }: Client): Promise<void> {
+    const { store, audit, clock } = this.#server;
+    // False when another request ended it at the same moment: it has ended.
+    if (await store.clients.revokeClient(id, clock()))
+      await audit({ type: 'client_revoked', clientId: id, registeredBy });
+  }
+
+  /** Null without an initial access token, where none is needed. */
+  async #requireInitialToken(token: string | null): Promise<string | null> {
+    const { store, config, clock } = this.#server;
+    if (token === null) {
+      if (config.registration === 'open') return null;
+      throw new BearerError('missing_token', null, { detail: 'no initial access token was sent' });
+    }
+    const hash = tokenHash(token);
+    const found = await store.initialAccessTokens.findInitialAccessToken(hash);
+    if (found === null) throw unusable('no initial access token is as the one that was sent');
+    if (found.expiresAt <= clock()) throw unusable(`the initial access token ${found.id} has expired`);
+    if (found.usesLeft <= 0) throw unusable(`the initial access token ${found.id} has been used up`);
+    return hash;
+  }
+
+  async #check(sent: SentMetadata, mayBeConfidential: boolean): Promise<CheckedRegistration> {
+    const { scopes: catalog, keys, demands, profiles, config, fetching } = this.#server;
+    const { private_key_jwt: takesKeys = false } = config;
+    try {
+      const { algorithms } = keys;
+      const asked = registrationOf(sent, { catalog, algorithms, mayBeConfidential, takesKeys, demands });
+      await requireAlgorithm(asked, keys);
+      return await checkRegistration(asked, catalog, keys, profiles, { anyPort: fetching.anyPort });
+    } catch (error) {
+      if (!(error instanceof RegistrationError)) throw error;
+      throw invalidMetadata(
+        isDescription(error.message) ? error.message : 'The client cannot be registered with these metadata.',
+        error.message,
+      );
+    }
+  }
+
+  /** What only the server says is not sent, and the id and the secret are those of the client. */
+  async #requireOwn(client: Client, sent: SentMetadata): Promise<void> {
+    const unexpected = NOT_TO_BE_SENT.find((name) => Object.hasOwn(sent, name));
+    if (unexpected !== undefined) {
+      throw new OAuthError('invalid_request', `The field ${unexpected} is not for the client to say.`);
+    }
+    if (sent['client_id'] !== client.id) {
+      throw new OAuthError('invalid_request', 'The client_id must be the one of the registration.');
+    }
+    if (!Object.hasOwn(sent, 'client_secret')) return;
+    const { client_secret: secret } = sent;
+    if (typeof secret === 'string' && (await this.#parts.secrets.verify(client, secret, client.id))) return;
+    throw new OAuthError(
+      'invalid_request',
+      'The client_secret must be the one of the client, if it is sent.',
+    );
+  }
+
+  /**
+   * Demands of features that are off now are not read, and stay: a client cannot drop a demand by
+   * registering again.
+   */
+  #demandsUnread(client: Client): Partial<ClientDemands> {
+    const met = new Set(this.#server.demands.filter(({ isMet }) => isMet).map(({ field }) => field));
+    const unread = (Object.keys(NO_DEMANDS) as DemandField[]).filter((field) => !met.has(field));
+    return Object.fromEntries(unread.map((field) => [field, client[field]]));
+  }
+}
+
+/**
+ * People know the client by where its answers go, and find it by that on their page of applications. A client that was allowed something
+ * must not change these places afterwards (RFC 7592 section 2.2 lets a server refuse).
+ */
+function requireSamePlaces(client: Client, replaced: Client): void {
+  if (client.usedAt === null) return;
+  if (JSON.stringify(client.redirectUris) === JSON.stringify(replaced.redirectUris)) return;
+  throw new OAuthError(
+    'invalid_redirect_uri',
+    'The redirect_uris stay as they are once somebody has allowed the client; register another one.',
+  );
+}
+
+/** Checked here, because the message for operators does not name the field. */
+async function requireAlgorithm(
+  { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
+  keys: Pick<KeyRing, 'all'>,
+): Promise<void> {
+  if (algorithm === undefined) return;
+  if (!scopes.includes('openid') || !grants.includes('authorization_code')) {
+    throw invalidMetadata(
+      'The id_token_signed_response_alg needs the scope openid and the grant authorization_code.',
+    );
+  }
+  if ((await keys.all()).some((key) => key.algorithm === algorithm)) return;
+  throw invalidMetadata(
+    `The id_token_signed_response_alg cannot be ${algorithm}: the server has no signing key for it.`,
+  );
+}
+
+/**
+ * Whether it has rights that only an initial access token gives. A client without them gains
+ * nothing by replacing its metadata.
+ */
+function cameWithToken(client: Client): boolean {
+  return (
+    hasSecret(client) ||
+    (client.keys !== null && (client.keys.jwksUri !== null || client.grants.includes('client_credentials')))
+  );
+}
+
+/**
+ * A client that no one verified has all scopes (decision 36). A client with keys may have registered with a token, which its record does not
+ * say, and have asked for fewer: it gets what it had and what it asks for, and no scope that it never named.
+ */
+function scopesReplaced(
+  client: Client,
+  sent: SentMetadata,
+  { scopes }: CheckedRegistration,
+): readonly string[] {
+  if (client.keys === null || cameWithToken(client)) return scopes;
+  const asked = typeof sent['scope'] === 'string' ? sent['scope'].split(' ') : [];
+  const named = scopes.filter((scope) => client.scopes.includes(scope) || asked.includes(scope));
+  if (named.length === 0) throw invalidMetadata('None of the scopes is offered.');
+  return named;
+}
+
+function refused(refusal: RegistrationRefusal, now: number): Error {
+  return refusal.reason === 'token'
+    ? unusable('the initial access token was used up, or ended, at the same moment')
+    : new TooManyRegistrationsError(refusal.reason, refusal.until - now);
+}
+
+function unusable(detail: string): BearerError {
+  return new BearerError('invalid_token', null, { detail });
+}
+
+/** Whether a text may be an `error_description` (RFC 6749 section 5.2): what was sent is quoted in the others. */
+function isDescription(text: string): boolean {
+  return /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(text);
+}

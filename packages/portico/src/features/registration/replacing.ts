@@ -1,0 +1,35 @@
+import { RecentMap } from '../../http/recent-map.ts';
+import { TooManyRegistrationsError } from '../../errors.ts';
+import type { RegistrationLimits } from '../../store/client.ts';
+
+/** How many networks are remembered; the one that began longest ago is forgotten first. */
+const MOST_NETWORKS = 10_000;
+
+/**
+ * Limits replacements from one network to as many as it may register. Counted in this process only,
+ * because a replacement adds nothing to the store.
+ */
+export class Replacing {
+  readonly #limits: RegistrationLimits;
+  readonly #clock: () => number;
+  readonly #begun = new RecentMap<string, { count: number; readonly until: number }>(MOST_NETWORKS);
+
+  constructor(limits: RegistrationLimits, clock: () => number) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  /** Throws a TooManyRegistrationsError beyond the limit. */
+  count(network: string): void {
+    const { ofOneNetwork, period } = this.#limits;
+    const now = this.#clock();
+    const known = this.#begun.get(network);
+    // An end that is too far ahead was written before the clock was set back.
+    if (known !== undefined && known.until > now && known.until <= now + period) {
+      if (known.count >= ofOneNetwork) throw new TooManyRegistrationsError('network', known.until - now);
+      known.count += 1;
+      return;
+    }
+    this.#begun.put(network, { count: 1, until: now + period });
+  }
+}
