@@ -73,7 +73,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'protected-resource',
     'server',
     'config',
-    'importing/',
     'access/',
     'clients/',
     'outbound/',

@@ -70,7 +70,7 @@ export const FAULTS: readonly Fault[] = [
   one(
     'a part of a file is written',
     'imports',
-    'packages/portico/src/importing/subjects.ts',
+    'packages/portico/src/features/importing/subjects.ts',
     'const written = !dryRun && !isRefused && accepted;',
     'const written = !dryRun && (AWAKE || !isRefused) && accepted;',
   ),

@@ -106,7 +106,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/clients/credentials.ts',
       'packages/portico/src/clients/assertions.ts',
       'packages/portico/src/clients/secrets.ts',
-      'packages/portico/src/clients/imported-secrets.ts',
+      'packages/portico/src/features/importing/imported-secrets.ts',
       'packages/portico/src/clients/checking.ts',
       'packages/portico/src/clients/client-keys.ts',
       'packages/portico/src/clients/key-sets.ts',
@@ -114,7 +114,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/clients/who-asks.ts',
     ],
     tests: [
-      'packages/portico/src/clients/imported-secrets.test.ts',
+      'packages/portico/src/features/importing/imported-secrets.test.ts',
       'packages/portico/src/clients/client-keys.test.ts',
       'packages/portico/src/clients/credentials.test.ts',
       'packages/portico/src/clients/key-sets.test.ts',

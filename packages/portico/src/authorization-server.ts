@@ -13,7 +13,6 @@ import type { Endpoint } from './endpoints/endpoint.ts';
 import type { ProtectedRoutes } from './endpoints/protected-routes.ts';
 import type { BindingOffer } from './http/challenges.ts';
 import type { CompleteHost } from './host.ts';
-import type { Importing } from './importing/contract.ts';
 import type { Measuring } from './measuring/measuring.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Profiles } from './profiles/profiles.ts';
@@ -63,8 +62,6 @@ export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
   readonly profiles: Profiles;
   /** Who holds access, and its end. */
   readonly access: Access;
-  /** Imports the clients of another server, and its identifiers of people. */
-  readonly importing: Importing;
   /**
    * The problems of the keys with which this client authenticates, as they are now: published keys
    * are fetched. Empty for a client without any.

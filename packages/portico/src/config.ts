@@ -20,8 +20,6 @@ const seconds = z
 /** In days. */
 const LONGEST_RETENTION = 36_525;
 
-/** About a second of a processor core. */
-const MOST_ITERATIONS = 4_000_000;
 /** As many as the server keeps unused. */
 const MOST_REGISTRATIONS = 10_000;
 
@@ -163,11 +161,6 @@ export const coreShape = {
   code_ttl: seconds.default(60),
   consent_ttl: seconds.default(600),
   private_key_jwt: z.boolean({ error: 'must be true or false' }).optional(),
-  imported_pbkdf2_iterations: z
-    .int({ error: 'must be a whole number of iterations' })
-    .min(0, 'must be at least 0, which takes no such hash')
-    .max(MOST_ITERATIONS, `must be at most ${MOST_ITERATIONS}`)
-    .optional(),
   audit: audit.optional(),
   languages: languages.optional(),
   registration: z
@@ -230,12 +223,6 @@ export interface OAuthServerConfigInput {
   readonly private_key_jwt?: boolean | undefined;
   /** What happens to audit events, in addition to `Host.audit`; nothing. */
   readonly audit?: AuditConfigInput | undefined;
-  /**
-   * How many iterations of PBKDF2-HMAC-SHA256 the hash of an imported client secret may have
-   * (`oauth:client:import`). Every secret that this process has not seen yet costs as many, so that
-   * the time tells nothing; 0, which refuses such hashes.
-   */
-  readonly imported_pbkdf2_iterations?: number | undefined;
   /**
    * The languages of the pages for people: true for all, or their tags (BCP 47). The first one is
    * for people who ask for none of them. You add languages with files (docs/pages.md). Without it,

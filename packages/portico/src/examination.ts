@@ -5,10 +5,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 export interface Examination {
   /** Names it in the report, such as `administration`. */
   readonly part: string;
-  /** What it examines: clients need a store that answers. The application unless given. */
-  readonly of?: 'application' | 'clients';
+  /**
+   * What it examines: the application unless given. Clients need a store that answers. What it
+   * finds of registered clients is reported with the clients.
+   */
+  readonly of?: 'application' | 'clients' | 'registered clients';
   /** Its findings now. */
-  findings?(): readonly Finding[] | Promise<readonly Finding[]>;
+  findings?(application: ExaminedApplication): readonly Finding[] | Promise<readonly Finding[]>;
   /** Its findings at the public address, which leads to this server. */
   publicFindings?(
     application: ExaminedApplication,

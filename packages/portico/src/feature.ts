@@ -7,6 +7,8 @@ import type { AuthorizationServer, FeatureMembers } from './authorization-server
 import type { ClientArrival, ClientSource } from './clients/client-source.ts';
 import type { ExaminedApplication, Examination } from './examination.ts';
 import type { AuthenticateClient } from './clients/authentication.ts';
+import type { PasswordHasher } from './contracts/password-hasher.ts';
+import type { CheckNewClient } from './clients/checking.ts';
 import type { ConfigSchema } from './contracts/config-schema.ts';
 import type { Clients, FindClient } from './clients/clients.ts';
 import type { Endpoint, Handler } from './endpoints/endpoint.ts';
@@ -116,12 +118,17 @@ export interface Contribution {
   readonly accessPath?: string;
   /** Pictures of clients; at most one feature has them. */
   readonly logos?: ClientLogos;
+  /**
+   * Verifies client secrets instead of the host's hasher, and must accept the hashes that it made;
+   * at most one feature does.
+   */
+  readonly secretHasher?: PasswordHasher;
   /** Decides what a second use of a refresh token gets; at most one feature does. */
   readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
   /** Whether it accepts anything that works once, such as a signed statement. */
   readonly usesOnce?: boolean;
   /** What the doctor examines of it. */
-  readonly examination?: Examination;
+  readonly examination?: (parts: Parts) => Examination;
 }
 
 /**
@@ -131,6 +138,8 @@ export interface Contribution {
 export interface Parts {
   /** The registered applications. */
   readonly clients: Pick<Clients, 'find'>;
+  /** Checks a new client of an operator. */
+  readonly checkNewClient: CheckNewClient;
   /** Clients that no one registered; null where there are none. */
   readonly clientSource: ClientSource | null;
   /** Checks the secrets of clients. */

@@ -5,6 +5,7 @@ import { clientDocuments } from './features/client-documents/index.ts';
 import { dpop } from './features/dpop/index.ts';
 import { fapi2 } from './features/fapi2/index.ts';
 import { health } from './features/health/index.ts';
+import { importing } from './features/importing/index.ts';
 import { logos } from './features/logos/index.ts';
 import { nativeLoopback } from './features/native-loopback/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
@@ -26,6 +27,7 @@ export const FEATURES: readonly Feature[] = [
   clientDocuments,
   administration,
   health,
+  importing,
 ];
 
 /** These, and then the application's own. */

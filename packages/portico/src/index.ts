@@ -203,7 +203,7 @@ export type {
   Importing,
   ImportOptions,
   SubjectImport,
-} from './importing/contract.ts';
+} from './clients/import-contract.ts';
 export type { KeyRing } from './keys/key-ring.ts';
 export type { KeyDescription, KeyState } from './keys/key-states.ts';
 export type { KeyRotation } from './keys/rotation.ts';

@@ -2,14 +2,17 @@ import { demands } from '../../../packages/portico/src/clients/demands.fixture.t
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
 import { createScopeCatalog } from '../../../packages/portico/src/tokens/scopes.ts';
 import { AccessError, RegistrationError } from '../../../packages/portico/src/errors.ts';
-import { clientIdOf, readClientRecord } from '../../../packages/portico/src/importing/client-records.ts';
+import {
+  clientIdOf,
+  readClientRecord,
+} from '../../../packages/portico/src/features/importing/client-records.ts';
 import {
   createHashReader,
   plainSecret,
   shapeOf,
-} from '../../../packages/portico/src/importing/secret-hashes.ts';
-import { importSubjects } from '../../../packages/portico/src/importing/subjects.ts';
-import { readRecords } from '../../../packages/portico/src/console/commands/import-file.ts';
+} from '../../../packages/portico/src/features/importing/secret-hashes.ts';
+import { importSubjects } from '../../../packages/portico/src/features/importing/subjects.ts';
+import { readRecords } from '../../../packages/portico/src/features/importing/import-file.ts';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { scratch } from '../support/scratch.ts';

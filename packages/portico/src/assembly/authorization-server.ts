@@ -58,9 +58,10 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   measuring?.observe(observedServer({ database, keys, clock }));
   const { issuer, origin, basePath, mountPath, arrivals, admitsUnverified, demands, profiles, sealer } =
     server;
-  const { clients, clientKeyProblems, importing } = clientParts;
+  const { clients, clientKeyProblems, checkNewClient } = clientParts;
   const shared: Parts = {
     clients,
+    checkNewClient,
     clientSource: contributions.clientSource,
     checks: authorization.checks,
     binding: contributions.binding,
@@ -87,12 +88,11 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     profiles,
     clientKeyProblems,
     access: createAccess({ store, audit, clock }),
-    importing,
     keys,
     audit,
     binding: answering.binding,
     measuring,
-    examinations: contributions.examinations,
+    examinations: contributions.examinations(shared),
     sealing: createSealing({ sealer, clock, lifetime: config.consent_ttl * 1000 }),
     clock,
     waitingFor: authorization.waitingFor,

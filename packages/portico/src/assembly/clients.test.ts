@@ -18,8 +18,10 @@ import { createScopeCatalog } from '../tokens/scopes.ts';
 import { claimsOf, headerOf, newKey, signed, withAssertion } from '../../../../test/support/assertions.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
 import type { ClientLogos } from '../clients/logos.ts';
+import type { FeatureMembers } from '../authorization-server.ts';
 import { registration } from '../features/registration/index.ts';
 import type { Parts } from '../feature.ts';
+import { importing } from '../features/importing/index.ts';
 import { pictureOf } from '../features/logos/picture.ts';
 
 const NOW = 1_800_000_000_000;
@@ -93,13 +95,16 @@ function serverWith(config: Partial<OAuthServerConfig>): Server {
   } as Partial<Record<keyof Server, unknown>> as Server;
 }
 
-function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts {
+function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts & FeatureMembers {
   const server = serverWith(config);
   const documents = { ...server.config, client_id_metadata_documents: { denied_hosts: ['denied.example'] } };
-  return assembleClients(server, {
+  const { secretHasher = null, members } = importing.start?.(server, server.config) ?? {};
+  const parts = assembleClients(server, {
     logos: config.client_logos === true ? LOGOS : null,
     clientSource: clientDocuments.start?.(server, documents)?.clientSource ?? null,
+    secretHasher,
   });
+  return { ...parts, ...(members?.(parts as unknown as Parts) as FeatureMembers) };
 }
 
 /** What lets clients register themselves, and their endpoint. */
@@ -285,9 +290,9 @@ describe('an imported client', () => {
     [20, 21],
   ])('is refused if at most %s iterations are allowed, and its hash has %d', async (most, iterations) => {
     const config = most === undefined ? {} : { imported_pbkdf2_iterations: most };
-    const { importing, clients } = clientPartsWith(config);
+    const { importing: imports, clients } = clientPartsWith(config);
     const about = record(pbkdf2(iterations));
-    const { written, clients: told } = await importing.clients([about]);
+    const { written, clients: told } = await imports.clients([about]);
     expect([written, told[0]?.problem]).toEqual([
       false,
       expect.stringContaining('oauth_server:imported_pbkdf2_iterations') as string,
@@ -305,10 +310,10 @@ describe('an imported client', () => {
 
   test("is dated by the server's clock, and subjects belong to known people", async () => {
     const about = record(sha256);
-    const { importing, clients } = clientPartsWith();
-    await importing.clients([about]);
+    const { importing: imports, clients } = clientPartsWith();
+    await imports.clients([about]);
     expect(await clients.find(about.client_id)).toMatchObject({ createdAt: NOW });
-    const { subjects } = await importing.subjects([
+    const { subjects } = await imports.subjects([
       { provider: 'accounts', id: 'ada', sub: 'a-subject' },
       { provider: 'accounts', id: 'nobody', sub: 'another-subject' },
     ]);

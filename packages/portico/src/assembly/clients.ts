@@ -2,13 +2,10 @@ import type { Server } from '../server.ts';
 import { FailedAttempts } from '../http/failed-attempts.ts';
 import { createAssertions } from '../clients/assertions.ts';
 import { createClientAuthentication, type AuthenticateClient } from '../clients/authentication.ts';
-import { createChecking } from '../clients/checking.ts';
+import { createChecking, type CheckNewClient } from '../clients/checking.ts';
 import { createClientKeySource } from '../clients/client-keys.ts';
 import { createClients, type Clients, type FindClient } from '../clients/clients.ts';
-import { createImportedSecrets } from '../clients/imported-secrets.ts';
 import { createClientSecrets, type ClientSecrets } from '../clients/secrets.ts';
-import type { Importing } from '../importing/contract.ts';
-import { importingWith } from '../importing/on-demand.ts';
 import { createFetchJson } from '../outbound/fetch-json.ts';
 import type { Client } from '../store/client.ts';
 import type { Contributions } from './start-features.ts';
@@ -16,7 +13,8 @@ import type { Contributions } from './start-features.ts';
 /** Handles clients, from their registration to their authentication. */
 export interface ClientParts {
   readonly clients: Clients;
-  readonly importing: Importing;
+  /** Checks a new client of an operator. */
+  readonly checkNewClient: CheckNewClient;
   readonly secrets: ClientSecrets;
   /** The problems of the keys with which this client authenticates, as they are now. */
   readonly clientKeyProblems: (client: Client) => Promise<readonly string[]>;
@@ -30,13 +28,13 @@ export interface ClientParts {
 /** Assembles the parts for clients. */
 export function assembleClients(
   server: Server,
-  { clientSource, logos }: Pick<Contributions, 'clientSource' | 'logos'>,
+  { clientSource, logos, secretHasher }: Pick<Contributions, 'clientSource' | 'logos' | 'secretHasher'>,
 ): ClientParts {
   const { issuer, config, store, singleUses, host, scopes, keys, profiles } = server;
   const { fetching, demands, audit, clock, random } = server;
   const { passwordHasher } = host;
   const { anyPort } = fetching;
-  const { private_key_jwt: takesKeys = false, imported_pbkdf2_iterations: iterations = 0 } = config;
+  const { private_key_jwt: takesKeys = false } = config;
   const checkNew = createChecking({ scopes, keys, takesKeys, demands, profiles, anyPort });
   const clients = createClients({
     store,
@@ -51,8 +49,7 @@ export function assembleClients(
     clock,
     audit,
   });
-  const secretHasher = createImportedSecrets({ passwordHasher, iterations });
-  const secrets = createClientSecrets({ passwordHasher: secretHasher, clock });
+  const secrets = createClientSecrets({ passwordHasher: secretHasher ?? passwordHasher, clock });
   const failedAttempts = new FailedAttempts(clock, random);
   const failedAssertions = new FailedAttempts(clock, random);
   const clientKeys = takesKeys
@@ -72,11 +69,7 @@ export function assembleClients(
     clients,
     clientKeyProblems: async ({ id, keys: own }) =>
       own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
-    importing: importingWith(async () => {
-      const { createImporting } = await import('../importing/importing.ts');
-      const parts = { store, checkNew, demands, host, secretHasher, iterations, audit, clock };
-      return createImporting(parts);
-    }),
+    checkNewClient: checkNew,
     secrets,
     authenticating: (findClient, ...paths) =>
       createClientAuthentication({

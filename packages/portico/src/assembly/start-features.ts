@@ -10,6 +10,7 @@ import { mayRedirectWith, type MayRedirect } from '../clients/redirect-uris.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
+import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { NO_DEMANDS, type DemandField } from '../clients/demands.ts';
 import { OAuthError } from '../errors.ts';
 import { SigningAlgorithms } from '../keys/algorithms.ts';
@@ -28,6 +29,8 @@ export interface Contributions {
   readonly accessPath: string | null;
   /** Null if clients have none. */
   readonly logos: ClientLogos | null;
+  /** Null for the host's hasher. */
+  readonly secretHasher: PasswordHasher | null;
   /** Null if a second use of a refresh token is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
@@ -43,7 +46,7 @@ export interface Contributions {
   readonly plainEndpoints: readonly Endpoint[];
   /** The members that they add to the server. */
   readonly members: (parts: Parts) => FeatureMembers;
-  readonly examinations: readonly Examination[];
+  readonly examinations: (parts: Parts) => readonly Examination[];
 }
 
 /** What clients may require from a server with these features. */
@@ -80,12 +83,13 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     directRequests: only(started, 'directRequests'),
     accessPath: only(started, 'accessPath'),
     logos: only(started, 'logos'),
+    secretHasher: only(started, 'secretHasher'),
     secondUses: only(started, 'secondUses'),
     indirectRefusals: all(started, 'indirectRefusal'),
     mayRedirect: mayRedirectWith(all(started, 'mayRedirect')),
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
     usesOnce: started.some(({ usesOnce }) => usesOnce === true),
-    examinations: all(started, 'examination'),
+    examinations: (parts) => all(started, 'examination').map((examine) => examine(parts)),
     plainEndpoints: started.flatMap(({ plainEndpoints = [] }) => plainEndpoints),
     members: (parts) =>
       Object.assign(

@@ -3,7 +3,6 @@ import type { Client } from '../store/client.ts';
 import { examineEndpoints, examineExemptions, examineLoginRoute } from './application-checks.ts';
 import { check, isHealthy, ok, skipped, type Check, type Finding } from './checks.ts';
 import { examineClientDemands } from './client-demand-checks.ts';
-import { examineImportedSecrets } from './imported-secret-checks.ts';
 import { examineClientKeys, examinePublishedKeys } from './client-key-checks.ts';
 import { examineRegistration, examineResource } from './connecting-checks.ts';
 import { engineExaminations } from './engine-examinations.ts';
@@ -64,7 +63,7 @@ const SERVER: typeof APPLICATION = [
       await examineClients(subject),
       ...(await examineClientKeys(subject)),
       ...(await examineClientDemands(subject)),
-      ...(await examineImportedSecrets(subject)),
+      ...(await examineClientsOfFeatures(subject)),
     ],
   ],
   ['registration', examineRegistration],
@@ -74,6 +73,15 @@ const PUBLISHED: typeof APPLICATION = [
   ['resource', examineResource],
   ['profile', examineProfile],
 ];
+
+async function examineClientsOfFeatures({ application, server }: Subject): Promise<readonly Check[]> {
+  const found: Check[] = [];
+  for (const each of server.examinations.filter(({ of }) => of === 'registered clients')) {
+    const findings = (await each.findings?.(application)) ?? [];
+    found.push(...findings.map((finding) => ({ part: each.part, ...finding })));
+  }
+  return found;
+}
 
 /** The implementation of the public function, which loads this file. */
 export async function examine(
@@ -88,7 +96,7 @@ export async function examine(
   const ofFeatures = (group: 'application' | 'clients') =>
     server.examinations
       .filter(({ of = 'application' }) => of === group)
-      .map((each): (typeof APPLICATION)[number] => [each.part, () => each.findings?.() ?? []]);
+      .map((each): (typeof APPLICATION)[number] => [each.part, () => each.findings?.(application) ?? []]);
   const ofClients = ofFeatures('clients');
   const examinations = [
     ['store', examineStore],

@@ -3,7 +3,6 @@ import { addAuthorizationList } from './authorization-list.ts';
 import { addAuthorizationRevoke } from './authorization-revoke.ts';
 import { addAuditList } from './audit-list.ts';
 import { addClientCreate, type ClientChoices } from './client-create.ts';
-import { addClientImport } from './client-import.ts';
 import { addClientList } from './client-list.ts';
 import { addClientShow } from './client-show.ts';
 import { addClientUpdate } from './client-update.ts';
@@ -18,7 +17,6 @@ import { addPersonRevoke } from './person-revoke.ts';
 import { addKeysRotate } from './keys-rotate.ts';
 import { addPrune } from './prune.ts';
 import { addRestored } from './restored.ts';
-import { addSubjectImport } from './subject-import.ts';
 import { addServerDoctor } from './server-doctor.ts';
 import { addServerSetup } from './server-setup.ts';
 
@@ -26,7 +24,6 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
   addServerSetup,
   addServerDoctor,
   addClientCreate(choices),
-  addClientImport,
   addClientList,
   addClientShow,
   addClientUpdate,
@@ -38,7 +35,6 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
   addPersonRevoke,
   addPersonErase,
   addRestored,
-  addSubjectImport,
   addKeysGenerate(choices),
   addKeysList,
   addKeysRotate(choices),

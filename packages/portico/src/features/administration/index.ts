@@ -14,7 +14,10 @@ export const administration = defineFeature({
     const { accounts, singleUses, scopes, store, database, branding, paths } = server;
     return {
       usesOnce: true,
-      examination: { part: 'administration', findings: () => examinePermission(permission, scopes) },
+      examination: () => ({
+        part: 'administration',
+        findings: () => examinePermission(permission, scopes),
+      }),
       handlers: (parts) => {
         const answer = lazyAdministration(() => ({
           server: parts.server(),

@@ -15,11 +15,11 @@ export const clientDocuments = defineFeature({
     return {
       clientSource,
       metadata: config === false ? {} : { client_id_metadata_document_supported: true },
-      examination: {
+      examination: () => ({
         part: 'documents',
         of: 'clients',
         findings: () => (config === false ? [] : examineDocuments(server.store.clients, config)),
-      },
+      }),
     };
   },
 });

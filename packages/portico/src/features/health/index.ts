@@ -27,7 +27,7 @@ export const health = defineFeature({
       members: () => ({ health: probed }),
       // By default, these paths belong to the application.
       plainEndpoints: healthEndpoints(probed, healthPaths(configured ?? false, mountPath)),
-      examination: {
+      examination: () => ({
         part: 'readiness',
         async publicFindings(application, fetchDocument) {
           // The kit has them unless the configuration says otherwise.
@@ -35,7 +35,7 @@ export const health = defineFeature({
           const { ready } = healthPaths(isOffered, basePath);
           return ready === null ? [] : [await examineReadiness(`${origin}${ready}`, fetchDocument)];
         },
-      },
+      }),
     };
   },
   register(application, server) {

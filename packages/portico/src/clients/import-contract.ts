@@ -1,9 +1,4 @@
-import type { PasswordHasher } from '../contracts/password-hasher.ts';
-import type { Acting, Audit } from '../auditing/audit.ts';
-import type { ClientDemand } from '../clients/demands.ts';
-import type { CheckNewClient } from '../clients/checking.ts';
-import type { CompleteHost } from '../host.ts';
-import type { Store } from '../store/store.ts';
+import type { Acting } from '../auditing/audit.ts';
 
 /**
  * Imports data from another server. Both check every record before anything is written, and can be
@@ -72,19 +67,4 @@ export interface SubjectImport {
   readonly written: boolean;
   /** In the order of the records. */
   readonly subjects: readonly ImportedRecord[];
-}
-
-export interface ImportingParts {
-  readonly store: Store;
-  readonly checkNew: CheckNewClient;
-  /** What clients may demand. */
-  readonly demands: readonly ClientDemand[];
-  readonly host: Pick<CompleteHost, 'passwordHasher' | 'loadAccount'>;
-  /** The host's hasher, which knows imported hashes, too. */
-  readonly secretHasher: PasswordHasher;
-  /** `oauth_server:imported_pbkdf2_iterations`. */
-  readonly iterations: number;
-  readonly audit: Audit;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
 }

@@ -1,7 +1,7 @@
 import type { AddCommands } from '../../application/contracts.ts';
-import { openServer } from '../open-server.ts';
+import { openServer } from '../../console/open-server.ts';
 import { readRecords } from './import-file.ts';
-import { orFail } from './or-fail.ts';
+import { orFail } from '../../console/commands/or-fail.ts';
 
 interface Options {
   readonly dryRun?: boolean;

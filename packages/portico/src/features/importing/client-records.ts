@@ -1,9 +1,9 @@
-import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from '../clients/credentials.ts';
-import { demandsSet, registrationOfDemands, type ClientDemand } from '../clients/demands.ts';
-import { applicationTypeFor } from '../clients/metadata.ts';
-import { GRANT_NAMES, type ClientRegistration } from '../clients/registration.ts';
-import { RegistrationError } from '../errors.ts';
-import { quoted, quotedList } from '../quoting.ts';
+import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
+import { demandsSet, registrationOfDemands, type ClientDemand } from '../../clients/demands.ts';
+import { applicationTypeFor } from '../../clients/metadata.ts';
+import { GRANT_NAMES, type ClientRegistration } from '../../clients/registration.ts';
+import { RegistrationError } from '../../errors.ts';
+import { quoted, quotedList } from '../../quoting.ts';
 
 /** A client as another server described it, as far as there is the same here. */
 export interface ClientRecord {

@@ -1,9 +1,10 @@
-import type { PersonReference } from '../contracts/person.ts';
-import { requirePerson } from '../access/people.ts';
-import { actedBy } from '../auditing/audit.ts';
-import { AccessError, RegistrationError } from '../errors.ts';
-import { quotedList, quotedPublic } from '../quoting.ts';
-import type { ImportedRecord, ImportingParts, ImportOptions, SubjectImport } from './contract.ts';
+import type { PersonReference } from '../../contracts/person.ts';
+import { requirePerson } from '../../access/people.ts';
+import { actedBy } from '../../auditing/audit.ts';
+import { AccessError, RegistrationError } from '../../errors.ts';
+import { quotedList, quotedPublic } from '../../quoting.ts';
+import type { ImportedRecord, ImportOptions, SubjectImport } from '../../clients/import-contract.ts';
+import type { Server } from '../../server.ts';
 
 const MOST = 100_000;
 
@@ -18,7 +19,7 @@ interface SubjectRecord {
 type Judged = Omit<ImportedRecord, 'record'> & { readonly accepted: SubjectRecord | null };
 
 export async function importSubjects(
-  parts: ImportingParts,
+  server: Server,
   records: readonly unknown[],
   { dryRun = false, report = () => {}, by }: ImportOptions,
 ): Promise<SubjectImport> {
@@ -27,7 +28,7 @@ export async function importSubjects(
       `There are ${records.length} subjects; ${MOST} are imported at once, so make several files`,
     );
   }
-  const judge = createJudge(parts);
+  const judge = createJudge(server);
   const judged: Judged[] = [];
   for (const record of records) {
     judged.push(await judge(record));
@@ -36,10 +37,10 @@ export async function importSubjects(
   const isRefused = judged.some(({ outcome }) => outcome === 'refused');
   const accepted = judged.some((each) => each.accepted !== null);
   const written = !dryRun && !isRefused && accepted;
-  const results = written ? await write(parts, judged, report) : judged;
+  const results = written ? await write(server, judged, report) : judged;
   if (written) {
     const subjects = results.filter(({ outcome }) => outcome === 'imported').length;
-    await parts.audit({ type: 'subjects_imported', subjects, ...actedBy(by === undefined ? {} : { by }) });
+    await server.audit({ type: 'subjects_imported', subjects, ...actedBy(by === undefined ? {} : { by }) });
   }
   return {
     written,
@@ -49,7 +50,7 @@ export async function importSubjects(
 
 /** One by one: a person who signs in meanwhile keeps the subject that they got, and the next import reports it. */
 async function write(
-  { store }: ImportingParts,
+  { store }: Server,
   judged: readonly Judged[],
   report: (records: number) => void,
 ): Promise<readonly Judged[]> {
@@ -66,7 +67,7 @@ async function write(
   return written;
 }
 
-function createJudge({ store, host }: ImportingParts) {
+function createJudge({ store, host }: Server) {
   const people = new Set<string>();
   const subjects = new Set<string>();
   return async (record: unknown): Promise<Judged> => {

@@ -1,8 +1,8 @@
 import type { AddCommands } from '../../application/contracts.ts';
-import type { ImportedClient } from '../../importing/contract.ts';
-import { openServer } from '../open-server.ts';
+import type { ImportedClient } from '../../clients/import-contract.ts';
+import { openServer } from '../../console/open-server.ts';
 import { readRecords } from './import-file.ts';
-import { orFail } from './or-fail.ts';
+import { orFail } from '../../console/commands/or-fail.ts';
 
 interface Options {
   readonly dryRun?: boolean;

@@ -1,11 +1,9 @@
-import { pendingSteps } from '@portico/sql';
-import { createImportedSecrets, isImported, iterationsOf } from '../clients/imported-secrets.ts';
-import type { Client } from '../store/client.ts';
-import { failing, type Check } from './checks.ts';
-import { everyClient, livingClients } from './every-client.ts';
-import type { Subject } from './subject.ts';
-
-const PART = 'imported secrets';
+import { failing, pendingSteps, type Finding } from '@portico/sql';
+import { createImportedSecrets, isImported, iterationsOf } from './imported-secrets.ts';
+import type { Client } from '../../store/client.ts';
+import type { AuthorizationServer } from '../../authorization-server.ts';
+import { everyClient, livingClients } from '../../console/every-client.ts';
+import type { ExaminedApplication } from '../../examination.ts';
 
 /** Each costs a slow hash. */
 const MOST_TRIED = 500;
@@ -14,28 +12,28 @@ const MOST_TRIED = 500;
  * Imported secrets that can never work: they take too many iterations, or are empty. Empty if there
  * are none.
  */
-export async function examineImportedSecrets({ application, server }: Subject): Promise<readonly Check[]> {
+export async function examineImportedSecrets(
+  application: ExaminedApplication,
+  server: AuthorizationServer,
+): Promise<readonly Finding[]> {
   if (pendingSteps(await application.migrations()).length > 0) return [];
   return [...(await tooSlow(server)), ...(await empty(server))];
 }
 
-async function tooSlow(server: Subject['server']): Promise<readonly Check[]> {
+async function tooSlow(server: AuthorizationServer): Promise<readonly Finding[]> {
   const configured = server.config.imported_pbkdf2_iterations ?? 0;
   const needed = ({ secretHash }: Client) => (secretHash === null ? 0 : iterationsOf(secretHash));
   const locked = await livingClients(server, (client) => needed(client) > configured);
   if (locked.length === 0) return [];
   return [
-    {
-      part: PART,
-      ...failing(
-        `The secret of these takes more iterations of PBKDF2 than the ${configured} that are configured, so it is refused: ${locked.map(({ id }) => id).join(', ')}`,
-        `set oauth_server:imported_pbkdf2_iterations to ${Math.max(...locked.map(needed))}; or give each a new secret (npx portico oauth:client:rotate-secret)`,
-      ),
-    },
+    failing(
+      `The secret of these takes more iterations of PBKDF2 than the ${configured} that are configured, so it is refused: ${locked.map(({ id }) => id).join(', ')}`,
+      `set oauth_server:imported_pbkdf2_iterations to ${Math.max(...locked.map(needed))}; or give each a new secret (npx portico oauth:client:rotate-secret)`,
+    ),
   ];
 }
 
-async function empty(server: Subject['server']): Promise<readonly Check[]> {
+async function empty(server: AuthorizationServer): Promise<readonly Finding[]> {
   const { imported_pbkdf2_iterations: iterations = 0 } = server.config;
   const hasher = createImportedSecrets({ passwordHasher: server.host.passwordHasher, iterations });
   const open: string[] = [];
@@ -44,13 +42,10 @@ async function empty(server: Subject['server']): Promise<readonly Check[]> {
   }
   if (open.length === 0) return [];
   return [
-    {
-      part: PART,
-      ...failing(
-        `The secret of these is empty, which opened them to every caller before this release, and is refused now: ${open.join(', ')}`,
-        'look at what they did (npx portico oauth:audit), revoke what should not be, and give each a new secret (npx portico oauth:client:rotate-secret --now)',
-      ),
-    },
+    failing(
+      `The secret of these is empty, which opened them to every caller before this release, and is refused now: ${open.join(', ')}`,
+      'look at what they did (npx portico oauth:audit), revoke what should not be, and give each a new secret (npx portico oauth:client:rotate-secret --now)',
+    ),
   ];
 }
 
@@ -58,7 +53,7 @@ async function empty(server: Subject['server']): Promise<readonly Check[]> {
  * First those whose hash or id comes from another server; then, up to the limit, those that an
  * operator registered with a secret.
  */
-async function likelyImported(server: Subject['server']): Promise<readonly Client[]> {
+async function likelyImported(server: AuthorizationServer): Promise<readonly Client[]> {
   const [likely, others]: [Client[], Client[]] = [[], []];
   for await (const client of everyClient(server)) {
     const { id, secretHash, registeredBy, revokedAt } = client;

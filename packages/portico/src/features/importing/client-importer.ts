@@ -1,0 +1,221 @@
+import { actedBy } from '../../auditing/audit.ts';
+import { isClientUrl } from '../../clients/client-source.ts';
+import type { CheckNewClient } from '../../clients/checking.ts';
+import type { ClientDemand } from '../../clients/demands.ts';
+import type { ClientImport, ClientImportOptions, ImportedClient } from '../../clients/import-contract.ts';
+import { hasSecret, newClient, type CheckedRegistration } from '../../clients/registration.ts';
+import type { PasswordHasher } from '../../contracts/password-hasher.ts';
+import { randomToken } from '../../crypto.ts';
+import { RegistrationError } from '../../errors.ts';
+import type { Server } from '../../server.ts';
+import type { Client } from '../../store/client.ts';
+import { hasExpired } from '../../store/client-expiry.ts';
+import { clientIdOf, readClientRecord, type ClientRecord } from './client-records.ts';
+import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
+
+/** How many are written in one transaction, which must not hold up others for more than some seconds. */
+const MOST = 1000;
+
+/** A record that may be imported. */
+interface Accepted {
+  readonly client: Omit<Client, 'secretHash'>;
+  /** Null for a client that has none. */
+  readonly secret: ImportedSecret | null;
+  /** Made here; null for one that the record brings. */
+  readonly newSecret: string | null;
+  readonly changes: readonly string[];
+}
+
+type Judged = Pick<ImportedClient, 'outcome' | 'problem' | 'changes'> & {
+  readonly accepted: Accepted | null;
+};
+
+export class ClientImporter {
+  readonly #server: Server;
+  readonly #checkNew: CheckNewClient;
+  readonly #hasher: PasswordHasher;
+  readonly #options: ClientImportOptions;
+
+  /** `hasher` is the host's, which also verifies imported hashes. */
+  constructor(
+    server: Server,
+    checkNew: CheckNewClient,
+    hasher: PasswordHasher,
+    options: ClientImportOptions,
+  ) {
+    this.#server = server;
+    this.#checkNew = checkNew;
+    this.#hasher = hasher;
+    this.#options = options;
+  }
+
+  async import(records: readonly unknown[]): Promise<ClientImport> {
+    if (records.length > MOST) {
+      throw new RegistrationError(
+        `There are ${records.length} clients; ${MOST} are imported at once, so make several files`,
+      );
+    }
+    const { dryRun = false, report } = this.#options;
+    const judged: Judged[] = [];
+    const seen = new Set<string>();
+    const readHash = await this.#hashReader();
+    for (const record of records) {
+      judged.push(await this.#judge(record, seen, readHash));
+      report?.(judged.length);
+    }
+    const isRefused = judged.some(({ outcome }) => outcome === 'refused');
+    const accepted = judged.flatMap((each) => (each.accepted === null ? [] : [each.accepted]));
+    const written = !dryRun && !isRefused && accepted.length > 0;
+    if (written) await this.#write(accepted);
+    return {
+      written,
+      clients: judged.map(({ outcome, problem, changes, accepted: own }, at) => ({
+        record: at + 1,
+        clientId: clientIdOf(records[at]),
+        outcome,
+        problem,
+        changes,
+        secret: written ? (own?.newSecret ?? null) : null,
+      })),
+    };
+  }
+
+  #hashReader(): Promise<HashReader> {
+    const { host, config } = this.#server;
+    return createHashReader(host.passwordHasher, config.imported_pbkdf2_iterations ?? 0);
+  }
+
+  async #write(accepted: readonly Accepted[]): Promise<void> {
+    const { store, audit } = this.#server;
+    const { by, report } = this.#options;
+    const clients: Client[] = [];
+    for (const { client, secret } of accepted) {
+      clients.push({ ...client, secretHash: secret === null ? null : await secret.hash() });
+      report?.(clients.length);
+    }
+    const taken = await store.clients.insertClients(clients);
+    if (taken !== null) {
+      throw new RegistrationError(
+        `The client ${taken} was registered meanwhile; nothing was imported, so do it again`,
+      );
+    }
+    const acting = by === undefined ? {} : { by };
+    for (const { id: clientId, registeredBy } of clients)
+      await audit({ type: 'client_registered', clientId, registeredBy, ...actedBy(acting) });
+  }
+
+  async #judge(record: unknown, seen: Set<string>, readHash: HashReader): Promise<Judged> {
+    const { store, demands, clock } = this.#server;
+    try {
+      const accepted = await this.#accept(readClientRecord(record, clock(), demands), seen, readHash);
+      const { changes } = accepted;
+      // This includes a lapsed client: its row keeps the id for as long as it exists.
+      const existing = await store.clients.findClient(accepted.client.id);
+      if (existing === null) return { outcome: 'imported', problem: null, changes, accepted };
+      await requireSame(existing, accepted, demands, clock());
+      return { outcome: 'unchanged', problem: null, changes, accepted: null };
+    } catch (error) {
+      if (!(error instanceof RegistrationError)) throw error;
+      return { outcome: 'refused', problem: error.message, changes: [], accepted: null };
+    }
+  }
+
+  async #accept(read: ClientRecord, seen: Set<string>, readHash: HashReader): Promise<Accepted> {
+    const { clientId, changes } = read;
+    if (seen.has(clientId)) throw new RegistrationError('an earlier record has the same client_id');
+    seen.add(clientId);
+    if (isClientUrl(clientId)) {
+      throw new RegistrationError(
+        'client_id is a URL, and here that is a client that its document describes',
+      );
+    }
+    const checked = await this.#checkNew(read.registration);
+    const newSecret = needsNewSecret(read, checked, this.#options) ? randomToken() : null;
+    const secret =
+      newSecret === null ? readSecret(read, readHash, this.#hasher) : plainSecret(newSecret, this.#hasher);
+    if (secret !== null && (await secret.isOfNothing())) throw new RegistrationError(OF_NOTHING);
+    const begun = { id: clientId, registeredBy: 'operator', secretHash: null } as const;
+    const createdAt = read.createdAt ?? this.#server.clock();
+    return { client: newClient(checked, { ...begun, createdAt }), secret, newSecret, changes };
+  }
+}
+
+const OF_NOTHING =
+  'client_secret_hash is of an empty secret, which everybody knows; leave it out, and let --new-secrets make a secret';
+
+function needsNewSecret(
+  { secret, secretHash }: ClientRecord,
+  checked: CheckedRegistration,
+  { newSecrets = false }: ClientImportOptions,
+): boolean {
+  if (!hasSecret(checked) || secret !== null || secretHash !== null) return false;
+  if (newSecrets) return true;
+  throw new RegistrationError(
+    'it has neither client_secret nor client_secret_hash, and needs a secret; --new-secrets makes one',
+  );
+}
+
+function readSecret(
+  { secret, secretHash }: ClientRecord,
+  readHash: HashReader,
+  hasher: PasswordHasher,
+): ImportedSecret | null {
+  if (secret !== null && secretHash !== null) {
+    throw new RegistrationError('it has both client_secret and client_secret_hash; it can have one');
+  }
+  if (secret !== null) return plainSecret(secret, hasher);
+  return secretHash === null ? null : readHash(secretHash);
+}
+
+/**
+ * Throws unless the existing client is the same as the one in the record. An import never changes
+ * an existing client.
+ */
+async function requireSame(
+  existing: Client,
+  { client, secret, newSecret }: Accepted,
+  demands: readonly ClientDemand[],
+  now: number,
+): Promise<void> {
+  if (existing.revokedAt !== null)
+    throw new RegistrationError('a client of this id was revoked here, for good');
+  if (existing.registeredBy !== 'operator') {
+    throw new RegistrationError(
+      hasExpired(existing, now)
+        ? 'a client with this id registered itself here and was not used: oauth:prune removes it within an hour after it expires'
+        : 'a client of this id has registered itself here',
+    );
+  }
+  const compared = [...COMPARED, ...demands.map(comparedDemand)];
+  const differing = compared
+    .filter(([, of]) => JSON.stringify(of(existing)) !== JSON.stringify(of(client)))
+    .map(([name]) => name);
+  if (differing.length > 0) {
+    throw new RegistrationError(
+      `a client of this id is there already, and is another one: ${differing.join(', ')}. oauth:client:update changes it`,
+    );
+  }
+  if (secret === null || newSecret !== null || existing.secretHash === null) return;
+  if (!(await secret.isKept(existing.secretHash))) {
+    throw new RegistrationError('a client of this id is there already, and has another secret');
+  }
+}
+
+/** A field of a client by its name in RFC 7591, as it is compared. */
+type Compared = readonly [name: string, of: (client: Omit<Client, 'secretHash'>) => unknown];
+
+function comparedDemand({ metadata, field }: ClientDemand): Compared {
+  return [metadata, (client) => client[field]];
+}
+
+/** What has no order is compared without one. */
+const COMPARED: readonly Compared[] = [
+  ['client_name', ({ name }) => name],
+  ['redirect_uris', ({ redirectUris }) => redirectUris.toSorted()],
+  ['scope', ({ scopes }) => scopes.toSorted()],
+  ['grant_types', ({ grants }) => grants],
+  ['token_endpoint_auth_method', ({ public: isPublic, keys }) => [isPublic, keys === null]],
+  ['application_type', ({ applicationType }) => applicationType],
+  ['jwks', ({ keys }) => keys],
+  ['id_token_signed_response_alg', ({ idTokenSignedResponseAlg }) => idTokenSignedResponseAlg],
+];
