@@ -74,7 +74,7 @@ async function signing(portal: RunningPortal): Promise<unknown> {
 /** Both read their directory at least once a second. */
 const seen = { timeout: 20_000, interval: 100 };
 
-// The commands of docs/running-on-several-machines.md.
+// The commands of docs/keys-on-several-machines.md.
 const PUBLISH = String.raw`
 install -m 600 "$fresh"/*.json "$keys/0-$kid.json"
 `;

@@ -21,10 +21,10 @@ import {
   type Tokens,
 } from './support/portal.ts';
 
-/** The script of docs/databases.md that copies the rows of SQLite to another engine. */
+/** The script of docs/databases/moving.md that copies the rows of SQLite to another engine. */
 
 const PORTAL = path.join(ROOT, 'examples', 'portal');
-const PAGE = 'docs/databases.md';
+const PAGE = 'docs/databases/moving.md';
 
 let portal: RunningPortal;
 let folder: string;

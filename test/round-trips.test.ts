@@ -89,7 +89,7 @@ describe('round trips to the server', () => {
     expect(sent).toEqual({ introspection: 3, userinfo: 2, clientCredentials: 2 });
   });
 
-  // The table of docs/running-on-several-machines.md.
+  // The table of docs/several-regions.md.
   test('for each request of an authorization', async () => {
     const way = await openWay(inject('databaseServer') ?? '');
     const portal = await startPortal({ databaseServer: way.url });

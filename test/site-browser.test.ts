@@ -257,7 +257,7 @@ describe('the site in a real Chromium', () => {
   test('opens its menu on a phone, and follows its links', async () => {
     const page = await open('/troubleshooting', { width: 360 });
     await page.getByRole('button', { name: 'Menu' }).click();
-    await page.getByRole('link', { name: 'Signing keys' }).first().click();
+    await page.getByRole('link', { name: 'Signing keys', exact: true }).first().click();
     await page.waitForURL('**/keys.html');
     await expect
       .poll(() => page.getByRole('heading', { level: 1 }).innerText(), SOON)

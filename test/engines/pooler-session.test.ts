@@ -85,11 +85,13 @@ test('a statement in a transaction through a pooler is ended by the server', asy
   await expect(sleeping).rejects.toMatchObject({ code: '57014' });
 });
 
-test('the statements in docs/databases.md for an account behind a pooler set its limits', async () => {
+test('the statements in docs/databases/connections.md for an account behind a pooler set its limits', async () => {
   const administrator = openDatabase(server.url, { directory: '/' });
   onTestFinished(() => administrator.close());
   await administrator.execute('CREATE ROLE portico LOGIN');
-  const blocks = codeBlocks().filter(({ page, info }) => page === 'docs/databases.md' && info[0] === 'sql');
+  const blocks = codeBlocks().filter(
+    ({ page, info }) => page === 'docs/databases/connections.md' && info[0] === 'sql',
+  );
   const statements = blocks.flatMap(({ code }) => code.trim().split('\n'));
   for (const statement of statements) await administrator.execute(statement);
   const ofAccount = new URL(server.url);

@@ -97,6 +97,7 @@ const WEIGHTS: readonly (readonly [pages: RegExp, weight: number])[] = [
   [/\/(?:reference\/|specification\.|standards\.|dependencies\.)/, 0.3],
   [/\/(?:benchmarks|architecture|contributing|assurance|threat-model|packages)\b/, 0.4],
   [/\/(?:messages|configuration|console)\./, 0.7],
+  [/\/program-messages\./, 0.4],
   [/\/concepts\//, 1.3],
 ];
 

@@ -119,8 +119,8 @@ export const PAGES: Readonly<Record<string, string>> = {
   branding: 'pages.md#branding',
   'oauth_server:branding': 'pages.md#branding',
   sign_in_scripts: 'pages.md#slots',
-  sign_in_show_password: 'pages.md#show-password-and-links',
-  sign_in_links: 'pages.md#show-password-and-links',
+  sign_in_show_password: 'sign-in-page.md#show-password-and-links',
+  sign_in_links: 'sign-in-page.md#show-password-and-links',
   mcp: 'mcp.md',
   assistant: 'voice-assistant.md',
 };

@@ -1,0 +1,48 @@
+// @engines sqlite: it reads the pages
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { proseOf } from '../tools/scripts/markdown.ts';
+import { ROOT } from './support/console.ts';
+
+/** Pages to look things up in. All other pages of docs/ are guides. */
+const REFERENCE = [
+  'docs/assurance.md',
+  'docs/specification.md',
+  'docs/standards.md',
+  'docs/troubleshooting.md',
+];
+
+const GUIDES = globSync('docs/**/*.md', {
+  cwd: ROOT,
+  exclude: (name) => name === 'decisions' || name === 'generated',
+}).filter((page) => !REFERENCE.includes(page));
+
+const read = (page: string) => readFileSync(path.join(ROOT, page), 'utf8');
+
+/** The words of a page, without code blocks, comments and the addresses of links. */
+function wordsOf(markdown: string): number {
+  const text = proseOf(markdown.replaceAll(/(?<!`)`(?!`)/g, ''), true).replaceAll(/\]\([^)]*\)/g, ']');
+  return text.match(/[\p{L}\p{N}][\p{L}\p{N}'’.:/_-]*/gu)?.length ?? 0;
+}
+
+/** A table is looked up, not read through. */
+const withoutTables = (markdown: string) => markdown.replaceAll(/^\|.*$/gm, '');
+
+describe('the length of a page', () => {
+  test('is at most 600 words for the README, with its tables', () => {
+    expect(wordsOf(read('README.md'))).toBeLessThanOrEqual(600);
+  });
+
+  test.each(GUIDES)('is at most 1,200 words of prose for a guide: %s', (page) => {
+    expect(wordsOf(withoutTables(read(page)))).toBeLessThanOrEqual(1200);
+  });
+
+  test('is counted for existing pages, without code, links and comments', () => {
+    expect(REFERENCE.filter((page) => !existsSync(path.join(ROOT, page)))).toEqual([]);
+    expect(GUIDES.length).toBeGreaterThan(60);
+    expect(
+      wordsOf('# One two\n\nThree `four` [five](six.md).\n\n```sh\nseven\n```\n\n<!-- eight -->\n'),
+    ).toBe(5);
+  });
+});
