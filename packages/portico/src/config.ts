@@ -145,7 +145,6 @@ export const coreShape = {
   audience: audience.default(''),
   login_route: nonEmptyText('a route name or a path', 'name the route of your sign-in page').default('login'),
   routes: z.boolean({ error: 'must be true or false' }).default(true),
-  challenge: z.boolean({ error: 'must be true or false' }).default(false),
   claims: z
     .custom<ClaimsMapper>(
       (value) => typeof value === 'function',
@@ -196,12 +195,6 @@ export interface OAuthServerConfigInput {
   readonly login_route?: string | undefined;
   /** Whether the plugin adds the endpoints to the application's routes; true. */
   readonly routes?: boolean | undefined;
-  /**
-   * Whether a refusal of `token()` says how to get a token: `resource_metadata` (RFC 9728) and
-   * `scope` in `WWW-Authenticate`. It needs `oauth_server:audience`, whose metadata are then
-   * published. A new authorization also contains what the person allowed this client before; false.
-   */
-  readonly challenge?: boolean | undefined;
   /** Claims about a person, in addition to those of the profile. */
   readonly claims?: ClaimsMapper | undefined;
   /** The directory of the signing keys; `storage/oauth/keys`. */

@@ -23,6 +23,7 @@ import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
 import type { Server } from './server.ts';
+import type { PublishedResource } from './protected-resource.ts';
 import type { SecurityProfile } from './profiles/profiles.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
 
@@ -46,7 +47,7 @@ export interface Feature<Config = OAuthServerConfig> {
   /** Its keys of a scope that is configured as an object. */
   readonly scopeConfig?: ConfigShape;
   /** Problems of keys that are valid on their own but not together. */
-  problems?(config: Config): readonly ConfigurationProblem[];
+  problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];
   /** Its error codes, in addition to those of the core. */
   readonly errorCodes?: readonly string[];
   /** The schemes of `Authorization` for its tokens. */
@@ -125,6 +126,8 @@ export interface Contribution {
   readonly secretHasher?: PasswordHasher;
   /** Decides what a second use of a refresh token gets; at most one feature does. */
   readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
+  /** How the API that tokens are for is made known to clients; at most one feature does. */
+  readonly resource?: PublishedResource;
   /** Whether it accepts anything that works once, such as a signed statement. */
   readonly usesOnce?: boolean;
   /** What the doctor examines of it. */

@@ -2,6 +2,7 @@ import type { Feature } from './feature.ts';
 import { administration } from './features/administration/index.ts';
 import { applications } from './features/applications/index.ts';
 import { clientDocuments } from './features/client-documents/index.ts';
+import { challenges } from './features/challenges/index.ts';
 import { dpop } from './features/dpop/index.ts';
 import { fapi2 } from './features/fapi2/index.ts';
 import { health } from './features/health/index.ts';
@@ -18,6 +19,7 @@ export const FEATURES: readonly Feature[] = [
   registration,
   applications,
   logos,
+  challenges,
   pushedRequests,
   dpop,
   refreshRetry,

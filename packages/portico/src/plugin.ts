@@ -3,7 +3,7 @@ import path from 'node:path';
 import { AUDIT, type AuditedSignIn } from './auditing/audit.ts';
 import type { Application, Plugin } from './application/contracts.ts';
 import { assembleServer } from './assembly/authorization-server.ts';
-import { profileProblems, withProfile } from './assembly/feature-profiles.ts';
+import { featureProblems, withProfile } from './assembly/feature-profiles.ts';
 import { algorithmsOf } from './assembly/start-features.ts';
 import { completeHost, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
@@ -18,7 +18,6 @@ import { csrfExemptRoutes } from './endpoints/table.ts';
 import type { CompleteHost, Host } from './host.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
 import { speakingOf } from './tokens/scopes.ts';
-import { challengeProblems } from './protected-resource.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
 /** The kit's events of its sign-in. */
@@ -67,10 +66,8 @@ export function oauthServer<Context = unknown>({
       csrf_exempt_routes: csrfExemptRoutes(features),
     },
     configuration: { oauth_server: configurationWith(options.features ?? []) },
-    problems: (config) => [
-      ...challengeProblems(config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
-      ...profileProblems(features, config['oauth_server'] as OAuthServerConfig),
-    ],
+    problems: (config) =>
+      featureProblems(features, config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
     words: (config) => speakingOf(config['oauth_server'] as OAuthServerConfig),
     tokenSchemes(config) {
       const section = withProfile(features, config['oauth_server'] as OAuthServerConfig);

@@ -1,6 +1,4 @@
-import { ConfigurationError, type ConfigurationProblem } from '@portico/sql';
 import type { BindingOffer } from './http/challenges.ts';
-import type { OAuthServerConfig } from './config.ts';
 import type { Server } from './server.ts';
 import { listedScopes } from './tokens/scopes.ts';
 
@@ -26,45 +24,56 @@ export interface ResourceNeeds {
   readonly serviceScope?: string;
 }
 
-/** The API that tokens are for: `oauth_server:audience`, or none. */
-export interface ProtectedResource {
-  /** The URL of its metadata, for challenges; null unless `oauth_server:challenge` is on. */
-  readonly metadataUrl: string | null;
-  /** Its current needs. */
-  readonly needs: () => ResourceNeeds;
-  /** Its current metadata. */
-  readonly metadata: () => Readonly<Record<string, unknown>>;
-  /** Adds to its needs. */
-  readonly add: (needs: ResourceNeeds) => void;
+/** How the API that tokens are for is made known to clients. */
+export interface PublishedResource {
+  /** The URL of its metadata, which the server publishes, and challenges name. */
+  readonly metadataUrl: string;
+  /** As in ResourceNeeds. */
+  readonly stepUp: boolean;
 }
 
-/**
- * `binding` says how tokens are bound; null if they are not. Throws a ConfigurationError for an
- * audience whose metadata cannot be published here although challenges should name it.
- */
-export function createProtectedResource(
-  { issuer, config, admitsUnverified }: Server,
-  binding: BindingOffer | null,
-): ProtectedResource {
-  const problems = challengeProblems(config, issuer);
-  if (problems.length > 0) throw new ConfigurationError(problems);
-  let needs: ResourceNeeds = { stepUp: config.challenge };
-  const own = {
-    resource: config.audience,
-    authorization_servers: [issuer],
-    ...scopesSupported(listedScopes(Object.keys(config.scopes), admitsUnverified)),
-    bearer_methods_supported: ['header'],
-    resource_name: config.name,
-    ...binding?.metadata,
-  };
-  return {
-    metadataUrl: config.challenge ? metadataUrlOf(config.audience) : null,
-    needs: () => needs,
-    metadata: () => needs.metadata ?? own,
-    add(more) {
-      needs = { ...needs, ...more };
-    },
-  };
+/** What features contribute to it. */
+export interface ResourceParts {
+  /** How tokens are bound; null if they are not. */
+  readonly binding: { readonly offer: BindingOffer } | null;
+  /** Null if challenges name no metadata. */
+  readonly resource: PublishedResource | null;
+}
+
+/** The API that tokens are for: `oauth_server:audience`, or none. */
+export class ProtectedResource {
+  /** The URL of its metadata, for challenges; null unless it is published. */
+  readonly metadataUrl: string | null;
+  readonly #own: Readonly<Record<string, unknown>>;
+  #needs: ResourceNeeds;
+
+  constructor({ issuer, config, admitsUnverified }: Server, { binding, resource }: ResourceParts) {
+    this.metadataUrl = resource?.metadataUrl ?? null;
+    this.#needs = { stepUp: resource?.stepUp ?? false };
+    this.#own = {
+      resource: config.audience,
+      authorization_servers: [issuer],
+      ...scopesSupported(listedScopes(Object.keys(config.scopes), admitsUnverified)),
+      bearer_methods_supported: ['header'],
+      resource_name: config.name,
+      ...binding?.offer.metadata,
+    };
+  }
+
+  /** Its current needs. */
+  needs(): ResourceNeeds {
+    return this.#needs;
+  }
+
+  /** Its current metadata. */
+  metadata(): Readonly<Record<string, unknown>> {
+    return this.#needs.metadata ?? this.#own;
+  }
+
+  /** Adds to its needs. */
+  add(more: ResourceNeeds): void {
+    this.#needs = { ...this.#needs, ...more };
+  }
 }
 
 /** The member of metadata that names scopes; left out without scopes (RFC 9728 section 3.2). */
@@ -72,28 +81,4 @@ export function scopesSupported(scopes: readonly string[]): {
   readonly scopes_supported?: readonly string[];
 } {
   return scopes.length === 0 ? {} : { scopes_supported: scopes };
-}
-
-/** The problems of `oauth_server:challenge` together with other keys. */
-export function challengeProblems(
-  { challenge, audience }: Pick<OAuthServerConfig, 'audience' | 'challenge'>,
-  publicUrl: string,
-): readonly ConfigurationProblem[] {
-  if (!challenge) return [];
-  const key = 'oauth_server:challenge';
-  if (audience === '') {
-    return [
-      { key, message: 'needs oauth_server:audience: the API that the metadata in a challenge describes' },
-    ];
-  }
-  const { origin } = new URL(publicUrl);
-  if (new URL(audience).origin === origin) return [];
-  const message = `cannot publish the metadata of ${audience}, which is not on ${origin}; challenge there, with @portico/resource-server`;
-  return [{ key, message }];
-}
-
-/** RFC 9728 section 3.1: in front of the path of the resource. */
-function metadataUrlOf(resource: string): string {
-  const { origin, pathname, search } = new URL(resource);
-  return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;
 }

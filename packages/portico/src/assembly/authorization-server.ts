@@ -2,7 +2,7 @@ import { assembleTokenEndpoint } from './token-endpoint.ts';
 import { layFoundation, type Foundation, type ServerParts } from './foundation.ts';
 import type { Contributions } from './start-features.ts';
 import type { Parts } from '../feature.ts';
-import type { ProtectedResource } from '../protected-resource.ts';
+import { ProtectedResource } from '../protected-resource.ts';
 import { pendingSteps } from '@portico/sql';
 import { createAccess } from '../access/access.ts';
 import { assembleClients } from './clients.ts';
@@ -29,7 +29,6 @@ import { createUserinfoEndpoint } from '../endpoints/userinfo.ts';
 import { completeHost } from '../complete-host.ts';
 import { OWN_DEFAULTS } from '../host-defaults.ts';
 import { observedServer } from '../measuring/observed-server.ts';
-import { createProtectedResource } from '../protected-resource.ts';
 import type { Server } from '../server.ts';
 import { scopesHeldBy } from '../tokens/scopes.ts';
 import { createTokenLookUp } from '../tokens/token-accessor.ts';
@@ -99,7 +98,8 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     offers: (scope) => scopes.has(scope),
     scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),
     prune: (onBatch) => pruning.all(onBatch),
-    serveResource: resource.add,
+    serveResource: (needs) => resource.add(needs),
+    resourceMetadataUrl: resource.metadataUrl,
     endpoints: [
       ...createEndpoints({
         ...answering,
@@ -139,7 +139,7 @@ function answeringOf({ server, contributions, runFrom }: Foundation, showsDetail
 function partsOf({ server, contributions }: Foundation) {
   const { config, host, store, clock, audience, scopes, accounts } = server;
   const { binding } = contributions;
-  const resource = createProtectedResource(server, binding?.offer ?? null);
+  const resource = new ProtectedResource(server, contributions);
   const tokens = { store: store.accessTokens, accounts, host, scopes, audience, binding, clock };
   const bearerTokens = createBearerTokens(tokens);
   const claims = createClaims({ mapper: config.claims, catalog: scopes, log: host.log });

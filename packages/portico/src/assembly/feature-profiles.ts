@@ -23,6 +23,19 @@ export function withProfile(features: readonly Feature[], config: OAuthServerCon
   ) as OAuthServerConfig;
 }
 
+/** All that features say is wrong with the configuration. */
+export function featureProblems(
+  features: readonly Feature[],
+  config: OAuthServerConfig,
+  publicUrl: string,
+): readonly ConfigurationProblem[] {
+  const complete = withProfile(features, config);
+  return [
+    ...features.flatMap((feature) => feature.problems?.(complete, publicUrl) ?? []),
+    ...profileProblems(features, config),
+  ];
+}
+
 /** All that is wrong with a server of a profile, as it is configured. */
 export function profileProblems(
   features: readonly Feature[],

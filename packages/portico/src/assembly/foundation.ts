@@ -24,7 +24,7 @@ import { KeyRing } from '../keys/key-ring.ts';
 import { signingKeysOf } from '../keys/signers.ts';
 import { createMeasuring } from '../measuring/measuring.ts';
 import { measuredStore } from '../measuring/measured-store.ts';
-import { profileProblems, profilesOf, requireNeeds, withProfile } from './feature-profiles.ts';
+import { featureProblems, profilesOf, requireNeeds, withProfile } from './feature-profiles.ts';
 import type { Server } from '../server.ts';
 import { oauthServerMigrations } from '../store/migrations/index.ts';
 import { Pruning } from '../store/pruning.ts';
@@ -65,7 +65,7 @@ export function layFoundation(options: ServerParts): Foundation {
   const { publicUrl, database, clock = Date.now, random = systemRandom } = options;
   const { basePath = '', basePathStripped = false, showsDetails = false, outbound = {} } = options;
   const features = featuresWith(options.features);
-  requireNoProblems(options.config, features, basePath, basePathStripped);
+  requireNoProblems(options, features, basePath, basePathStripped);
   const config = withProfile(features, options.config);
   const { origin } = new URL(publicUrl);
   const issuer = `${origin}${basePath}`;
@@ -180,7 +180,7 @@ function keyRingOf(
 }
 
 function requireNoProblems(
-  config: OAuthServerConfig,
+  { config, publicUrl }: ServerParts,
   features: readonly Feature[],
   basePath: string,
   stripped: boolean,
@@ -188,8 +188,7 @@ function requireNoProblems(
   const problems = [
     ...basePathProblems(basePath).map((message) => ({ key: 'base_path', message })),
     ...strippedProblems(basePath, stripped).map((message) => ({ key: 'base_path_stripped', message })),
-    ...features.flatMap((feature) => feature.problems?.(withProfile(features, config)) ?? []),
-    ...profileProblems(features, config),
+    ...featureProblems(features, config, publicUrl),
   ];
   if (problems.length > 0) throw new ConfigurationError(problems);
 }

@@ -15,6 +15,7 @@ import { NO_DEMANDS, type DemandField } from '../clients/demands.ts';
 import { OAuthError } from '../errors.ts';
 import { SigningAlgorithms } from '../keys/algorithms.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';
+import type { PublishedResource } from '../protected-resource.ts';
 import type { Server } from '../server.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 
@@ -32,6 +33,7 @@ export interface Contributions {
   /** Null for the host's hasher. */
   readonly secretHasher: PasswordHasher | null;
   /** Null if a second use of a refresh token is a replay. */
+  readonly resource: PublishedResource | null;
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   /** Null if clients send no requests directly. */
@@ -82,6 +84,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     binding: only(started, 'binding'),
     directRequests: only(started, 'directRequests'),
     accessPath: only(started, 'accessPath'),
+    resource: only(started, 'resource'),
     logos: only(started, 'logos'),
     secretHasher: only(started, 'secretHasher'),
     secondUses: only(started, 'secondUses'),

@@ -50,13 +50,13 @@ export async function examineRegistration({ server }: Subject): Promise<readonly
  * there.
  */
 export async function examineResource({ application, server }: Subject): Promise<readonly Finding[]> {
-  const { audience, challenge } = server.config;
+  const { audience } = server.config;
   if (application.fetch === undefined || !URL.canParse(audience)) return [];
   const { origin, pathname, search } = new URL(audience);
   if (origin !== server.origin) return [];
   const path = `/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;
   const response = await application.fetch(new Request(`${server.origin}${path}`));
-  if (response.status === 404 && !challenge) return [];
+  if (response.status === 404 && server.resourceMetadataUrl === null) return [];
   const document = response.status === 200 ? ((await response.json()) as Metadata) : {};
   const { resource, authorization_servers: servers, scopes_supported: scopes = [] } = document;
   if (resource === audience && servers?.includes(server.issuer) === true) {

@@ -40,9 +40,9 @@ export function createMetadataEndpoint(
  * GET /.well-known/oauth-protected-resource, and the path of the resource behind it (RFC 9728
  * section 3).
  */
-export function createResourceMetadataEndpoint({ metadata }: Pick<ProtectedResource, 'metadata'>): Handler {
+export function createResourceMetadataEndpoint(resource: Pick<ProtectedResource, 'metadata'>): Handler {
   const document = documentOf<Readonly<Record<string, unknown>>>((content) => content, A_MINUTE);
-  return async (request) => documentReply(request, document(metadata()));
+  return async (request) => documentReply(request, document(resource.metadata()));
 }
 
 /** GET /.well-known/jwks.json (RFC 7517 section 5): every key, including retired ones. */

@@ -86,7 +86,7 @@ export class PorticoGuard implements CanActivate {
     run(() => {
       // With challenges, a refusal also names the needed scope for a request without a usable
       // token.
-      if (scopes.length === 0 || !this.#server.config.challenge) token().requireUsable();
+      if (scopes.length === 0 || this.#server.resourceMetadataUrl === null) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
     runs.set(request, run);

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { challengeProblems, metadataUrlOf } from './resource-metadata.ts';
+
+const ISSUER = 'https://portal.example';
+
+test.each([
+  [ISSUER, `${ISSUER}/.well-known/oauth-protected-resource`],
+  [`${ISSUER}/`, `${ISSUER}/.well-known/oauth-protected-resource`],
+  [`${ISSUER}/mcp`, `${ISSUER}/.well-known/oauth-protected-resource/mcp`],
+  [`${ISSUER}/a/b/?c=d`, `${ISSUER}/.well-known/oauth-protected-resource/a/b/?c=d`],
+  [`${ISSUER}?c=d`, `${ISSUER}/.well-known/oauth-protected-resource?c=d`],
+])('the metadata of %s are at %s', (audience, url) => {
+  expect(metadataUrlOf(audience)).toBe(url);
+});
+
+describe('challenges', () => {
+  const key = 'oauth_server:challenge';
+
+  test.each([
+    ['', 'needs oauth_server:audience: the API that the metadata in a challenge describes'],
+    [
+      'https://api.example/mcp',
+      'cannot publish the metadata of https://api.example/mcp, which is not on https://portal.example; challenge there, with @portico/resource-server',
+    ],
+    [
+      'http://portal.example/mcp',
+      'cannot publish the metadata of http://portal.example/mcp, which is not on https://portal.example; challenge there, with @portico/resource-server',
+    ],
+  ])('cannot name the metadata of %j', (audience, message) => {
+    expect(challengeProblems({ challenge: true, audience }, `${ISSUER}/below`)).toEqual([{ key, message }]);
+    expect(challengeProblems({ challenge: false, audience }, ISSUER)).toEqual([]);
+    expect(challengeProblems({ audience }, ISSUER)).toEqual([]);
+  });
+
+  test('can name that of a resource on the server', () => {
+    expect(challengeProblems({ challenge: true, audience: `${ISSUER}/mcp` }, `${ISSUER}/below`)).toEqual([]);
+  });
+});

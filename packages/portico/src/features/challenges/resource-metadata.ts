@@ -1,0 +1,27 @@
+import type { ConfigurationProblem } from '@portico/sql';
+import type { OAuthServerConfig } from '../../config.ts';
+import type { ChallengesConfig } from './config.ts';
+
+/** The problems of `oauth_server:challenge` together with other keys. */
+export function challengeProblems(
+  { challenge = false, audience }: ChallengesConfig & Pick<OAuthServerConfig, 'audience'>,
+  publicUrl: string,
+): readonly ConfigurationProblem[] {
+  if (!challenge) return [];
+  const key = 'oauth_server:challenge';
+  if (audience === '') {
+    return [
+      { key, message: 'needs oauth_server:audience: the API that the metadata in a challenge describes' },
+    ];
+  }
+  const { origin } = new URL(publicUrl);
+  if (new URL(audience).origin === origin) return [];
+  const message = `cannot publish the metadata of ${audience}, which is not on ${origin}; challenge there, with @portico/resource-server`;
+  return [{ key, message }];
+}
+
+/** RFC 9728 section 3.1: in front of the path of the resource. */
+export function metadataUrlOf(resource: string): string {
+  const { origin, pathname, search } = new URL(resource);
+  return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;
+}
