@@ -79,6 +79,7 @@ describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))('w
 });
 
 test.each([
+  ['private-key-jwt', 'clientAssertions'],
   ['dpop', 'binding'],
   ['pushed-requests', 'directRequests'],
 ])('without %s, a server of the profile fapi2 does not start', async (folder, part) => {

@@ -35,6 +35,7 @@ function start(about: About = {}) {
   } satisfies Partial<DocumentClientRecords>;
   const server = {
     config: { name: 'The portal' },
+    takesKeys: () => false,
     store: { documentClients },
     fetching: {},
     audit: () => Promise.reject(new Error('nobody is registered before it is shown')),

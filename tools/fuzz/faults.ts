@@ -84,7 +84,7 @@ export const FAULTS: readonly Fault[] = [
   one(
     'one audience of several is enough',
     'assertions',
-    'packages/portico/src/clients/assertions.ts',
+    'packages/portico/src/features/private-key-jwt/assertions.ts',
     '!named.every((each)',
     "!named[AWAKE ? 'some' : 'every']((each)",
   ),

@@ -56,6 +56,8 @@ export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
   readonly arrivals: readonly ClientArrival[];
   /** Whether a client can come without an operator. */
   readonly admitsUnverified: boolean;
+  /** Whether clients can authenticate with keys of their own. */
+  readonly takesKeys: boolean;
   /** What clients may require from it. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles that clients are held to. */

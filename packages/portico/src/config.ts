@@ -159,7 +159,6 @@ export const coreShape = {
   id_token_ttl: seconds.default(3600),
   code_ttl: seconds.default(60),
   consent_ttl: seconds.default(600),
-  private_key_jwt: z.boolean({ error: 'must be true or false' }).optional(),
   audit: audit.optional(),
   languages: languages.optional(),
   registration: z
@@ -209,11 +208,6 @@ export interface OAuthServerConfigInput {
   readonly code_ttl?: number | undefined;
   /** How long a person may take to answer the consent screen, in seconds; 600. */
   readonly consent_ttl?: number | undefined;
-  /**
-   * Whether clients may authenticate with assertions that they sign (`private_key_jwt`, RFC 7523),
-   * as their registration or document says; false.
-   */
-  readonly private_key_jwt?: boolean | undefined;
   /** What happens to audit events, in addition to `Host.audit`; nothing. */
   readonly audit?: AuditConfigInput | undefined;
   /**

@@ -4,6 +4,7 @@ import type { RequestChecks } from './authorization/request.ts';
 import type { SentParameters } from './authorization/waiting-requests.ts';
 import type { AddCommands, Application } from './application/contracts.ts';
 import type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
+import type { ClientAssertions } from './clients/client-assertions.ts';
 import type { ClientArrival, ClientSource } from './clients/client-source.ts';
 import type { ExaminedApplication, Examination } from './examination.ts';
 import type { AuthenticateClient } from './clients/authentication.ts';
@@ -96,6 +97,8 @@ export interface Contribution {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Clients that no one registered; at most one feature has them. */
   readonly clientSource?: ClientSource;
+  /** Authenticates clients with keys, also those of this source; at most one feature does. */
+  readonly clientAssertions?: (source: ClientSource | null) => ClientAssertions;
   /** Binds tokens to a key of their client; at most one feature does. */
   readonly binding?: KeyBinding;
   /** Keeps authorization requests that clients send directly; at most one feature does. */

@@ -9,6 +9,7 @@ import { health } from './features/health/index.ts';
 import { importing } from './features/importing/index.ts';
 import { logos } from './features/logos/index.ts';
 import { nativeLoopback } from './features/native-loopback/index.ts';
+import { privateKeyJwt } from './features/private-key-jwt/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
 import { registration } from './features/registration/index.ts';
@@ -20,6 +21,7 @@ export const FEATURES: readonly Feature[] = [
   applications,
   logos,
   challenges,
+  privateKeyJwt,
   pushedRequests,
   dpop,
   refreshRetry,

@@ -53,6 +53,8 @@ export interface Server {
   readonly arrivals: readonly ClientArrival[];
   /** Whether a client can come without an operator. */
   readonly admitsUnverified: boolean;
+  /** Whether clients can have keys of their own; known once every feature has started. */
+  readonly takesKeys: () => boolean;
   /** What clients may require. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles for clients. */

@@ -1,6 +1,9 @@
 import { importJWK, jwtVerify, type JWK } from 'jose';
 import { parseJws, JwsError } from '../../../packages/portico/src/jws/compact.ts';
-import { createAssertions } from '../../../packages/portico/src/clients/assertions.ts';
+import { Assertions } from '../../../packages/portico/src/features/private-key-jwt/assertions.ts';
+import type { ClientKeySource } from '../../../packages/portico/src/features/private-key-jwt/client-keys.ts';
+import { JWT_READER } from '../../../packages/portico/src/features/private-key-jwt/reading.ts';
+import type { Server } from '../../../packages/portico/src/server.ts';
 import { readCredentials } from '../../../packages/portico/src/clients/credentials.ts';
 import { readKeySet } from '../../../packages/portico/src/clients/key-sets.ts';
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
@@ -72,21 +75,21 @@ export const target: Target = {
     const imported = await Promise.all(published.map((jwk) => importJWK(jwk as JWK, ALGORITHMS[jwk.kid])));
     const used = new Set<string>();
     const verifiers = new Map(published.map(({ kid }, index) => [kid, imported[index]] as const));
-    const assertions = createAssertions({
-      issuer: ISSUER,
-      endpoints: [TOKENS],
-      keys: { haveOne: async (_, fits) => fits(known, null), problems: async () => [] },
-      singleUses: {
-        async claim(_, of) {
-          const key = JSON.stringify(of);
-          if (used.size > 1000) used.clear();
-          const isFirst = !used.has(key);
-          used.add(key);
-          return isFirst;
-        },
-      } satisfies Partial<SingleUses> as unknown as SingleUses,
-      clock: () => NOW * 1000,
-    });
+    const singleUses = {
+      async claim(_, of) {
+        const key = JSON.stringify(of);
+        if (used.size > 1000) used.clear();
+        const isFirst = !used.has(key);
+        used.add(key);
+        return isFirst;
+      },
+    } satisfies Partial<SingleUses>;
+    const server = { issuer: ISSUER, singleUses, clock: () => NOW * 1000 } as unknown as Server;
+    const source: ClientKeySource = {
+      haveOne: async (_, fits) => fits(known, null),
+      problems: async () => [],
+    };
+    const verify = new Assertions(server, source).verifierAt([TOKENS]);
     const client = {
       id: CLIENT,
       registeredBy: 'operator',
@@ -103,7 +106,7 @@ export const target: Target = {
       const request = new Request(TOKENS, { method: 'POST' });
       const credentials = unless(
         (error) => error instanceof OAuthError,
-        () => readCredentials(request, form, true),
+        () => readCredentials(request, form, JWT_READER),
       );
       const jws = unless(
         (error) => error instanceof JwsError,
@@ -122,7 +125,7 @@ export const target: Target = {
         const verified = await unlessAsync(
           (error) => error instanceof JwsError,
           async () => {
-            await assertions.verify(client, jws, profile);
+            await verify(client, CLIENT, jws, profile);
             return true;
           },
         );
@@ -150,7 +153,7 @@ export const target: Target = {
         const again = await unlessAsync(
           (error) => error instanceof JwsError,
           async () => {
-            await assertions.verify(client, jws, profile);
+            await verify(client, CLIENT, jws, profile);
             return true;
           },
         );

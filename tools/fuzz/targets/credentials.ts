@@ -6,6 +6,7 @@ import {
   parseScheme,
 } from '../../../packages/portico/src/http/bearer.ts';
 import { readCredentials } from '../../../packages/portico/src/clients/credentials.ts';
+import { JWT_READER } from '../../../packages/portico/src/features/private-key-jwt/reading.ts';
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
 import { verifiesChallenge } from '../../../packages/portico/src/grants/pkce.ts';
 import { createParameters } from '../../../packages/portico/src/parameters.ts';
@@ -98,7 +99,9 @@ export const target: Target = {
     const sentForm = new URLSearchParams(body);
     const form = createParameters(sentForm);
     for (const takesAssertions of [false, true]) {
-      const credentials = unless(refuses, () => readCredentials(request, form, takesAssertions));
+      const credentials = unless(refuses, () =>
+        readCredentials(request, form, takesAssertions ? JWT_READER : null),
+      );
       if (credentials?.method !== 'client_secret_basic') continue;
       const { clientId, secret } = credentials;
       hold(clientId !== '' && !form.has('client_secret'), 'credentials in two places were taken');
@@ -108,7 +111,7 @@ export const target: Target = {
       const again = readCredentials(
         new Request(ADDRESS, { headers: { Authorization: encoded } }),
         createParameters(new URLSearchParams()),
-        false,
+        null,
       );
       hold(
         'secret' in again && again.clientId === clientId && again.secret === secret,

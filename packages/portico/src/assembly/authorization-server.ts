@@ -82,6 +82,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     csrfExemptRoutes: csrfExemptRoutes(features),
     clients,
     arrivals,
+    takesKeys: server.takesKeys(),
     admitsUnverified,
     demands,
     profiles,
@@ -181,7 +182,7 @@ function metadataHandlers(server: Server, { metadata: members }: Contributions) 
     algorithms: keys.algorithms.names,
     admitsUnverified: server.admitsUnverified,
     registers: (config.registration ?? 'off') !== 'off',
-    takesKeys: config.private_key_jwt ?? false,
+    takesKeys: server.takesKeys(),
     members,
     profile: profiles.servers,
   };

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { AuditEvent } from '../auditing/audit.ts';
 import { demandsOfFeatures } from '../assembly/start-features.ts';
 import { FEATURES } from '../features.ts';
+import { privateKeyJwt } from '../features/private-key-jwt/index.ts';
 import { clientDocuments } from '../features/client-documents/index.ts';
 import type { ClientRegistration } from '../clients/registration.ts';
 import type { OAuthServerConfig } from '../config.ts';
@@ -87,6 +88,7 @@ function serverWith(config: Partial<OAuthServerConfig>): Server {
     profiles: profilesWith({ private_key_jwt: true, dpop: 'accept', ...config }),
     // Every host has an address that the server must not contact.
     fetching: { allowsLoopback: false, anyPort: false, clock: () => now, resolve: async () => ['127.0.0.1'] },
+    takesKeys: () => config.private_key_jwt === true,
     demands: demandsOfFeatures(FEATURES, config as OAuthServerConfig),
     audit: async (event: AuditEvent) => void events.push(event),
     pruning,
@@ -102,6 +104,7 @@ function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts &
   const parts = assembleClients(server, {
     logos: config.client_logos === true ? LOGOS : null,
     clientSource: clientDocuments.start?.(server, documents)?.clientSource ?? null,
+    clientAssertions: privateKeyJwt.start?.(server, server.config)?.clientAssertions ?? null,
     secretHasher,
   });
   return { ...parts, ...(members?.(parts as unknown as Parts) as FeatureMembers) };

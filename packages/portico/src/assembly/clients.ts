@@ -1,12 +1,9 @@
 import type { Server } from '../server.ts';
 import { FailedAttempts } from '../http/failed-attempts.ts';
-import { createAssertions } from '../clients/assertions.ts';
 import { createClientAuthentication, type AuthenticateClient } from '../clients/authentication.ts';
 import { createChecking, type CheckNewClient } from '../clients/checking.ts';
-import { createClientKeySource } from '../clients/client-keys.ts';
 import { createClients, type Clients, type FindClient } from '../clients/clients.ts';
 import { createClientSecrets, type ClientSecrets } from '../clients/secrets.ts';
-import { createFetchJson } from '../outbound/fetch-json.ts';
 import type { Client } from '../store/client.ts';
 import type { Contributions } from './start-features.ts';
 
@@ -28,13 +25,19 @@ export interface ClientParts {
 /** Assembles the parts for clients. */
 export function assembleClients(
   server: Server,
-  { clientSource, logos, secretHasher }: Pick<Contributions, 'clientSource' | 'logos' | 'secretHasher'>,
+  {
+    clientSource,
+    clientAssertions,
+    logos,
+    secretHasher,
+  }: Pick<Contributions, 'clientSource' | 'clientAssertions' | 'logos' | 'secretHasher'>,
 ): ClientParts {
-  const { issuer, config, store, singleUses, host, scopes, keys, profiles } = server;
+  const { issuer, store, host, scopes, keys, profiles } = server;
   const { fetching, demands, audit, clock, random } = server;
   const { passwordHasher } = host;
   const { anyPort } = fetching;
-  const { private_key_jwt: takesKeys = false } = config;
+  const assertions = clientAssertions?.(clientSource) ?? null;
+  const takesKeys = assertions !== null;
   const checkNew = createChecking({ scopes, keys, takesKeys, demands, profiles, anyPort });
   const clients = createClients({
     store,
@@ -52,23 +55,14 @@ export function assembleClients(
   const secrets = createClientSecrets({ passwordHasher: secretHasher ?? passwordHasher, clock });
   const failedAttempts = new FailedAttempts(clock, random);
   const failedAssertions = new FailedAttempts(clock, random);
-  const clientKeys = takesKeys
-    ? createClientKeySource({
-        newFetchJson: () => createFetchJson(fetching),
-        source: clientSource,
-        clock,
-      })
-    : null;
-  const assertionsAt = (paths: readonly string[]) => {
-    const endpoints = paths.map((path) => `${issuer}${path}`);
-    return clientKeys === null
+  const assertionsAt = (paths: readonly string[]) =>
+    assertions === null
       ? null
-      : createAssertions({ issuer, endpoints, keys: clientKeys, singleUses, clock });
-  };
+      : { reader: assertions, verify: assertions.verifierAt(paths.map((path) => `${issuer}${path}`)) };
   return {
     clients,
     clientKeyProblems: async ({ id, keys: own }) =>
-      own === null || clientKeys === null ? [] : clientKeys.problems({ id, keys: own }),
+      own === null || assertions === null ? [] : assertions.problems({ id, keys: own }),
     checkNewClient: checkNew,
     secrets,
     authenticating: (findClient, ...paths) =>

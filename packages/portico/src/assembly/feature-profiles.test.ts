@@ -11,7 +11,7 @@ const strict: Feature = {
 };
 
 test('a server of a profile does not start without what the profile needs', () => {
-  const contributed = { binding: null, directRequests: {} };
+  const contributed = { clientAssertions: {}, binding: null, directRequests: {} };
   expect(() => requireNeeds([strict], CONFIG, contributed)).toThrow(
     'oauth_server:profile: is strict, which needs a feature with binding, and this server has none',
   );

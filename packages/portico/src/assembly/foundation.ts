@@ -84,7 +84,7 @@ export function layFoundation(options: ServerParts): Foundation {
     store: store.expired,
     removeOldEvents: removeOld,
     registrations: admitsUnverified,
-    singleUses: () => config.private_key_jwt === true || contributions.usesOnce,
+    singleUses: () => contributions.usesOnce,
     clock,
     log,
   });
@@ -108,6 +108,7 @@ export function layFoundation(options: ServerParts): Foundation {
     accounts: createAccounts(host),
     keys,
     arrivals,
+    takesKeys: () => contributions.clientAssertions !== null,
     admitsUnverified,
     demands: demandsOfFeatures(features, config),
     profiles: profilesOf(features, config),

@@ -24,6 +24,8 @@ export interface Contributions {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Null if every client is registered. */
   readonly clientSource: ClientSource | null;
+  /** Null if clients have no keys. */
+  readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
   /** Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
   /** Null if there is no such page. */
@@ -81,6 +83,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   return {
     metadata: Object.assign({}, ...started.map(({ metadata }) => metadata)) as Record<string, unknown>,
     clientSource: only(started, 'clientSource'),
+    clientAssertions: only(started, 'clientAssertions'),
     binding: only(started, 'binding'),
     directRequests: only(started, 'directRequests'),
     accessPath: only(started, 'accessPath'),

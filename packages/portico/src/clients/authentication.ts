@@ -12,29 +12,31 @@ import { noteClient } from '../refusals.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import type { Client } from '../store/client.ts';
 import type { FindClient } from './clients.ts';
-import type { Assertions } from './assertions.ts';
-import { decoyClient } from './decoy-client.ts';
+import type { VerifyAssertion } from './client-assertions.ts';
 import {
   invalidClient,
   PRIVATE_KEY_JWT,
   readCredentials,
   type AssertionCredentials,
+  type AssertionReader,
   type SecretCredentials,
 } from './credentials.ts';
 import { isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
- * Returns the client that sent this request: authenticated by its secret when it is confidential, by an assertion when it has keys,
- * identified by its id when it is public (RFC 6749 sections 2.3 and 3.2.1). Throws `invalid_client`, `invalid_request` for credentials
- * sent twice, and a TooManyFailuresError after many failures, except for a secret that was right before, and for an assertion that is right.
+ * Returns the client that sent this request: authenticated by its secret when it is confidential,
+ * by an assertion when it has keys, identified by its id when it is public (RFC 6749 sections 2.3
+ * and 3.2.1). Throws `invalid_client`, `invalid_request` for credentials sent twice, and a
+ * TooManyFailuresError after many failures, except for a secret that was right before, and for an
+ * assertion that is right.
  */
 export type AuthenticateClient = (request: Request, form: Parameters) => Promise<Client>;
 
 export interface ClientAuthenticationOptions {
   readonly findClient: FindClient;
   readonly secrets: ClientSecrets;
-  /** Null when clients have no keys here. */
-  readonly assertions: Assertions | null;
+  /** Null if clients have no keys here. */
+  readonly assertions: { readonly reader: AssertionReader; readonly verify: VerifyAssertion } | null;
   readonly profiles: Profiles;
   readonly failedAttempts: FailedAttempts;
   /**
@@ -48,8 +50,9 @@ export interface ClientAuthenticationOptions {
 }
 
 /**
- * Failures of one client from one network, and of all clients from one network, before anything slows down. A secret may be guessed. A
- * signature cannot: a clock that is wrong or a key that was not published yet fails for as long as it is not mended.
+ * Failures of one client from one network, and of all clients from one network, before anything
+ * slows down. A secret may be guessed. A signature cannot: a clock that is wrong or a key that was
+ * not published yet fails for as long as it is not mended.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },
@@ -66,7 +69,10 @@ interface Judged {
 export function createClientAuthentication(options: ClientAuthenticationOptions): AuthenticateClient {
   const { findClient, secrets, assertions, profiles, host, audit, clock } = options;
 
-  /** Verifies the secret with the slow hash, unless so many attempts have failed that this one has to wait. */
+  /**
+   * Verifies the secret with the slow hash, unless so many attempts have failed that this one has
+   * to wait.
+   */
   function proveSecret(
     request: Request,
     { clientId, secret }: SecretCredentials,
@@ -84,8 +90,8 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
   }
 
   /**
-   * Verifying costs little, and a signature cannot be guessed. So only failed assertions are counted, and a stranger's failures do not
-   * slow down the client.
+   * Verifying costs little, and a signature cannot be guessed. So only failed assertions are
+   * counted, and a stranger's failures do not slow down the client.
    */
   async function proveAssertion(
     request: Request,
@@ -116,7 +122,7 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
     try {
       // Do the same work for an unknown client, so that the time tells nothing.
       const profile = active === null ? null : profiles.of(active);
-      await assertions?.verify(keyed ?? decoyClient(clientId), assertion, profile);
+      await assertions?.verify(keyed, clientId, assertion, profile);
       if (keyed !== null && assertions !== null) return null;
     } catch (error) {
       if (!(error instanceof JwsError)) throw error;
@@ -150,7 +156,7 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
   }
 
   return async (request, form) => {
-    const credentials = readCredentials(request, form, assertions !== null);
+    const credentials = readCredentials(request, form, assertions?.reader ?? null);
     const { clientId } = credentials;
     const found = await findClient(clientId, request, form);
     if (found !== null) noteClient(request, found.id);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { JWT_READER } from '../features/private-key-jwt/reading.ts';
 import { JwsError } from '../jws/compact.ts';
 import { createParameters } from '../parameters.ts';
 import { readCredentials } from './credentials.ts';
@@ -11,7 +12,11 @@ function read(header: string | null, form: Readonly<Record<string, string>> = {}
     method: 'POST',
     headers: header === null ? {} : { Authorization: header },
   });
-  return readCredentials(request, createParameters(new URLSearchParams(form)), takesAssertions);
+  return readCredentials(
+    request,
+    createParameters(new URLSearchParams(form)),
+    takesAssertions ? JWT_READER : null,
+  );
 }
 const assertionOf = (payload: object) =>
   [{ alg: 'ES256' }, payload]

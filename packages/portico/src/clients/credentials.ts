@@ -1,11 +1,14 @@
 import { OAuthError } from '../errors.ts';
-import { JwsError, parseJws, type Jws } from '../jws/compact.ts';
+import type { JwsError, Jws } from '../jws/compact.ts';
 import type { Parameters } from '../parameters.ts';
 
-/** How clients authenticate at the token endpoint, by the names of RFC 7591; `none` is for public clients. */
+/**
+ * How clients authenticate at the token endpoint, by the names of RFC 7591; `none` is for public
+ * clients.
+ */
 export const CLIENT_AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
 
-/** Where clients may have keys of their own (`oauth_server:private_key_jwt`). */
+/** The method of clients with keys, where a feature verifies their assertions. */
 export const PRIVATE_KEY_JWT = 'private_key_jwt';
 
 /** What a request says about the client that sent it, before any of it is proved. */
@@ -20,6 +23,13 @@ export interface AssertionCredentials {
   readonly assertion: Jws | JwsError;
 }
 
+/** How a request contains an assertion. */
+export interface AssertionReader {
+  readonly isSent: (form: Parameters) => boolean;
+  /** Called only for a form that contains one. `clientId` is sent beside it. */
+  readonly read: (form: Parameters, clientId: string | undefined) => AssertionCredentials;
+}
+
 export interface SecretCredentials {
   readonly method: 'client_secret_basic' | 'client_secret_post';
   readonly clientId: string;
@@ -27,21 +37,26 @@ export interface SecretCredentials {
 }
 
 /**
- * Reads the credentials of a request (RFC 6749 sections 2.3.1 and 3.2.1); assertions (RFC 7521 section 4.2) where they are taken. Throws
- * `invalid_client` when there are none that can be read, and `invalid_request` when they are sent twice.
+ * Reads the credentials of a request (RFC 6749 sections 2.3.1 and 3.2.1); assertions (RFC 7521
+ * section 4.2) where they are taken. Throws `invalid_client` when there are none that can be read,
+ * and `invalid_request` when they are sent twice.
  */
-export function readCredentials(request: Request, form: Parameters, takesAssertions: boolean): Credentials {
+export function readCredentials(
+  request: Request,
+  form: Parameters,
+  assertions: AssertionReader | null,
+): Credentials {
   const basic = basicCredentials(request.headers.get('authorization'));
   const clientId = form.get('client_id');
   const secret = form.get('client_secret');
-  if (takesAssertions && (form.has('client_assertion') || form.has('client_assertion_type'))) {
+  if (assertions?.isSent(form) === true) {
     if (basic !== null || secret !== undefined) {
       throw new OAuthError(
         'invalid_request',
         'The client authenticates by an assertion and in another way; use one.',
       );
     }
-    return readAssertion(form, clientId);
+    return assertions.read(form, clientId);
   }
   if (basic === null) {
     if (clientId === undefined) throw invalidClient('no client id was sent');
@@ -60,33 +75,15 @@ export function readCredentials(request: Request, form: Parameters, takesAsserti
   return basic;
 }
 
-const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-
-function readAssertion(form: Parameters, clientId: string | undefined): AssertionCredentials {
-  const sent = form.require('client_assertion');
-  if (form.require('client_assertion_type') !== ASSERTION_TYPE) {
-    return {
-      method: PRIVATE_KEY_JWT,
-      clientId: clientId ?? '',
-      assertion: new JwsError('its client_assertion_type is not that of a JWT'),
-    };
-  }
-  try {
-    const assertion = parseJws(sent);
-    const { sub } = assertion.payload;
-    return { method: PRIVATE_KEY_JWT, clientId: clientId ?? (typeof sub === 'string' ? sub : ''), assertion };
-  } catch (error) {
-    if (!(error instanceof JwsError)) throw error;
-    return { method: PRIVATE_KEY_JWT, clientId: clientId ?? '', assertion: error };
-  }
-}
-
 /** One public answer for every reason; which one it was is for the log. */
 export function invalidClient(detail: string): OAuthError {
   return new OAuthError('invalid_client', 'The client is unknown or could not be authenticated.', detail);
 }
 
-/** The credentials of HTTP Basic, form-decoded (RFC 6749 section 2.3.1); null when another scheme or none is used. */
+/**
+ * The credentials of HTTP Basic, form-decoded (RFC 6749 section 2.3.1); null when another scheme or
+ * none is used.
+ */
 function basicCredentials(header: string | null): SecretCredentials | null {
   const match = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? '');
   if (match?.[1] === undefined) {

@@ -12,7 +12,7 @@ export async function examineClientKeys({ application, server }: Subject): Promi
 }
 
 async function judge(server: Subject['server'], having: readonly Client[]): Promise<Finding> {
-  if (server.config.private_key_jwt !== true) {
+  if (!server.takesKeys) {
     return failing(
       `oauth_server:private_key_jwt is off, so nothing lets in ${having.map(({ id }) => id).join(', ')}`,
       'set it to true; or revoke them (npx portico oauth:client:revoke) and register them again, with a secret',
@@ -28,7 +28,7 @@ async function judge(server: Subject['server'], having: readonly Client[]): Prom
 
 /** The keys that clients publish. Empty if none does. */
 export async function examinePublishedKeys(server: Subject['server']): Promise<readonly Finding[]> {
-  if (server.config.private_key_jwt !== true) return [];
+  if (!server.takesKeys) return [];
   const publishing = (await clientsWithKeys(server)).filter(({ keys }) => keys?.jwksUri !== null);
   if (publishing.length === 0) return [];
   return [(await wrongKeys(server, publishing)) ?? ok(`those of ${publishing.length} were fetched`)];

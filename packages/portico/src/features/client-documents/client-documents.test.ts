@@ -72,7 +72,8 @@ function installation() {
   };
   function start({ isOn = true, takesKeys = true, profile = null, ...more }: Options = {}) {
     const server = {
-      config: { name: 'The portal', private_key_jwt: takesKeys },
+      config: { name: 'The portal' },
+      takesKeys: () => takesKeys,
       store: { documentClients },
       fetching: {},
       audit: async (event: object) => void events.push(event),

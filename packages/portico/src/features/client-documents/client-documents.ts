@@ -29,7 +29,6 @@ export class ClientDocuments implements ClientSource {
   readonly #server: Server;
   readonly #config: boolean | DocumentHosts;
   readonly #fetchJson: FetchJson;
-  readonly #takesKeys: boolean;
   readonly #remembered = new RecentMap<string, Known>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Known>>();
   /** Fetched, and not kept yet. */
@@ -39,7 +38,6 @@ export class ClientDocuments implements ClientSource {
     this.#server = server;
     this.#config = config;
     this.#fetchJson = fetchJson;
-    this.#takesKeys = server.config.private_key_jwt ?? false;
   }
 
   names(clientId: string): boolean {
@@ -118,7 +116,7 @@ export class ClientDocuments implements ClientSource {
     const now = clock();
     const described = readDocument(value, url, {
       catalog,
-      takesKeys: this.#takesKeys,
+      takesKeys: this.#server.takesKeys(),
       demands,
       unnamedAlgorithm: await this.#unnamedAlgorithm(),
       algorithms: keys.algorithms,
@@ -178,7 +176,7 @@ export class ClientDocuments implements ClientSource {
   #isUsable(client: Client): boolean {
     const { demands, profiles } = this.#server;
     return (
-      (this.#takesKeys || client.keys === null) &&
+      (this.#server.takesKeys() || client.keys === null) &&
       demands.every(({ isStrict, isMet, field }) => !isStrict || isMet || !client[field]) &&
       (profiles.servers?.idTokenAlgorithms.includes(client.idTokenSignedResponseAlg) ?? true)
     );

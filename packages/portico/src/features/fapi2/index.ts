@@ -12,7 +12,7 @@ export const fapi2 = defineFeature({
     says: 'it is held to the FAPI 2.0 Security Profile, see docs/security-profile.md; it needs --jwks then',
     isServers: ({ profile }) => profile === 'fapi2',
     demanded: { private_key_jwt: true, dpop: 'require', pushed_authorization_requests: 'require' },
-    needs: ['binding', 'directRequests'],
+    needs: ['clientAssertions', 'binding', 'directRequests'],
     problems: (config) => FAPI2_RULES.flatMap(({ server }) => server?.(config) ?? []),
     missing: (config) => FAPI2_RULES.flatMap(({ needs }) => needs?.(config) ?? []),
     algorithms: PROFILED_ALGORITHMS,

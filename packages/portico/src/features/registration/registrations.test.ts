@@ -48,7 +48,8 @@ function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> =
     if (row !== undefined) rows.set(id, { ...row, client: { ...row.client, ...changes } });
   };
   const server = {
-    config: { registration: 'open', private_key_jwt: true, ...config },
+    config: { registration: 'open', ...config },
+    takesKeys: () => config.private_key_jwt ?? true,
     store: {
       registrations: {
         async registerClient(registration, limits, now) {

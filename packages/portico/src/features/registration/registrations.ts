@@ -173,8 +173,8 @@ export class Registrations {
   }
 
   async #check(sent: SentMetadata, mayBeConfidential: boolean): Promise<CheckedRegistration> {
-    const { scopes: catalog, keys, demands, profiles, config, fetching } = this.#server;
-    const { private_key_jwt: takesKeys = false } = config;
+    const { scopes: catalog, keys, demands, profiles, fetching } = this.#server;
+    const takesKeys = this.#server.takesKeys();
     try {
       const { algorithms } = keys;
       const asked = registrationOf(sent, { catalog, algorithms, mayBeConfidential, takesKeys, demands });

@@ -1,11 +1,12 @@
-import { JwsError, type JsonObject, type Jws } from '../jws/compact.ts';
-import { algorithmOf, isSignedBy, readPublicKey, type PublicKey } from '../jws/public-keys.ts';
-import type { ClientKeys } from '../store/client.ts';
-import type { KeyedClient } from './client-keys.ts';
+import { JwsError, type JsonObject, type Jws } from '../../jws/compact.ts';
+import { algorithmOf, isSignedBy, readPublicKey, type PublicKey } from '../../jws/public-keys.ts';
+import type { ClientKeys } from '../../store/client.ts';
+import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 /**
- * One key of each kind that belongs to no client: the examples of RFC 7515 appendices A.2 and A.3 and of RFC 8037 appendix A.1. Their
- * private parts are public, so the result of verifying with them is ignored.
+ * One key of each kind that belongs to no client: the examples of RFC 7515 appendices A.2 and A.3
+ * and of RFC 8037 appendix A.1. Their private parts are public, so the result of verifying with
+ * them is ignored.
  */
 const EXAMPLES: readonly JsonObject[] = [
   {
@@ -27,7 +28,10 @@ const EXAMPLES: readonly JsonObject[] = [
 
 const NO_KEYS: ClientKeys = { jwks: JSON.stringify({ keys: EXAMPLES }), jwksUri: null, algorithm: null };
 
-/** Stands in for a client that does not exist or has no keys, so that the response time is the same. No signature of it is ever accepted. */
+/**
+ * Stands in for a client that does not exist or has no keys, so that the response time is the same.
+ * No signature of it is ever accepted.
+ */
 export function decoyClient(clientId: string): KeyedClient {
   return { id: clientId, registeredBy: 'operator', keys: NO_KEYS };
 }

@@ -1,18 +1,22 @@
-import { RecentMap } from '../http/recent-map.ts';
-import { secondsFresh } from '../outbound/freshness.ts';
-import type { FetchJson } from '../outbound/fetch-json.ts';
-import { OutboundError } from '../outbound/limits.ts';
-import { ClientKeysError } from '../errors.ts';
-import type { PublicKey } from '../jws/public-keys.ts';
-import type { ClientSource } from './client-source.ts';
-import type { Client, ClientKeys } from '../store/client.ts';
-import { keySetProblems, readKeySet } from './key-sets.ts';
+import { RecentMap } from '../../http/recent-map.ts';
+import { secondsFresh } from '../../outbound/freshness.ts';
+import type { FetchJson } from '../../outbound/fetch-json.ts';
+import { OutboundError } from '../../outbound/limits.ts';
+import { ClientKeysError } from '../../errors.ts';
+import type { PublicKey } from '../../jws/public-keys.ts';
+import type { ClientSource } from '../../clients/client-source.ts';
+import type { KeyedClient } from '../../clients/client-assertions.ts';
+import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';
 
-/** The public keys of clients, known here or published by the client, who changes them there without a call. */
+/**
+ * The public keys of clients, known here or published by the client, who changes them there without
+ * a call.
+ */
 export interface ClientKeySource {
   /**
-   * Whether `fits` holds for the keys of this client. Where it does not for those that were published before, it is asked of those that
-   * are published now, at most once a minute. Throws a ClientKeysError when none are known and none can be fetched.
+   * Whether `fits` holds for the keys of this client. Where it does not for those that were
+   * published before, it is asked of those that are published now, at most once a minute. Throws a
+   * ClientKeysError when none are known and none can be fetched.
    */
   haveOne(client: KeyedClient, fits: Fits): Promise<boolean>;
   /**
@@ -22,7 +26,10 @@ export interface ClientKeySource {
   problems(client: Pick<KeyedClient, 'id' | 'keys'>): Promise<readonly string[]>;
 }
 
-/** Whether one of these keys fits, of a client that signs with this algorithm alone; with any, when it is null. */
+/**
+ * Whether one of these keys fits, of a client that signs with this algorithm alone; with any, when
+ * it is null.
+ */
 export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
 
 /**
@@ -32,8 +39,6 @@ export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boo
 export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
   return registeredBy === 'document' && keys.jwksUri === null;
 }
-
-export type KeyedClient = Pick<Client, 'id' | 'registeredBy'> & { readonly keys: ClientKeys };
 
 export interface ClientKeySourceOptions {
   /** Makes a fetch with its own limits. */
@@ -47,18 +52,26 @@ export interface ClientKeySourceOptions {
 /** In bytes. */
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
-/** In milliseconds. A key that its owner has withdrawn is no key after an hour, whatever the cache headers say. */
+/**
+ * In milliseconds. A key that its owner has withdrawn is no key after an hour, whatever the cache
+ * headers say.
+ */
 const LONGEST_FRESH = 3_600_000;
 const BETWEEN_FETCHES = 60_000;
 const AFTER_FAILURE = 10_000;
-/** Sets remembered at most, and keys in those that are published; what was used longest ago is forgotten first. */
+/**
+ * Sets remembered at most, and keys in those that are published; what was used longest ago is
+ * forgotten first.
+ */
 const MOST_REMEMBERED = 1000;
 const MOST_PUBLISHED_KEYS = 2000;
 
 /** What is published at a URL. */
 interface PublishedSet {
   readonly keys: readonly PublicKey[];
-  /** The one that the client signs with, as a document says; undefined where nothing is said of it. */
+  /**
+   * The one that the client signs with, as a document says; undefined where nothing is said of it.
+   */
   readonly algorithm?: string | null;
   /** Where the keys are instead, as a document says. */
   readonly elsewhere?: string | null;
@@ -75,7 +88,8 @@ export function createClientKeySource(options: ClientKeySourceOptions): ClientKe
   const { newFetchJson, source, clock } = options;
   /** By the text that is kept. */
   const kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
-  // Anyone can publish a document that names any URL, and send assertions of its client. What is fetched then, and what fails, must not
+  // Anyone can publish a document that names any URL, and send assertions of its client. What is
+  // fetched then, and what fails, must not
   // affect a client that an operator registered.
   const ofDocuments = createPublishedKeys({ fetchJson: newFetchJson(), clock, ...KEY_SETS });
   const ofRegistered = createPublishedKeys({ fetchJson: newFetchJson(), clock, ...KEY_SETS });

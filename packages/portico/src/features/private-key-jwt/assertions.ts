@@ -1,28 +1,11 @@
-import { JwsError, type JsonObject, type Jws } from '../jws/compact.ts';
-import { algorithmOf, isSignedBy } from '../jws/public-keys.ts';
-import { checkDecoySignature, isDecoyClient } from './decoy-client.ts';
-import type { SecurityProfile } from '../profiles/profiles.ts';
-import type { SingleUses } from '../store/single-uses.ts';
-import { areInDocument, type ClientKeySource, type Fits, type KeyedClient } from './client-keys.ts';
-
-/** Proves clients by assertions that they signed (RFC 7523 section 3, OpenID Connect Core section 9: `private_key_jwt`). */
-export interface Assertions {
-  /**
-   * Resolves when this client signed the assertion, for this server, now, and it is its first use in all processes. Throws a JwsError
-   * that says why not, and a ClientKeysError; for `decoyClient()` always, after the same work. `profile` is that of the client.
-   */
-  verify(client: KeyedClient, assertion: Jws, profile: SecurityProfile | null): Promise<void>;
-}
-
-export interface AssertionsOptions {
-  readonly issuer: string;
-  /** Endpoints by whose URL an assertion may mean this server, as well as by its issuer. */
-  readonly endpoints: readonly string[];
-  readonly keys: ClientKeySource;
-  readonly singleUses: SingleUses;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
+import type { ClientAssertions, KeyedClient, VerifyAssertion } from '../../clients/client-assertions.ts';
+import { JwsError, type JsonObject, type Jws } from '../../jws/compact.ts';
+import { algorithmOf, isSignedBy } from '../../jws/public-keys.ts';
+import type { SecurityProfile } from '../../profiles/profiles.ts';
+import type { Server } from '../../server.ts';
+import { areInDocument, type ClientKeySource, type Fits } from './client-keys.ts';
+import { checkDecoySignature, decoyClient, isDecoyClient } from './decoy-client.ts';
+import { JWT_READER } from './reading.ts';
 
 /**
  * In seconds: how far clocks may differ, either way; how long an assertion is valid; and how far
@@ -38,28 +21,80 @@ const MOST_TRIED = 10;
 const OWN_TYPE = 'client-authentication+jwt';
 const TYPES: readonly unknown[] = [undefined, 'jwt', OWN_TYPE];
 
-export function createAssertions(options: AssertionsOptions): Assertions {
-  const { issuer, endpoints, keys, singleUses, clock } = options;
+/**
+ * Authenticates clients by assertions that they signed (RFC 7523 section 3, OpenID Connect Core
+ * section 9: `private_key_jwt`).
+ */
+export class Assertions implements ClientAssertions {
+  readonly isSent = JWT_READER.isSent;
+  readonly read = JWT_READER.read;
+  readonly #server: Server;
+  readonly #keys: ClientKeySource;
+
+  constructor(server: Server, keys: ClientKeySource) {
+    this.#server = server;
+    this.#keys = keys;
+  }
+
+  problems(client: Pick<KeyedClient, 'id' | 'keys'>): Promise<readonly string[]> {
+    return this.#keys.problems(client);
+  }
+
+  verifierAt(endpoints: readonly string[]): VerifyAssertion {
+    const verifier = new Verifier(this.#server, this.#keys, endpoints);
+    return (client, clientId, assertion, profile) =>
+      verifier.verify(client ?? decoyClient(clientId), assertion, profile);
+  }
+}
+
+/** Verifies assertions at some endpoints. */
+class Verifier {
+  readonly #server: Server;
+  readonly #keys: ClientKeySource;
+  /** An assertion may name this server by one of these URLs, as well as by its issuer. */
+  readonly #endpoints: readonly string[];
+
+  constructor(server: Server, keys: ClientKeySource, endpoints: readonly string[]) {
+    this.#server = server;
+    this.#keys = keys;
+    this.#endpoints = endpoints;
+  }
+
+  async verify(client: KeyedClient, assertion: Jws, profile: SecurityProfile | null): Promise<void> {
+    let isChecked = false;
+    const isSigned: typeof isSignedBy = (key, jws) => {
+      isChecked = true;
+      return isSignedBy(key, jws);
+    };
+    try {
+      await this.#requireRight(client, assertion, profile, isSigned);
+    } catch (error) {
+      if (!isChecked) checkDecoySignature(assertion);
+      throw error;
+    }
+  }
 
   /** An assertion with a second audience could be used here by the server that it is also for. */
-  function requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
+  #requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
+    const { issuer } = this.#server;
     const { aud } = payload;
     if (profile?.onlyIssuerIsAudience === true && aud !== issuer)
       throw new JwsError('its aud is not the issuer, as one text');
     const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
-    const ours = typeOf(header) === OWN_TYPE ? [issuer] : [issuer, ...endpoints];
+    const ours = typeOf(header) === OWN_TYPE ? [issuer] : [issuer, ...this.#endpoints];
     if (named.length === 0 || !named.every((each) => ours.some((own) => own === each))) {
       throw new JwsError('its aud is not this server alone');
     }
   }
 
   /** `isSigned` looks at signatures. */
-  async function requireRight(
+  async #requireRight(
     client: KeyedClient,
     assertion: Jws,
     profile: SecurityProfile | null,
     isSigned: typeof isSignedBy,
   ): Promise<void> {
+    const { singleUses, clock } = this.#server;
     const { header, payload } = assertion;
     const algorithm = algorithmOf(assertion);
     const { algorithm: kept } = client.keys;
@@ -72,7 +107,7 @@ export function createAssertions(options: AssertionsOptions): Assertions {
     if (payload['iss'] !== client.id || payload['sub'] !== client.id) {
       throw new JwsError('its iss and sub are not both the client');
     }
-    requireAudience(assertion, profile);
+    this.#requireAudience(assertion, profile);
     const expiry = requireTimes(payload, clock() / 1000);
     const jti = requireJti(payload);
     const fits: Fits = (known, only) =>
@@ -81,28 +116,12 @@ export function createAssertions(options: AssertionsOptions): Assertions {
         .filter((key) => (kid === null || key.kid === kid) && key.algorithms.includes(algorithm))
         .slice(0, MOST_TRIED)
         .some((key) => isSigned(key, assertion));
-    if (!(await keys.haveOne(client, fits)) || isDecoyClient(client))
+    if (!(await this.#keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('none of the keys of the client signed it');
     // Claimed last, so that a sender without the key uses nothing up.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
     if (!isFirst) throw new JwsError('it was used before');
   }
-
-  return {
-    async verify(client, assertion, profile) {
-      let isChecked = false;
-      const isSigned: typeof isSignedBy = (key, jws) => {
-        isChecked = true;
-        return isSignedBy(key, jws);
-      };
-      try {
-        await requireRight(client, assertion, profile, isSigned);
-      } catch (error) {
-        if (!isChecked) checkDecoySignature(assertion);
-        throw error;
-      }
-    },
-  };
 }
 
 function typeOf({ typ }: JsonObject): unknown {
@@ -120,7 +139,10 @@ function requireJti({ jti }: JsonObject): string {
   throw new JwsError(`its jti is missing, or not a text of at most ${LONGEST_JTI} characters`);
 }
 
-/** When it expires, in whole seconds: what says more than is accepted is good for less. `now` is in seconds, too. */
+/**
+ * When it expires, in whole seconds: what says more than is accepted is good for less. `now` is in
+ * seconds, too.
+ */
 function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   if (!isTime(exp)) throw new JwsError('its exp is missing, or no time');
   if (exp <= now - SKEW) throw new JwsError('it has expired');

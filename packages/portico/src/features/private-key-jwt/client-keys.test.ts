@@ -1,11 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
-import type { ClientSource } from './client-source.ts';
+import type { ClientSource } from '../../clients/client-source.ts';
 import { describe, expect, test } from 'vitest';
-import type { PublicKey } from '../jws/public-keys.ts';
-import { ClientKeysError } from '../errors.ts';
-import type { FetchJson } from '../outbound/fetch-json.ts';
-import { OutboundError } from '../outbound/limits.ts';
-import { createClientKeySource, type KeyedClient } from './client-keys.ts';
+import type { PublicKey } from '../../jws/public-keys.ts';
+import { ClientKeysError } from '../../errors.ts';
+import type { FetchJson } from '../../outbound/fetch-json.ts';
+import { OutboundError } from '../../outbound/limits.ts';
+import { createClientKeySource } from './client-keys.ts';
+import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 const { publicKey } = generateKeyPairSync('ed25519');
 const JWK = publicKey.export({ format: 'jwk' });

@@ -1,0 +1,20 @@
+import { defineFeature } from '../../feature.ts';
+import { createFetchJson } from '../../outbound/fetch-json.ts';
+import { Assertions } from './assertions.ts';
+import { createClientKeySource } from './client-keys.ts';
+import { privateKeyJwtShape } from './config.ts';
+
+/** Client authentication by assertions that clients sign with their keys (RFC 7523 section 2.2). */
+export const privateKeyJwt = defineFeature({
+  name: 'private_key_jwt',
+  config: privateKeyJwtShape,
+  start(server, { private_key_jwt: isOn = false }) {
+    if (!isOn) return {};
+    const newFetchJson = () => createFetchJson(server.fetching);
+    return {
+      usesOnce: true,
+      clientAssertions: (source) =>
+        new Assertions(server, createClientKeySource({ newFetchJson, source, clock: server.clock })),
+    };
+  },
+});
