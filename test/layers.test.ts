@@ -70,7 +70,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'replies/',
     'authorization/',
     'grants/',
-    'protected-resource',
+    'resource/',
     'server',
     'config',
     'access/',

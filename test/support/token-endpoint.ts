@@ -1,10 +1,8 @@
-import type { GrantHandler } from '../../packages/portico/src/grants/grant.ts';
+import type { TokenGrant, TokenResponse } from '../../packages/portico/src/grants/grant.ts';
+import type { GrantParts } from '../../packages/portico/src/grants/parts.ts';
 import type { Client } from '../../packages/portico/src/store/client.ts';
 import type { KeyBinding } from '../../packages/portico/src/tokens/key-binding.ts';
-import {
-  createTokenEndpoint,
-  type TokenEndpointOptions,
-} from '../../packages/portico/src/endpoints/token.ts';
+import { TokenEndpoint } from '../../packages/portico/src/endpoints/token.ts';
 
 export const URL_OF_IT = 'https://portal.example/oauth/token';
 const CLIENT = { id: 'notebook' } as Client;
@@ -35,30 +33,44 @@ export function startTokenEndpoint(
 ) {
   const steps: unknown[] = [];
   const state = { problem: null as Error | null };
-  const grant: GrantHandler = async (client, form, proved) => {
-    steps.push(['granted', client.id, form.get('code') ?? null, proved?.thumbprint ?? null]);
-    await proved?.claim();
-    await proved?.claim();
-    return ANSWER;
+  const grant: TokenGrant = {
+    async answer(client, form, proved) {
+      steps.push(['granted', client.id, form.get('code') ?? null, proved?.thumbprint ?? null]);
+      await proved?.claim();
+      await proved?.claim();
+      return ANSWER;
+    },
   };
   const again = { ...ANSWER, access_token: 'kept' };
-  const options: TokenEndpointOptions = {
-    async authenticateClient() {
+  const parts = {
+    server: {
+      issuer: 'https://portal.example',
+      pruning: {
+        async tick() {
+          await Promise.resolve();
+          steps.push('pruned');
+        },
+      },
+    },
+    binding: bindingOf(steps),
+    lostAnswers: {
+      find(...[client, form, thumbprint]: Parameters<GrantParts['lostAnswers']['find']>) {
+        steps.push(['looked for', client.id, form.get('code') ?? null, thumbprint]);
+        if (kept === undefined) return null;
+        return (otherwise: () => Promise<TokenResponse>) =>
+          kept === 'spent' ? Promise.resolve(again) : otherwise();
+      },
+    },
+  } as unknown as GrantParts;
+  const endpoint = new TokenEndpoint(
+    new Map([['authorization_code', grant]]),
+    parts,
+    async () => {
       steps.push('authenticated');
       if (state.problem !== null) throw state.problem;
       return CLIENT;
     },
-    grants: new Map([['authorization_code', grant]]),
-    binding: bindingOf(steps),
-    url: URL_OF_IT,
-    lostAnswers: {
-      find(client, form, thumbprint) {
-        steps.push(['looked for', client.id, form.get('code') ?? null, thumbprint]);
-        if (kept === undefined) return null;
-        return (otherwise) => (kept === 'spent' ? Promise.resolve(again) : otherwise());
-      },
-    },
-    recordUse(client) {
+    (client) => {
       steps.push(['noted', client.id]);
       if (!notes) return null;
       return new Promise((resolve) => {
@@ -68,21 +80,15 @@ export function startTokenEndpoint(
         });
       });
     },
-    pruning: {
-      async tick() {
-        await Promise.resolve();
-        steps.push('pruned');
-      },
-    },
-  };
-  const endpoint = createTokenEndpoint(options);
+  );
   return {
     steps,
     state,
     ask: (
       form: Readonly<Record<string, string>> = { grant_type: 'authorization_code', code: 'c' },
       headers: Readonly<Record<string, string>> = {},
-    ) => endpoint(new Request(URL_OF_IT, { method: 'POST', headers, body: new URLSearchParams(form) })),
+    ) =>
+      endpoint.answer(new Request(URL_OF_IT, { method: 'POST', headers, body: new URLSearchParams(form) })),
   };
 }
 

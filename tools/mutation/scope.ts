@@ -282,7 +282,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     files: [
       'packages/portico/src/crypto.ts',
       'packages/portico/src/assembly/clients.ts',
-      'packages/portico/src/protected-resource.ts',
+      'packages/portico/src/resource/protected-resource.ts',
       'packages/portico/src/features/challenges/resource-metadata.ts',
       'packages/portico/src/features/applications/page.ts',
       'packages/portico/src/endpoints/protected-routes.ts',
@@ -301,7 +301,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/logos/picture.test.ts',
       'packages/portico/src/clients/listing.test.ts',
       'packages/portico/src/clients/describing.test.ts',
-      'packages/portico/src/protected-resource.test.ts',
+      'packages/portico/src/resource/protected-resource.test.ts',
       'packages/portico/src/features/registration/endpoint.test.ts',
       'packages/portico/src/features/challenges/resource-metadata.test.ts',
       'packages/portico/src/endpoints/token.test.ts',

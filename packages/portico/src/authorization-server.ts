@@ -16,7 +16,7 @@ import type { CompleteHost } from './host.ts';
 import type { Measuring } from './measuring/measuring.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Profiles } from './profiles/profiles.ts';
-import type { ResourceNeeds } from './protected-resource.ts';
+import type { ResourceNeeds } from './resource/protected-resource.ts';
 import type { Client } from './store/client.ts';
 import type { PrunedRows } from './store/pruning.ts';
 

@@ -24,7 +24,7 @@ import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
 import type { Server } from './server.ts';
-import type { PublishedResource } from './protected-resource.ts';
+import type { PublishedResource } from './resource/protected-resource.ts';
 import type { SecurityProfile } from './profiles/profiles.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
 

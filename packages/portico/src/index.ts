@@ -5,10 +5,10 @@
 export { createAuthorizationServer } from './assembly/authorization-server.ts';
 export type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
 export type { AuthorizationServerOptions } from './authorization-server-options.ts';
-export type { ResourceNeeds } from './protected-resource.ts';
+export type { ResourceNeeds } from './resource/protected-resource.ts';
 export { authorizationServerOf } from './console/open-server.ts';
 export { oauthServer, type OAuthServerPluginOptions } from './plugin.ts';
-export { token, type TokenAccessor } from './tokens/token-accessor.ts';
+export { token, type TokenAccessor } from './resource/token-accessor.ts';
 export { bearerErrorResponse } from './replies/responses.ts';
 export { examine } from './console/examine.ts';
 export type { DoctorReport, ExaminationOptions, OpenRotation } from './console/doctor.ts';

@@ -2,14 +2,14 @@ import { assembleTokenEndpoint } from './token-endpoint.ts';
 import { layFoundation, type Foundation, type ServerParts } from './foundation.ts';
 import type { Contributions } from './start-features.ts';
 import type { Parts } from '../feature.ts';
-import { ProtectedResource } from '../protected-resource.ts';
+import { ProtectedResource } from '../resource/protected-resource.ts';
 import { pendingSteps } from '@portico/sql';
 import { createAccess } from '../access/access.ts';
 import { assembleClients } from './clients.ts';
 import { createSealing } from '../authorization/cookie-keys.ts';
 import { assembleAuthorization } from './authorization.ts';
-import { createBearerTokens } from '../tokens/bearer.ts';
-import { createClaims } from '../tokens/claims.ts';
+import { BearerTokens } from '../resource/bearer.ts';
+import { Claims } from '../tokens/claims.ts';
 import { createRecordUse } from '../clients/last-use.ts';
 import {
   createJwksEndpoint,
@@ -20,18 +20,18 @@ import {
 import { createEndpoints, type EndpointsOptions } from '../endpoints/endpoint.ts';
 import { createBrandingEndpoints } from '../endpoints/branding.ts';
 import { createFailures } from '../replies/failures.ts';
-import { createIntrospectEndpoint } from '../endpoints/introspect.ts';
+import { IntrospectEndpoint } from '../endpoints/introspect.ts';
 import { TOKEN_PATH } from '../paths.ts';
 import { createProtectedRoutes } from '../endpoints/protected-routes.ts';
-import { createRevokeEndpoint } from '../endpoints/revoke.ts';
+import { RevokeEndpoint } from '../endpoints/revoke.ts';
 import { csrfExemptRoutes } from '../endpoints/table.ts';
-import { createUserinfoEndpoint } from '../endpoints/userinfo.ts';
+import { UserinfoEndpoint } from '../endpoints/userinfo.ts';
 import { completeHost } from '../complete-host.ts';
 import { OWN_DEFAULTS } from '../host-defaults.ts';
 import { observedServer } from '../measuring/observed-server.ts';
 import type { Server } from '../server.ts';
 import { scopesHeldBy } from '../tokens/scopes.ts';
-import { createTokenLookUp } from '../tokens/token-accessor.ts';
+import { tokenLookUp } from '../resource/token-accessor.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
 
@@ -114,7 +114,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     ],
     ...createProtectedRoutes({
       ...answering,
-      lookUp: createTokenLookUp({ bearerTokens, scopes }),
+      lookUp: tokenLookUp(bearerTokens, scopes),
       metadataUrl: resource.metadataUrl,
     }),
   };
@@ -138,12 +138,10 @@ function answeringOf({ server, contributions, runFrom }: Foundation, showsDetail
 
 /** The parts that endpoints are made of. */
 function partsOf({ server, contributions }: Foundation) {
-  const { config, host, store, clock, audience, scopes, accounts } = server;
-  const { binding } = contributions;
+  const { config, host, store, clock, scopes } = server;
   const resource = new ProtectedResource(server, contributions);
-  const tokens = { store: store.accessTokens, accounts, host, scopes, audience, binding, clock };
-  const bearerTokens = createBearerTokens(tokens);
-  const claims = createClaims({ mapper: config.claims, catalog: scopes, log: host.log });
+  const bearerTokens = new BearerTokens(server, contributions.binding);
+  const claims = new Claims(config.claims, scopes, host.log);
   const recordUse = createRecordUse({ store: store.clients, clock, log: host.log });
   const clientParts = assembleClients(server, contributions);
   const { clients } = clientParts;
@@ -156,7 +154,6 @@ function handlersOf(
   { server, contributions }: Foundation,
   parts: ReturnType<typeof partsOf>,
 ): EndpointsOptions['handlers'] {
-  const { issuer, store, clock, audit } = server;
   const { resource, bearerTokens, claims, recordUse, clientParts, authorization } = parts;
   const { binding } = contributions;
   const authenticateClient = clientParts.authenticating((id) => clientParts.clients.find(id), TOKEN_PATH);
@@ -164,10 +161,11 @@ function handlersOf(
   return {
     oauth_server_authorize: authorization.authorize,
     oauth_server_consent: authorization.consent,
-    oauth_server_token: assembleTokenEndpoint(server, issued),
-    oauth_server_revoke: createRevokeEndpoint({ authenticateClient, store, audit, clock }),
-    oauth_server_introspect: createIntrospectEndpoint({ authenticateClient, bearerTokens, binding, issuer }),
-    oauth_server_userinfo: createUserinfoEndpoint({ bearerTokens, claims, binding: binding?.offer ?? null }),
+    oauth_server_token: assembleTokenEndpoint(server, issued).answer,
+    oauth_server_revoke: new RevokeEndpoint(server, authenticateClient).answer,
+    oauth_server_introspect: new IntrospectEndpoint(server.issuer, authenticateClient, bearerTokens, binding)
+      .answer,
+    oauth_server_userinfo: new UserinfoEndpoint(bearerTokens, claims, binding?.offer ?? null).answer,
     ...metadataHandlers(server, contributions),
   };
 }

@@ -13,7 +13,7 @@ import { AuthorizeReplies } from '../endpoints/authorize-replies.ts';
 import { AuthorizeEndpoint } from '../endpoints/authorize.ts';
 import type { Handler } from '../endpoints/endpoint.ts';
 import type { Parameters } from '../parameters.ts';
-import type { ProtectedResource } from '../protected-resource.ts';
+import type { ProtectedResource } from '../resource/protected-resource.ts';
 
 /** What the authorization endpoint needs besides the shared parts. */
 export interface AuthorizationNeeds {

@@ -15,7 +15,7 @@ import { NO_DEMANDS, type DemandField } from '../clients/demands.ts';
 import { OAuthError } from '../errors.ts';
 import { SigningAlgorithms } from '../keys/algorithms.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';
-import type { PublishedResource } from '../protected-resource.ts';
+import type { PublishedResource } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 

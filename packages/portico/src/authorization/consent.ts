@@ -15,7 +15,7 @@ import type { CompleteHost } from '../host.ts';
 import type { Profiles } from '../profiles/profiles.ts';
 import type { Pruning } from '../store/pruning.ts';
 import { quotedList, quotedUri } from '../quoting.ts';
-import type { ProtectedResource } from '../protected-resource.ts';
+import type { ProtectedResource } from '../resource/protected-resource.ts';
 import { noteClient } from '../refusals.ts';
 import { intersectScopes, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';

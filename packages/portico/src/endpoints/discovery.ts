@@ -2,7 +2,7 @@ import { documentReply, publicDocument, type PublicDocument } from '../replies/d
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 import { KEY_SET_MAX_AGE } from '../keys/times.ts';
-import type { ProtectedResource } from '../protected-resource.ts';
+import type { ProtectedResource } from '../resource/protected-resource.ts';
 import { authorizationServerMetadata, openidProviderMetadata, type MetadataOptions } from '../metadata.ts';
 import { answerRoundTrip, ROUND_TRIP_HEADER, type RoundTripOptions } from './round-trip.ts';
 import type { Handler } from './endpoint.ts';
@@ -40,7 +40,7 @@ export function createMetadataEndpoint(
  * GET /.well-known/oauth-protected-resource, and the path of the resource behind it (RFC 9728
  * section 3).
  */
-export function createResourceMetadataEndpoint(resource: Pick<ProtectedResource, 'metadata'>): Handler {
+export function createResourceMetadataEndpoint(resource: ProtectedResource): Handler {
   const document = documentOf<Readonly<Record<string, unknown>>>((content) => content, A_MINUTE);
   return async (request) => documentReply(request, document(resource.metadata()));
 }

@@ -1,42 +1,51 @@
-import type { BearerTokens } from '../tokens/bearer.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import { OAuthError } from '../errors.ts';
 import { formParameters } from '../parameters.ts';
-import { jsonReply } from '../replies/responses.ts';
+import { jsonReply, type Reply } from '../replies/responses.ts';
+import type { Client } from '../store/client.ts';
+import type { BearerTokens } from '../resource/bearer.ts';
 import { tokenTypeOf, type KeyBinding } from '../tokens/key-binding.ts';
 import { formatScope } from '../tokens/scopes.ts';
-import type { Client } from '../store/client.ts';
-import type { Handler } from './endpoint.ts';
-
-export interface IntrospectOptions {
-  readonly authenticateClient: AuthenticateClient;
-  readonly bearerTokens: BearerTokens;
-  /** Null if tokens are not bound. */
-  readonly binding: KeyBinding | null;
-  readonly issuer: string;
-}
 
 /**
- * POST /oauth/introspect (RFC 7662), for a resource server elsewhere: what an access token allows
- * now. The scopes are those that work at this moment; of the person it shows only the public
- * subject.
+ * POST /oauth/introspect (RFC 7662), for a resource server elsewhere: what an access token is good
+ * for now. The scopes are those that would be honoured at this moment. Of the person it tells only
+ * the public subject.
  */
-export function createIntrospectEndpoint(options: IntrospectOptions): Handler {
-  const { authenticateClient, bearerTokens, binding, issuer } = options;
-  return async (request) => {
+export class IntrospectEndpoint {
+  readonly #issuer: string;
+  readonly #authenticateClient: AuthenticateClient;
+  readonly #bearerTokens: BearerTokens;
+  readonly #binding: KeyBinding | null;
+
+  /** `binding` is null where tokens are bound to nothing. */
+  constructor(
+    issuer: string,
+    authenticateClient: AuthenticateClient,
+    bearerTokens: BearerTokens,
+    binding: KeyBinding | null,
+  ) {
+    this.#issuer = issuer;
+    this.#authenticateClient = authenticateClient;
+    this.#bearerTokens = bearerTokens;
+    this.#binding = binding;
+  }
+
+  readonly answer = async (request: Request): Promise<Reply> => {
+    const binding = this.#binding;
     const form = await formParameters(request);
-    const client = await authenticateClient(request, form);
+    const client = await this.#authenticateClient(request, form);
     requireIntrospection(client);
-    const token = await bearerTokens.lookUp(form.require('token'), 'to introspection');
+    const token = await this.#bearerTokens.lookUp(form.require('token'), 'to introspection');
     if ('code' in token) return jsonReply({ active: false });
     return jsonReply({
       active: true,
-      scope: formatScope(await bearerTokens.honouredScopes(token)),
+      scope: formatScope(await this.#bearerTokens.honouredScopes(token)),
       client_id: token.clientId,
       token_type: tokenTypeOf(binding, token.thumbprint),
       exp: Math.floor(token.expiresAt / 1000),
       iat: Math.floor(token.issuedAt / 1000),
-      iss: issuer,
+      iss: this.#issuer,
       ...(token.subject === null ? {} : { sub: token.subject }),
       ...(token.audience === null ? {} : { aud: token.audience }),
       // The resource server must require a proof of this key.

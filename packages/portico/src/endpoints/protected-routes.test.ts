@@ -7,8 +7,8 @@ import { currentOrigin, runFrom } from '../auditing/origin.ts';
 import type { BearerError } from '../errors.ts';
 import { createFailures } from '../replies/failures.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
-import { createTokenLookUp, token } from '../tokens/token-accessor.ts';
-import type { UsableToken } from '../tokens/bearer.ts';
+import { token, tokenLookUp } from '../resource/token-accessor.ts';
+import type { UsableToken } from '../resource/bearer.ts';
 import { createProtectedRoutes, type ProtectedRoutesOptions } from './protected-routes.ts';
 
 const METADATA = 'https://portal.example/.well-known/oauth-protected-resource';
@@ -83,7 +83,7 @@ function start(changes: Partial<ProtectedRoutesOptions> = {}) {
     answered: (endpoint: string, status: number) => void measured.push([endpoint, status]),
   } as unknown as ProtectedRoutesOptions['measuring'];
   const routes = createProtectedRoutes({
-    lookUp: createTokenLookUp({ bearerTokens: bearerTokens as never, scopes }),
+    lookUp: tokenLookUp(bearerTokens as never, scopes),
     database,
     failures,
     host,

@@ -8,7 +8,7 @@ import type { CompleteHost } from '../host.ts';
 import type { Measuring } from '../measuring/measuring.ts';
 import { logRefusal } from '../refusals.ts';
 import { bearerErrorResponse, toResponse } from '../replies/responses.ts';
-import { runWithAccessor, type Refuse, type TokenLookUp } from '../tokens/token-accessor.ts';
+import { runWithAccessor, type Refuse, type TokenLookUp } from '../resource/token-accessor.ts';
 import type { Failures } from '../replies/failures.ts';
 
 /** Makes `token()` available to the host's own routes. */

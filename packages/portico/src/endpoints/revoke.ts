@@ -1,27 +1,35 @@
-import type { Audit } from '../auditing/audit.ts';
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import { formParameters } from '../parameters.ts';
-import type { Store } from '../store/store.ts';
+import type { Reply } from '../replies/responses.ts';
+import type { Server } from '../server.ts';
 import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
-import type { Handler } from './endpoint.ts';
-
-export interface RevokeEndpointOptions {
-  readonly authenticateClient: AuthenticateClient;
-  readonly store: Store;
-  readonly audit: Audit;
-  readonly clock: () => number;
-}
 
 /**
  * POST /oauth/revoke (RFC 7009): a refresh token ends everything that came from its authorization,
  * an access token only itself. For an unknown token, or another client's, nothing happens, and the
  * answer is the same.
  */
-export function createRevokeEndpoint(options: RevokeEndpointOptions): Handler {
-  const { authenticateClient, store, audit, clock } = options;
+export class RevokeEndpoint {
+  readonly #server: Server;
+  readonly #authenticateClient: AuthenticateClient;
+
+  constructor(server: Server, authenticateClient: AuthenticateClient) {
+    this.#server = server;
+    this.#authenticateClient = authenticateClient;
+  }
+
+  readonly answer = async (request: Request): Promise<Reply> => {
+    const form = await formParameters(request);
+    const { id: clientId } = await this.#authenticateClient(request, form);
+    const token = form.require('token');
+    // token_type_hint only says where to look first; both places are checked.
+    if (!(await this.#revokeAccessToken(token, clientId))) await this.#revokeRefreshToken(token, clientId);
+    return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
+  };
 
   /** Whether it was a living token of this client. */
-  async function revokeAccessToken(token: string, clientId: string): Promise<boolean> {
+  async #revokeAccessToken(token: string, clientId: string): Promise<boolean> {
+    const { store, audit, clock } = this.#server;
     const revoked = await store.accessTokens.revokeAccessToken(parseToken(token), clientId, clock());
     if (revoked === null) return false;
     const { familyId: authorization, person } = revoked;
@@ -29,7 +37,8 @@ export function createRevokeEndpoint(options: RevokeEndpointOptions): Handler {
     return true;
   }
 
-  async function revokeRefreshToken(token: string, clientId: string): Promise<void> {
+  async #revokeRefreshToken(token: string, clientId: string): Promise<void> {
+    const { store, audit, clock } = this.#server;
     const refreshToken = await store.refreshTokens.findRefreshToken(parseRefreshToken(token).offered);
     if (refreshToken === null || refreshToken.family.clientId !== clientId) return;
     const { id: authorization, person } = refreshToken.family;
@@ -37,13 +46,4 @@ export function createRevokeEndpoint(options: RevokeEndpointOptions): Handler {
       await audit({ type: 'family_revoked', authorization, clientId, person, reason: 'client' });
     }
   }
-
-  return async (request) => {
-    const form = await formParameters(request);
-    const { id: clientId } = await authenticateClient(request, form);
-    const token = form.require('token');
-    // token_type_hint only says where to look first; both places are checked.
-    if (!(await revokeAccessToken(token, clientId))) await revokeRefreshToken(token, clientId);
-    return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
-  };
 }

@@ -1,57 +1,61 @@
 import type { AuthenticateClient } from '../clients/authentication.ts';
 import type { RecordUse } from '../clients/last-use.ts';
 import { OAuthError } from '../errors.ts';
+import type { TokenGrant } from '../grants/grant.ts';
+import type { GrantParts } from '../grants/parts.ts';
 import type { Grants } from '../grants/grant-types.ts';
-import type { LostAnswers } from '../grants/lost-answers.ts';
 import { formParameters } from '../parameters.ts';
-import type { Pruning } from '../store/pruning.ts';
+import { TOKEN_PATH } from '../paths.ts';
 import { quoted } from '../quoting.ts';
-import { jsonReply, withFields } from '../replies/responses.ts';
-import type { KeyBinding } from '../tokens/key-binding.ts';
-import type { Handler } from './endpoint.ts';
-
-export interface TokenEndpointOptions {
-  readonly authenticateClient: AuthenticateClient;
-  readonly grants: Grants;
-  /** Null if tokens are not bound: then proofs are ignored. */
-  readonly binding: Pick<KeyBinding, 'prove'> | null;
-  /** The URL of this endpoint, which proofs must name. */
-  readonly url: string;
-  readonly lostAnswers: Pick<LostAnswers, 'find'>;
-  readonly recordUse: RecordUse;
-  readonly pruning: Pick<Pruning, 'tick'>;
-}
+import { jsonReply, withFields, type Reply } from '../replies/responses.ts';
 
 /** POST /oauth/token (RFC 6749 section 3.2). */
-export function createTokenEndpoint(options: TokenEndpointOptions): Handler {
-  const { authenticateClient, grants, binding, url, lostAnswers, recordUse, pruning } = options;
-  return async (request) => {
+export class TokenEndpoint {
+  readonly #parts: GrantParts;
+  readonly #grants: Grants;
+  readonly #authenticateClient: AuthenticateClient;
+  readonly #recordUse: RecordUse;
+
+  constructor(
+    grants: Grants,
+    parts: GrantParts,
+    authenticateClient: AuthenticateClient,
+    recordUse: RecordUse,
+  ) {
+    this.#grants = grants;
+    this.#parts = parts;
+    this.#authenticateClient = authenticateClient;
+    this.#recordUse = recordUse;
+  }
+
+  readonly answer = async (request: Request): Promise<Reply> => {
+    const { server, binding, lostAnswers } = this.#parts;
     const form = await formParameters(request);
-    // Before client authentication: a client that must ask again with a nonce sends the same
-    // assertion, which works once.
-    const proved = binding === null ? null : await binding.prove(request, url);
-    const client = await authenticateClient(request, form);
+    // Before client authentication: a client that must ask again with a nonce sends the same assertion, which works once.
+    const proved = binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
+    const client = await this.#authenticateClient(request, form);
     proved?.requireFor(client);
-    const grantType = form.require('grant_type');
-    const grant = grants.get(grantType);
-    if (grant === undefined) {
-      throw new OAuthError(
-        'unsupported_grant_type',
-        'The grant_type is not one that this server offers.',
-        `the grant_type is ${quoted(grantType)}`,
-      );
-    }
+    const grant = this.#grant(form.require('grant_type'));
     // After tokens are issued, nothing may fail any more.
     const fields = proved === null ? null : await proved.answerFields();
     const kept = lostAnswers.find(client, form, proved?.thumbprint ?? null);
     if (kept !== null && proved !== null) await proved.claim();
-    const reply = jsonReply(
-      await (kept === null ? grant(client, form, proved) : kept(() => grant(client, form, proved))),
-    );
+    const answer = () => grant.answer(client, form, proved);
+    const reply = jsonReply(await (kept === null ? answer() : kept(answer)));
     const response = withFields(reply, fields);
-    const noted = recordUse(client);
+    const noted = this.#recordUse(client);
     if (noted !== null) await noted;
-    await pruning.tick();
+    await server.pruning.tick();
     return response;
   };
+
+  #grant(grantType: string): TokenGrant {
+    const grant = this.#grants.get(grantType);
+    if (grant !== undefined) return grant;
+    throw new OAuthError(
+      'unsupported_grant_type',
+      'The grant_type is not one that this server offers.',
+      `the grant_type is ${quoted(grantType)}`,
+    );
+  }
 }

@@ -1,46 +1,31 @@
-import type { BearerTokens, NoToken, UsableToken } from '../tokens/bearer.ts';
+import type { BearerTokens, NoToken, UsableToken } from '../resource/bearer.ts';
 import type { Claims } from '../tokens/claims.ts';
 import { bindingRefusal, type BindingOffer } from '../http/challenges.ts';
 import { BearerError, OAuthError } from '../errors.ts';
 import { formParameters, isForm } from '../parameters.ts';
 import { noteClient } from '../refusals.ts';
-import { jsonReply } from '../replies/responses.ts';
-import type { Handler } from './endpoint.ts';
+import { jsonReply, type Reply } from '../replies/responses.ts';
 
-export interface UserinfoOptions {
-  readonly bearerTokens: BearerTokens;
-  readonly claims: Claims;
-  /** What to say about bound tokens; null if there are none. */
-  readonly binding: BindingOffer | null;
-}
+/** GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release about its person. */
+export class UserinfoEndpoint {
+  readonly #bearerTokens: BearerTokens;
+  readonly #claims: Claims;
+  readonly #offer: BindingOffer | null;
 
-/**
- * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release
- * about its person.
- */
-export function createUserinfoEndpoint({ bearerTokens, claims, binding: offer }: UserinfoOptions): Handler {
-  /**
-   * From the header or from a form body (RFC 6750 sections 2.1 and 2.2), never from both. Reads the
-   * body before it asks the store, because a caller may be slow.
-   */
-  async function sentToken(request: Request): Promise<UsableToken | NoToken> {
-    const authorization = request.headers.get('authorization');
-    const value = request.method === 'POST' && isForm(request) ? await tokenInForm(request) : undefined;
-    if (value === undefined) return bearerTokens.fromHeader(authorization, () => request);
-    if (authorization !== null) {
-      const detail = 'a token in the form beside an Authorization header';
-      throw new BearerError('invalid_request', null, { detail, binding: bindingRefusal(offer, undefined) });
-    }
-    return bearerTokens.lookUp(value, 'Bearer');
+  /** `offer` is what is said of bound tokens; null where there are none. */
+  constructor(bearerTokens: BearerTokens, claims: Claims, offer: BindingOffer | null) {
+    this.#bearerTokens = bearerTokens;
+    this.#claims = claims;
+    this.#offer = offer;
   }
 
-  return async (request) => {
-    const token = await sentToken(request);
+  readonly answer = async (request: Request): Promise<Reply> => {
+    const token = await this.#sentToken(request);
     if ('code' in token) {
       const { code, detail, message, of, proof } = token;
       const { clientId = null, authorization = null } = of ?? {};
       if (clientId !== null) noteClient(request, clientId);
-      const binding = bindingRefusal(offer, proof);
+      const binding = bindingRefusal(this.#offer, proof);
       throw new BearerError(code, null, {
         ...(message === undefined ? {} : { message }),
         detail,
@@ -53,12 +38,30 @@ export function createUserinfoEndpoint({ bearerTokens, claims, binding: offer }:
     if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
       const detail = token.user === null ? 'the token stands for no person' : 'the token has no scope openid';
       const proof = token.thumbprint === null ? undefined : { answer: null };
-      const about = { detail, binding: bindingRefusal(offer, proof), authorization };
+      const about = { detail, binding: bindingRefusal(this.#offer, proof), authorization };
       throw new BearerError('insufficient_scope', 'openid', about);
     }
-    const scopes = await bearerTokens.honouredScopes(token);
-    return jsonReply({ ...(await claims(token.user, scopes)), sub: token.subject });
+    const scopes = await this.#bearerTokens.honouredScopes(token);
+    return jsonReply({ ...(await this.#claims.released(token.user, scopes)), sub: token.subject });
   };
+
+  /**
+   * From the header or from a form body (RFC 6750 sections 2.1 and 2.2), never from both. The body
+   * is read before the store is asked: a caller may be slow.
+   */
+  async #sentToken(request: Request): Promise<UsableToken | NoToken> {
+    const authorization = request.headers.get('authorization');
+    const value = request.method === 'POST' && isForm(request) ? await tokenInForm(request) : undefined;
+    if (value === undefined) return this.#bearerTokens.fromHeader(authorization, () => request);
+    if (authorization !== null) {
+      const detail = 'a token in the form beside an Authorization header';
+      throw new BearerError('invalid_request', null, {
+        detail,
+        binding: bindingRefusal(this.#offer, undefined),
+      });
+    }
+    return this.#bearerTokens.lookUp(value, 'Bearer');
+  }
 }
 
 async function tokenInForm(request: Request): Promise<string | undefined> {

@@ -1,17 +1,21 @@
 import type { MayRedirect } from '../clients/redirect-uris.ts';
-import { verifiesChallenge } from './pkce.ts';
 import type { Parameters } from '../parameters.ts';
-import type { Profiles, SecurityProfile } from '../profiles/profiles.ts';
+import type { SecurityProfile } from '../profiles/profiles.ts';
 import { quotedUri } from '../quoting.ts';
+import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationCode } from '../store/grant.ts';
-import type { Store } from '../store/store.ts';
+import type { ProvedKey } from '../tokens/key-binding.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseToken } from '../tokens/token-formats.ts';
-import { requireGrant, type GrantHandler } from './grant.ts';
-import { createOutcomes, invalidGrant } from './outcome.ts';
+import { requireGrant, type TokenGrant, type TokenResponse } from './grant.ts';
+import type { GrantParts } from './parts.ts';
+import type { Issuing } from './issuing.ts';
+import type { TokenRequest } from './lost-answers.ts';
+import { invalidGrant, Outcomes } from './outcome.ts';
+import { verifiesChallenge } from './pkce.ts';
 import {
-  createAgain,
+  againFor,
   expired,
   INACTIVE_ACCOUNT,
   naming,
@@ -19,72 +23,84 @@ import {
   ofAnotherKey,
   requireSameAudience,
   requireScopesInForce,
-  type StoredGrantOptions,
 } from './stored-grant.ts';
 
-export interface AuthorizationCodeGrantOptions extends StoredGrantOptions {
-  readonly store: Store;
-  readonly profiles: Profiles;
-  readonly mayRedirect: MayRedirect;
-}
+/** Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was issued for. */
+export class AuthorizationCodeGrant implements TokenGrant {
+  readonly #server: Server;
+  readonly #issuing: Issuing;
+  readonly #mayRedirect: MayRedirect;
+  readonly #outcomes: Outcomes;
 
-/**
- * Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was
- * issued for.
- */
-export function createAuthorizationCodeGrant(options: AuthorizationCodeGrantOptions): GrantHandler {
-  const { store, accounts, issuing, scopes: catalog, audience, clock, profiles, mayRedirect } = options;
-  const again = createAgain('authorization_code', options, (inForce) => inForce);
-  const outcomes = createOutcomes('authorization_code', options, again);
-
-  /**
-   * Spends the code and issues nothing. If another request was quicker, that was the first use, and
-   * this one is a replay.
-   */
-  async function burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
-    if (await store.codes.burnCode(code, client.id, now)) await outcomes.auditReplay(code);
+  constructor(parts: GrantParts) {
+    this.#server = parts.server;
+    this.#issuing = parts.issuing;
+    this.#mayRedirect = parts.mayRedirect;
+    const again = againFor('authorization_code', parts, (inForce) => inForce);
+    this.#outcomes = new Outcomes('authorization_code', parts, again);
   }
 
-  return async (client, form, proved) => {
-    const thumbprint = proved?.thumbprint ?? null;
+  /** Answers a token request with `grant_type=authorization_code`. */
+  async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
+    const { store, clock, profiles } = this.#server;
     const offered = parseToken(form.require('code'));
     const presentation = {
       redirectUri: form.require('redirect_uri'),
       codeVerifier: verifierIn(form, profiles.of(client)),
       resource: form.get('resource'),
-      thumbprint,
+      thumbprint: proved?.thumbprint ?? null,
     };
     const now = clock();
     const code = await store.codes.findCode(offered);
     return naming(code?.family ?? null, async () => {
       if (code !== null && proved !== null) await proved.claim();
-      const problem = code === null ? null : mismatch(code, client, presentation, { mayRedirect, now });
+      const problem =
+        code === null
+          ? null
+          : mismatch(code, client, presentation, {
+              mayRedirect: this.#mayRedirect,
+              now,
+            });
       if (code !== null && problem !== null) {
         // Browser histories contain codes, so only a replay by the code's own client revokes the
         // authorization.
-        if (!code.used) await burn(code, client, now);
-        else if (code.family.clientId === client.id) await outcomes.revokeReplayed(code);
+        if (!code.used) await this.#burn(code, client, now);
+        else if (code.family.clientId === client.id) await this.#outcomes.revokeReplayed(code);
       }
       // Checked only now: a code from a client that may not use this grant is spent all the same.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
-
-      const { family, parameters } = code;
-      const nonce = parameters?.nonce ?? null;
-      requireSameAudience(family, audience);
-      const user = await accounts.active(family.person);
-      if (user === null) {
-        await burn(code, client, now);
-        throw invalidGrant(INACTIVE_ACCOUNT);
-      }
-      const scopes = requireScopesInForce(family, client, catalog);
-      const request = { client, family, user, scopes, thumbprint, nonce, mark: null, now };
-      const prepared = await issuing.forPerson(request);
-      const outcome = await store.codes.spendCode(code, prepared.tokens, now);
-      return outcomes.respond(form, request, code, prepared, outcome);
+      return this.#exchange(code, { client, form, thumbprint: presentation.thumbprint }, now);
     });
-  };
+  }
+
+  /** Spends the code and issues nothing. If another request was quicker, that was the first use, and this one is a replay. */
+  async #burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
+    if (await this.#server.store.codes.burnCode(code, client.id, now)) await this.#outcomes.auditReplay(code);
+  }
+
+  /** Spends a code that fits its request. */
+  async #exchange(
+    code: AuthorizationCode,
+    { client, form, thumbprint }: TokenRequest,
+    now: number,
+  ): Promise<TokenResponse> {
+    const { store, accounts, scopes: catalog, audience } = this.#server;
+    const { family, parameters } = code;
+    const nonce = parameters?.nonce ?? null;
+    requireSameAudience(family, audience);
+    const user = await accounts.active(family.person);
+    if (user === null) {
+      await this.#burn(code, client, now);
+      throw invalidGrant(INACTIVE_ACCOUNT);
+    }
+    const scopes = requireScopesInForce(family, client, catalog);
+    const request = { client, family, user, scopes, thumbprint, nonce, mark: null, now };
+    const prepared = await this.#issuing.forPerson(request);
+    const outcome = await store.codes.spendCode(code, prepared.tokens, now);
+    return this.#outcomes.respond(form, request, code, prepared, outcome);
+  }
 }
 
 function verifierIn(form: Parameters, profile: SecurityProfile | null): string | undefined {

@@ -1,37 +1,25 @@
-import type { Audit } from '../auditing/audit.ts';
-import { IDENTITY_SCOPES, requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
-import type { ProtectedResource } from '../protected-resource.ts';
+import type { Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
-import type { Store } from '../store/store.ts';
+import type { ProvedKey } from '../tokens/key-binding.ts';
 import { requireAudience } from '../tokens/resource-indicators.ts';
-import type { Measuring } from '../measuring/measuring.ts';
-import { requireGrant, type GrantHandler } from './grant.ts';
-import type { Issuing } from './issuing.ts';
+import { IDENTITY_SCOPES, requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
+import { requireGrant, type TokenGrant, type TokenResponse } from './grant.ts';
+import type { GrantParts } from './parts.ts';
 
-export interface ClientCredentialsGrantOptions {
-  readonly store: Store;
-  readonly issuing: Pick<Issuing, 'forClient'>;
-  readonly scopes: ScopeCatalog;
-  /**
-   * Whether there can be clients that no operator registered: requested scopes that they cannot
-   * have are dropped.
-   */
-  readonly admitsUnverified: boolean;
-  /** `oauth_server:audience`; null if it is empty. */
-  readonly audience: string | null;
-  readonly resource: Pick<ProtectedResource, 'needs'>;
-  readonly audit: Audit;
-  readonly clock: () => number;
-  readonly measuring: Pick<Measuring, 'tokenIssued'> | null;
-}
+const GRANT_TYPE = 'client_credentials';
 
 /** A token for the application itself (RFC 6749 section 4.4): no person, no refresh token. */
-export function createClientCredentialsGrant(options: ClientCredentialsGrantOptions): GrantHandler {
-  const { store, issuing, scopes: catalog, admitsUnverified, audience, resource } = options;
-  const { audit, clock, measuring } = options;
-  const grantType = 'client_credentials';
-  return async (client, form, proved) => {
-    requireGrant(client, grantType);
+export class ClientCredentialsGrant implements TokenGrant {
+  readonly #parts: GrantParts;
+
+  constructor(parts: GrantParts) {
+    this.#parts = parts;
+  }
+
+  async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
+    const { server, issuing, resource } = this.#parts;
+    const { admitsUnverified, store, scopes: catalog, audience, audit, clock, measuring } = server;
+    requireGrant(client, GRANT_TYPE);
     if (proved !== null) await proved.claim();
     const thumbprint = proved?.thumbprint ?? null;
     const scopes = applicationScopes(client, form.get('scope'), {
@@ -44,10 +32,10 @@ export function createClientCredentialsGrant(options: ClientCredentialsGrantOpti
     const { tokens, response } = issuing.forClient({ client, scopes, thumbprint, now });
     await store.accessTokens.issueClientToken(client.id, target, tokens.accessToken, now);
     const about = { clientId: client.id, person: null, authorization: null, scopes };
-    await audit({ type: 'tokens_issued', grantType, ...about });
-    measuring?.tokenIssued(grantType, 'access_token');
+    await audit({ type: 'tokens_issued', grantType: GRANT_TYPE, ...about });
+    measuring?.tokenIssued(GRANT_TYPE, 'access_token');
     return response;
-  };
+  }
 }
 
 interface ApplicationScopeRules {

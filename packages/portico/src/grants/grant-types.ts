@@ -1,40 +1,37 @@
-import { createAuthorizationCodeGrant, type AuthorizationCodeGrantOptions } from './authorization-code.ts';
-import { createClientCredentialsGrant, type ClientCredentialsGrantOptions } from './client-credentials.ts';
 import type { Measuring } from '../measuring/measuring.ts';
-import type { GrantHandler } from './grant.ts';
-import { RefreshTokenGrant, type RefreshTokenGrantOptions } from './refresh-token.ts';
-
-/** What all the grants need. */
-export type GrantsOptions = AuthorizationCodeGrantOptions &
-  RefreshTokenGrantOptions &
-  ClientCredentialsGrantOptions;
+import { AuthorizationCodeGrant } from './authorization-code.ts';
+import { ClientCredentialsGrant } from './client-credentials.ts';
+import type { TokenGrant } from './grant.ts';
+import type { GrantParts } from './parts.ts';
+import { RefreshTokenGrant } from './refresh-token.ts';
 
 /** The grants by `grant_type`; metadata lists them in this order. */
-const GRANTS: Readonly<Record<string, (options: GrantsOptions) => GrantHandler>> = {
-  authorization_code: createAuthorizationCodeGrant,
-  refresh_token(options) {
-    const grant = new RefreshTokenGrant(options);
-    return (client, form, proved) => grant.answer(client, form, proved);
-  },
-  client_credentials: createClientCredentialsGrant,
+const GRANTS: Readonly<Record<string, new (parts: GrantParts) => TokenGrant>> = {
+  authorization_code: AuthorizationCodeGrant,
+  refresh_token: RefreshTokenGrant,
+  client_credentials: ClientCredentialsGrant,
 };
 
 /** The values of `grant_type` that the token endpoint knows. */
 export const GRANT_TYPES_SUPPORTED: readonly string[] = Object.keys(GRANTS);
 
 /** The grants of a server, by `grant_type`. */
-export type Grants = ReadonlyMap<string, GrantHandler>;
+export type Grants = ReadonlyMap<string, TokenGrant>;
 
-export function createGrants(options: GrantsOptions): Grants {
+/** Makes the grants of a server. */
+export function grantsOf(parts: GrantParts): Grants {
+  const { measuring } = parts.server;
   return new Map(
-    Object.entries(GRANTS).map(([grantType, create]) => {
-      const grant = create(options);
-      return [grantType, options.measuring === null ? grant : measured(grantType, grant, options.measuring)];
+    Object.entries(GRANTS).map(([grantType, Grant]) => {
+      const grant = new Grant(parts);
+      return [grantType, measuring === null ? grant : measured(grantType, grant, measuring)];
     }),
   );
 }
 
-function measured(name: string, grant: GrantHandler, measuring: Measuring): GrantHandler {
+function measured(name: string, grant: TokenGrant, measuring: Measuring): TokenGrant {
   const task = { kind: 'grant', name } as const;
-  return (client, form, proved) => measuring.grant(task, () => grant(client, form, proved));
+  return {
+    answer: (client, form, proved) => measuring.grant(task, () => grant.answer(client, form, proved)),
+  };
 }

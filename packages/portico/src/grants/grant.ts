@@ -3,20 +3,16 @@ import type { Parameters } from '../parameters.ts';
 import type { Client, Grant } from '../store/client.ts';
 import type { ProvedKey } from '../tokens/key-binding.ts';
 
-/**
- * Answers a token request of one `grant_type` from this client, which proved this key, or none
- * (null). Throws an OAuthError or a KeyProofError to refuse it.
- */
-export type GrantHandler = (
-  client: Client,
-  form: Parameters,
-  proved: ProvedKey | null,
-) => Promise<TokenResponse>;
+/** One `grant_type` of the token endpoint. */
+export interface TokenGrant {
+  /**
+   * Answers a token request of this client, which proved a key, or none (null). Throws an
+   * OAuthError or a KeyProofError when it is refused.
+   */
+  answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse>;
+}
 
-/**
- * The successful response of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section
- * 3.1.3.3).
- */
+/** The successful response of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). */
 export interface TokenResponse {
   readonly access_token: string;
   readonly token_type: string;

@@ -1,12 +1,10 @@
 import type { UserInterface } from '../contracts/person.ts';
 import type { Claims } from '../tokens/claims.ts';
-import type { OAuthServerConfig } from '../config.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
-import type { CompleteHost } from '../host.ts';
+import type { Server } from '../server.ts';
 import { signIdToken } from '../tokens/id-token.ts';
 import { missingKey } from '../keys/algorithms.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
-import { formatScope, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
+import { formatScope, scopesHeldBy } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { Family, NewTokens } from '../store/grant.ts';
 import { newAccessToken, newRefreshToken } from '../tokens/token-formats.ts';
@@ -25,25 +23,6 @@ export type IssuanceCheck = (client: Client, scopes: readonly string[], thumbpri
 export interface PreparedTokens {
   readonly tokens: NewTokens;
   readonly response: TokenResponse;
-}
-
-/**
- * Makes tokens before the store issues them, so that nothing is spent if signing fails. Also throws
- * if a check refuses them: there is no other way to tokens.
- */
-export interface Issuing {
-  /** For the client itself. */
-  forClient(request: ClientTokenRequest): PreparedTokens;
-  /**
-   * For a person: with an ID token if `openid` is among the scopes, and with a refresh token if the
-   * client may use one.
-   */
-  forPerson(request: PersonalTokenRequest): Promise<PreparedTokens>;
-  /**
-   * The response with earlier issued tokens, for the same key and with current data: its scopes and
-   * ID token are those of `request`.
-   */
-  again(request: Omit<PersonalTokenRequest, 'mark'>, issued: TokenResponse): Promise<TokenResponse>;
 }
 
 export interface ClientTokenRequest {
@@ -69,29 +48,85 @@ export interface PersonalTokenRequest extends ClientTokenRequest {
   readonly isBoundLate?: boolean;
 }
 
-export interface IssuingOptions {
-  readonly issuer: string;
-  readonly config: Pick<
-    OAuthServerConfig,
-    'access_token_ttl' | 'refresh_token_ttl' | 'id_token_ttl' | 'key_path'
-  >;
-  readonly scopes: ScopeCatalog;
-  readonly host: Pick<CompleteHost, 'holdsPermission'>;
-  readonly keys: Pick<KeyRing, 'active'>;
-  readonly claims: Claims;
-  readonly checks: readonly IssuanceCheck[];
-  /** Null if tokens are not bound. */
-  readonly binding: KeyBinding | null;
-}
+/**
+ * Makes tokens before the store is asked to issue them: if signing fails, nothing was spent. Throws
+ * where a check refuses that. There is no other way to tokens.
+ */
+export class Issuing {
+  readonly #server: Server;
+  readonly #claims: Claims;
+  readonly #checks: readonly IssuanceCheck[];
+  readonly #binding: KeyBinding | null;
 
-export function createIssuing(options: IssuingOptions): Issuing {
-  const { issuer, config, scopes: catalog, host, keys, claims, checks, binding } = options;
+  /** `binding` is null where tokens are bound to nothing. */
+  constructor(server: Server, claims: Claims, checks: readonly IssuanceCheck[], binding: KeyBinding | null) {
+    this.#server = server;
+    this.#claims = claims;
+    this.#checks = checks;
+    this.#binding = binding;
+  }
 
-  const requireIssuable: IssuanceCheck = (...issued) => {
-    for (const check of checks) check(...issued);
-  };
+  /** For the client itself. */
+  forClient(request: ClientTokenRequest): PreparedTokens {
+    const { client, scopes, thumbprint, now } = request;
+    this.#requireIssuable(client, scopes, thumbprint);
+    return this.#prepared(newAccessToken(now), request);
+  }
 
-  async function idToken(request: Omit<PersonalTokenRequest, 'mark'>, accessToken: string): Promise<string> {
+  /**
+   * For a person: with an ID token if `openid` is among the scopes, and with a refresh token if the
+   * client may use one.
+   */
+  async forPerson(request: PersonalTokenRequest): Promise<PreparedTokens> {
+    const { client, family, scopes, thumbprint, now } = request;
+    this.#requireIssuable(client, scopes, thumbprint);
+    const accessToken = newAccessToken(now);
+    const withIdToken = scopes.includes('openid')
+      ? { id_token: await this.#idToken(request, accessToken.value) }
+      : {};
+    if (!client.grants.includes('refresh_token')) {
+      return this.#prepared(accessToken, request, null, withIdToken);
+    }
+    const mark = request.mark ?? randomToken();
+    const refreshToken = request.again ?? newRefreshToken(family.id, mark);
+    const kept = {
+      hash: tokenHash(refreshToken),
+      markHash: tokenHash(mark),
+      expiresAt: now + this.#server.config.refresh_token_ttl * 1000,
+      // A confidential client authenticates itself (RFC 9449 section 5).
+      thumbprint: client.public ? thumbprint : null,
+      isBoundLate: request.isBoundLate === true,
+    };
+    return this.#prepared(accessToken, request, kept, { refresh_token: refreshToken, ...withIdToken });
+  }
+
+  /**
+   * The response with earlier issued tokens, for the same key and with current data: its scopes and
+   * ID token are those of `request`.
+   */
+  async again(
+    request: Omit<PersonalTokenRequest, 'mark'>,
+    { access_token, token_type, expires_in, refresh_token }: TokenResponse,
+  ): Promise<TokenResponse> {
+    const { client, scopes, thumbprint } = request;
+    this.#requireIssuable(client, scopes, thumbprint);
+    const isRefreshable = refresh_token !== undefined && client.grants.includes('refresh_token');
+    return {
+      access_token,
+      token_type,
+      expires_in,
+      scope: formatScope(scopes),
+      ...(isRefreshable ? { refresh_token } : {}),
+      ...(scopes.includes('openid') ? { id_token: await this.#idToken(request, access_token) } : {}),
+    };
+  }
+
+  #requireIssuable(...issued: Parameters<IssuanceCheck>): void {
+    for (const check of this.#checks) check(...issued);
+  }
+
+  async #idToken(request: Omit<PersonalTokenRequest, 'mark'>, accessToken: string): Promise<string> {
+    const { issuer, config, host, keys, scopes: catalog } = this.#server;
     const { client, family, user, nonce, now } = request;
     const algorithm = client.idTokenSignedResponseAlg;
     const key = await keys.active(algorithm);
@@ -106,17 +141,18 @@ export function createIssuing(options: IssuingOptions): Issuing {
       lifetime: config.id_token_ttl,
       nonce,
       accessToken,
-      claims: await claims(user, held),
+      claims: await this.#claims.released(user, held),
     });
   }
 
-  function prepared(
+  #prepared(
     { id, value }: ReturnType<typeof newAccessToken>,
     { scopes, thumbprint, now }: Omit<ClientTokenRequest, 'client'>,
     refreshToken: NewTokens['refreshToken'] = null,
     beside: Pick<TokenResponse, 'refresh_token' | 'id_token'> = {},
   ): PreparedTokens {
-    const expiresAt = now + config.access_token_ttl * 1000;
+    const { access_token_ttl: lifetime } = this.#server.config;
+    const expiresAt = now + lifetime * 1000;
     return {
       tokens: {
         accessToken: { id, hash: tokenHash(value), scopes, expiresAt, thumbprint },
@@ -124,54 +160,11 @@ export function createIssuing(options: IssuingOptions): Issuing {
       },
       response: {
         access_token: value,
-        token_type: tokenTypeOf(binding, thumbprint),
-        expires_in: config.access_token_ttl,
+        token_type: tokenTypeOf(this.#binding, thumbprint),
+        expires_in: lifetime,
         scope: formatScope(scopes),
         ...beside,
       },
     };
   }
-
-  return {
-    forClient(request) {
-      const { client, scopes, thumbprint, now } = request;
-      requireIssuable(client, scopes, thumbprint);
-      return prepared(newAccessToken(now), request);
-    },
-    async forPerson(request) {
-      const { client, family, scopes, thumbprint, now } = request;
-      requireIssuable(client, scopes, thumbprint);
-      const accessToken = newAccessToken(now);
-      const withIdToken = scopes.includes('openid')
-        ? { id_token: await idToken(request, accessToken.value) }
-        : {};
-      if (!client.grants.includes('refresh_token')) {
-        return prepared(accessToken, request, null, withIdToken);
-      }
-      const mark = request.mark ?? randomToken();
-      const refreshToken = request.again ?? newRefreshToken(family.id, mark);
-      const kept = {
-        hash: tokenHash(refreshToken),
-        markHash: tokenHash(mark),
-        expiresAt: now + config.refresh_token_ttl * 1000,
-        // A confidential client authenticates itself (RFC 9449 section 5).
-        thumbprint: client.public ? thumbprint : null,
-        isBoundLate: request.isBoundLate === true,
-      };
-      return prepared(accessToken, request, kept, { refresh_token: refreshToken, ...withIdToken });
-    },
-    async again(request, { access_token, token_type, expires_in, refresh_token }) {
-      const { client, scopes, thumbprint } = request;
-      requireIssuable(client, scopes, thumbprint);
-      const isRefreshable = refresh_token !== undefined && client.grants.includes('refresh_token');
-      return {
-        access_token,
-        token_type,
-        expires_in,
-        scope: formatScope(scopes),
-        ...(isRefreshable ? { refresh_token } : {}),
-        ...(scopes.includes('openid') ? { id_token: await idToken(request, access_token) } : {}),
-      };
-    },
-  };
 }

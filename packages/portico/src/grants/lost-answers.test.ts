@@ -3,7 +3,7 @@ import { createParameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { UnsettledGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
-import { createLostAnswers } from './lost-answers.ts';
+import { LostAnswers } from './lost-answers.ts';
 
 const CLIENT: Client = {
   id: 'client',
@@ -38,7 +38,7 @@ const UNSETTLED: UnsettledGrant = { issued: null, error: new Error('away'), sett
 
 function createKeeping() {
   let now = 0;
-  const lostAnswers = createLostAnswers(() => now);
+  const lostAnswers = new LostAnswers(() => now);
   return {
     passes: (seconds: number) => {
       now += seconds * 1000;

@@ -5,26 +5,6 @@ import type { Client } from '../store/client.ts';
 import type { UnsettledGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
 
-/**
- * Answers of token requests that could not be delivered, because the store failed and it was
- * unknown whether it had spent the code or refresh token. Each answer is kept for the same,
- * unchanged request, and given once (decision 9).
- */
-export interface LostAnswers {
-  /** Keeps the answer for a repetition of this request. */
-  keep(request: TokenRequest, answer: LostAnswer): void;
-  /**
-   * Answers this request if the same one had no answer; null for any other. First finds out whether
-   * the code or token is spent: if not, `otherwise` answers. Rejects with the store's error while
-   * the store is away.
-   */
-  find(
-    client: Client,
-    form: Parameters,
-    thumbprint: string | null,
-  ): ((otherwise: () => Promise<TokenResponse>) => Promise<TokenResponse>) | null;
-}
-
 export interface TokenRequest {
   readonly client: Client;
   readonly form: Parameters;
@@ -58,40 +38,74 @@ const MOST_KEPT = 1000;
 /** In milliseconds. Far below the hour for which the store keeps its rows. */
 const KEPT_FOR = 300_000;
 
-/** `clock`: milliseconds since 1970. */
-export function createLostAnswers(clock: () => number): LostAnswers {
+/**
+ * Answers of token requests that could not be delivered, because the store failed and it was
+ * unknown whether it had spent the code or refresh token. Each answer is kept for the same,
+ * unchanged request, and given once (decision 9).
+ */
+export class LostAnswers {
+  readonly #clock: () => number;
   /**
    * In the order of time. One request may have several, because it may be sent again before it
    * fails.
    */
-  const kept = new Set<Kept>();
+  readonly #kept = new Set<Kept>();
 
-  function drop(): void {
-    const before = clock() - KEPT_FOR;
-    for (const entry of kept) {
-      if (entry.since > before && kept.size <= MOST_KEPT) return;
-      kept.delete(entry);
+  /** `clock`: milliseconds since 1970. */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Keeps the answer for a repetition of this request. */
+  keep(request: TokenRequest, answer: LostAnswer): void {
+    this.#kept.add({ ...answer, key: keyOf(request), since: this.#clock(), isAsked: false });
+    this.#dropOld();
+  }
+
+  /**
+   * Answers this request if the same one had no answer; null for any other. First finds out whether
+   * the code or token is spent: if not, `otherwise` answers. Rejects with the store's error while
+   * the store is away.
+   */
+  find(
+    client: Client,
+    form: Parameters,
+    thumbprint: string | null,
+  ): ((otherwise: () => Promise<TokenResponse>) => Promise<TokenResponse>) | null {
+    if (this.#kept.size === 0) return null;
+    this.#dropOld();
+    const key = keyOf({ client, form, thumbprint });
+    return this.#all(key).length === 0 ? null : (otherwise) => this.#settle(key, client, otherwise);
+  }
+
+  #dropOld(): void {
+    const before = this.#clock() - KEPT_FOR;
+    for (const entry of this.#kept) {
+      if (entry.since > before && this.#kept.size <= MOST_KEPT) return;
+      this.#kept.delete(entry);
     }
   }
 
-  const allOf = (key: string) => [...kept].filter((entry) => entry.key === key);
+  #all(key: string): readonly Kept[] {
+    return [...this.#kept].filter((entry) => entry.key === key);
+  }
 
-  async function settle(
+  async #settle(
     key: string,
     client: Client,
     otherwise: () => Promise<TokenResponse>,
   ): Promise<TokenResponse> {
     // The same request came twice at once: one of them is answered.
-    const asked = allOf(key).find(({ isAsked }) => isAsked);
+    const asked = this.#all(key).find(({ isAsked }) => isAsked);
     if (asked !== undefined) throw asked.unsettled.error;
-    for (let [entry] = allOf(key); entry !== undefined; [entry] = allOf(key)) {
-      const response = await settleOne(entry, client);
+    for (let [entry] = this.#all(key); entry !== undefined; [entry] = this.#all(key)) {
+      const response = await this.#settleOne(entry, client);
       if (response === null) {
-        kept.delete(entry);
+        this.#kept.delete(entry);
         continue;
       }
       // A code or token is spent once, so none of the others took effect.
-      for (const each of allOf(key)) kept.delete(each);
+      for (const each of this.#all(key)) this.#kept.delete(each);
       return response;
     }
     return otherwise();
@@ -101,30 +115,17 @@ export function createLostAnswers(clock: () => number): LostAnswers {
    * Null if it did not take effect, and never will. It stays while the question or its answer
    * fails.
    */
-  async function settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
+  async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;
     try {
       return (await entry.unsettled.settle()) ? await entry.answer(client) : null;
     } catch (error) {
-      if (entry.isSpentRefused && error instanceof OAuthError) kept.delete(entry);
+      if (entry.isSpentRefused && error instanceof OAuthError) this.#kept.delete(entry);
       throw error;
     } finally {
       entry.isAsked = false;
     }
   }
-
-  return {
-    keep(request, answer) {
-      kept.add({ ...answer, key: keyOf(request), since: clock(), isAsked: false });
-      drop();
-    },
-    find(client, form, thumbprint) {
-      if (kept.size === 0) return null;
-      drop();
-      const key = keyOf({ client, form, thumbprint });
-      return allOf(key).length === 0 ? null : (otherwise) => settle(key, client, otherwise);
-    },
-  };
 }
 
 /**

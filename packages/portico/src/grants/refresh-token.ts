@@ -1,21 +1,21 @@
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedList } from '../quoting.ts';
-import type { Profiles } from '../profiles/profiles.ts';
+import type { Server } from '../server.ts';
 import { requireScopes, scopesLeftOut } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { Family, RefreshToken, StoredGrant } from '../store/grant.ts';
-import type { Store } from '../store/store.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseRefreshToken } from '../tokens/token-formats.ts';
-import type { KeyBinding, ProvedKey } from '../tokens/key-binding.ts';
-import { requireGrant, type TokenResponse } from './grant.ts';
-import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
+import type { ProvedKey } from '../tokens/key-binding.ts';
+import { requireGrant, type TokenGrant, type TokenResponse } from './grant.ts';
+import type { GrantParts } from './parts.ts';
+import type { Issuing, PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
-import { createOutcomes, invalidGrant, type Outcomes } from './outcome.ts';
-import type { RefreshRules, SecondUses } from './second-uses.ts';
+import { invalidGrant, Outcomes } from './outcome.ts';
+import type { SecondUses } from './second-uses.ts';
 import {
-  createAgain,
+  againFor,
   expired,
   INACTIVE_ACCOUNT,
   naming,
@@ -23,17 +23,7 @@ import {
   ofAnotherKey,
   requireSameAudience,
   requireScopesInForce,
-  type StoredGrantOptions,
 } from './stored-grant.ts';
-
-export interface RefreshTokenGrantOptions extends StoredGrantOptions {
-  readonly store: Store;
-  /** Decides what a second use gets; null if each is a replay. */
-  readonly secondUses: ((rules: RefreshRules, binding: KeyBinding | null) => SecondUses) | null;
-  readonly profiles: Profiles;
-  /** Null where tokens are bound to nothing. */
-  readonly binding: KeyBinding | null;
-}
 
 /** A request with a refresh token. */
 interface Offer extends TokenRequest {
@@ -50,25 +40,27 @@ interface Offer extends TokenRequest {
  * works once. A client of the profile fapi2 keeps its refresh token, which works only with the
  * client's key: the same statement replaces it by itself (decision 45).
  */
-export class RefreshTokenGrant {
-  readonly #options: RefreshTokenGrantOptions;
+export class RefreshTokenGrant implements TokenGrant {
+  readonly #server: Server;
+  readonly #issuing: Issuing;
   readonly #outcomes: Outcomes;
   /** Null if each second use is a replay. */
   readonly #retries: SecondUses | null;
 
-  constructor(options: RefreshTokenGrantOptions) {
-    this.#options = options;
-    const again = createAgain('refresh_token', options, (inForce, form, client) =>
+  constructor(parts: GrantParts) {
+    this.#server = parts.server;
+    this.#issuing = parts.issuing;
+    const again = againFor('refresh_token', parts, (inForce, form, client) =>
       this.#narrowed(inForce, client, form.get('scope')),
     );
-    this.#outcomes = createOutcomes('refresh_token', options, again);
+    this.#outcomes = new Outcomes('refresh_token', parts, again);
     const requireSame = this.#requireSame.bind(this);
-    this.#retries = options.secondUses?.({ again, requireSame }, options.binding) ?? null;
+    this.#retries = parts.secondUses?.({ again, requireSame }, parts.binding) ?? null;
   }
 
   /** Answers a token request with `grant_type=refresh_token`. */
   async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#server;
     requireGrant(client, 'refresh_token');
     const presented = form.require('refresh_token');
     const { offered, mark } = parseRefreshToken(presented);
@@ -109,11 +101,11 @@ export class RefreshTokenGrant {
   }
 
   async #use(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
-    const { store, issuing, profiles } = this.#options;
+    const { store, profiles } = this.#server;
     const { client, form, presented, now } = offer;
     const stays = profiles.of(client)?.refreshTokensStay === true;
     const request = await this.#tokenRequest(offer, token, stays);
-    const prepared = await issuing.forPerson(request);
+    const prepared = await this.#issuing.forPerson(request);
     const retries = stays ? null : this.#retries;
     const sealed = retries?.seal(presented, token, prepared, now) ?? null;
     const outcome = await store.refreshTokens.rotateRefreshToken(token, prepared.tokens, now, sealed);
@@ -128,7 +120,7 @@ export class RefreshTokenGrant {
     token: RefreshToken,
     stays: boolean,
   ): Promise<PersonalTokenRequest> {
-    const { accounts, scopes: catalog, audience } = this.#options;
+    const { accounts, scopes: catalog, audience } = this.#server;
     const { family } = token;
     if (token.expiresAt <= now) throw invalidGrant(expired('refresh token', token));
     requireSameResource(family, form.get('resource'));
@@ -151,7 +143,7 @@ export class RefreshTokenGrant {
     request: PersonalTokenRequest,
     prepared: PreparedTokens,
   ): Promise<TokenResponse> {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#server;
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
     if (answer !== null) return answer;
     const refusal = (await store.authorizations.revokeReplayed(token, clock())) ? 'used' : 'revoked';
@@ -160,7 +152,7 @@ export class RefreshTokenGrant {
 
   /** The scopes of the new access token: those in force, or the requested part of them. */
   #narrowed(inForce: readonly string[], client: Client, scope: string | undefined): readonly string[] {
-    const { admitsUnverified, scopes: catalog } = this.#options;
+    const { admitsUnverified, scopes: catalog } = this.#server;
     return requireScopes(scope, {
       available: inForce,
       leftOut: admitsUnverified ? scopesLeftOut(client, catalog) : [],
@@ -175,7 +167,7 @@ export class RefreshTokenGrant {
    */
   #requireSame(client: Client, form: Parameters, { family }: StoredGrant, issued: readonly string[]): void {
     requireSameResource(family, form.get('resource'));
-    const inForce = requireScopesInForce(family, client, this.#options.scopes);
+    const inForce = requireScopesInForce(family, client, this.#server.scopes);
     const asked = this.#narrowed(inForce, client, form.get('scope'));
     const given = issued.filter((scope) => inForce.includes(scope));
     if (asked.length === given.length && asked.every((scope) => given.includes(scope))) return;

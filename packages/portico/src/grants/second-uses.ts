@@ -2,9 +2,19 @@ import type { Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { RefreshToken } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
-import type { PreparedTokens } from './issuing.ts';
+import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
-import type { Again } from './outcome.ts';
+
+/**
+ * The response to a request for which tokens with these scopes were issued, as the grant would give
+ * it now. Refuses, as the grant does, what it would no longer give.
+ */
+export type Again = (
+  client: Client,
+  form: Parameters,
+  request: Pick<PersonalTokenRequest, 'family' | 'nonce' | 'thumbprint'>,
+  issued: { readonly scopes: readonly string[]; readonly response: TokenResponse },
+) => Promise<TokenResponse>;
 
 /** Decides what a second use of a refresh token gets. Without it, a second use is a replay. */
 export interface SecondUses {

@@ -1,35 +1,17 @@
-import type { Accounts } from '../accounts.ts';
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedList } from '../quoting.ts';
 import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { Client, Grant } from '../store/client.ts';
 import type { Family, StoredGrant } from '../store/grant.ts';
-import type { Store } from '../store/store.ts';
 import { quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 import { requireGrant } from './grant.ts';
-import type { Issuing } from './issuing.ts';
-import { invalidGrant, type Again, type OutcomesOptions } from './outcome.ts';
+import type { GrantParts } from './parts.ts';
+import { invalidGrant } from './outcome.ts';
+import type { Again } from './second-uses.ts';
 
-/**
- * What the grants for stored codes and refresh tokens share: their dependencies, and their reasons
- * to refuse.
- */
-
-export interface StoredGrantOptions extends OutcomesOptions {
-  readonly store: Store;
-  readonly accounts: Pick<Accounts, 'active'>;
-  readonly issuing: Pick<Issuing, 'forPerson' | 'again'>;
-  readonly scopes: ScopeCatalog;
-  /**
-   * Whether there can be clients that no operator registered: requested scopes that they cannot
-   * have are dropped.
-   */
-  readonly admitsUnverified: boolean;
-  /** `oauth_server:audience`; null if it is empty. */
-  readonly audience: string | null;
-}
+/** What the grants that exchange a stored code or refresh token share: their reasons to refuse. */
 
 export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
 
@@ -79,14 +61,16 @@ export function requireScopesInForce(
 }
 
 /**
- * Checks again everything that may have changed since a grant was used: its client, the account,
- * the scopes in force. An expiry of the grant itself does not matter, because it was used in time.
+ * Checks again everything that may have changed since a grant was used: its client, the account, the
+ * scopes in force. That the grant itself has expired meanwhile changes nothing, since it was used in
+ * time.
  */
-export function createAgain(
+export function againFor(
   grant: Grant,
-  { store, accounts, issuing, scopes: catalog, audience, clock }: StoredGrantOptions,
+  { server, issuing }: GrantParts,
   scopesOf: (inForce: readonly string[], form: Parameters, client: Client) => readonly string[],
 ): Again {
+  const { store, accounts, scopes: catalog, audience, clock } = server;
   return async (client, form, { family, nonce, thumbprint }, issued) => {
     requireGrant(client, grant);
     requireSameAudience(family, audience);

@@ -1,7 +1,7 @@
 import type { Log } from '@portico/sql';
 import { describe, expect, test } from 'vitest';
 import type { UserInterface } from '../contracts/person.ts';
-import { claimNameProblem, claimNames, createClaims, type ClaimsMapper } from './claims.ts';
+import { claimNameProblem, claimNames, Claims, type ClaimsMapper } from './claims.ts';
 import { createScopeCatalog } from './scopes.ts';
 
 const catalog = createScopeCatalog({
@@ -24,7 +24,7 @@ function claimsOf(mapper: ClaimsMapper | undefined) {
   const warnings: (readonly [string, object | undefined])[] = [];
   const warning: Log['warning'] = (message, context) => void warnings.push([message, context]);
   const log = { warning } as Log;
-  return { claims: createClaims({ mapper, catalog, log }), warnings };
+  return { claims: new Claims(mapper, catalog, log), warnings };
 }
 
 describe('the claims of scopes', () => {
@@ -56,32 +56,34 @@ describe('the claims of scopes', () => {
     const { user } = person({ email: 'a@example.com', roles: null });
     const mapper = () => ({ email: 'other', email_verified: false, roles: ['a'], desk: null, name: 'Ada' });
     const { claims } = claimsOf(mapper);
-    expect(await claims(user, ['email', 'team', 'office'])).toStrictEqual({
+    expect(await claims.released(user, ['email', 'team', 'office'])).toStrictEqual({
       email: 'a@example.com',
       email_verified: false,
       roles: ['a'],
     });
-    expect(await claimsOf(undefined).claims(user, ['email', 'team'])).toEqual({ email: 'a@example.com' });
+    expect(await claimsOf(undefined).claims.released(user, ['email', 'team'])).toEqual({
+      email: 'a@example.com',
+    });
     // Inherited properties of an object are not claims.
     const inherited = Object.create({ desk: 4 }) as Readonly<Record<string, unknown>>;
-    expect(await claimsOf(() => inherited).claims(person({}).user, ['office'])).toEqual({});
-    expect(await claimsOf(undefined).claims(person(inherited).user, ['office'])).toEqual({});
+    expect(await claimsOf(() => inherited).claims.released(person({}).user, ['office'])).toEqual({});
+    expect(await claimsOf(undefined).claims.released(person(inherited).user, ['office'])).toEqual({});
   });
 
   test('are not read if no scope has one', async () => {
     const { user, asked } = person({ email: 'a@example.com' });
     let mapped = 0;
     const { claims } = claimsOf(() => ({ roles: [(mapped += 1)] }));
-    expect(await claims(user, ['openid', 'gone'])).toEqual({});
+    expect(await claims.released(user, ['openid', 'gone'])).toEqual({});
     expect([asked(), mapped]).toEqual([0, 0]);
-    expect(await claims(user, ['team'])).toEqual({ roles: [1], email: 'a@example.com' });
+    expect(await claims.released(user, ['team'])).toEqual({ roles: [1], email: 'a@example.com' });
     expect([asked(), mapped]).toEqual([1, 1]);
   });
 
   test('that no scope of the server has are logged, once each, for profile and mapper', async () => {
     const { user } = person({ name: 'Ada', phone_number: '1' });
     const { claims, warnings } = claimsOf(() => ({ roles: [], hat_size: 5, phone_number: '2' }));
-    for (const scope of ['email', 'team', 'email']) await claims(user, [scope]);
+    for (const scope of ['email', 'team', 'email']) await claims.released(user, [scope]);
     expect(warnings).toEqual([
       [
         'The claim {claim} is dropped: {reason}',
@@ -105,7 +107,7 @@ describe('the claims of scopes', () => {
       return Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${call}-${index}`, 1]));
     };
     const { claims, warnings } = claimsOf(mapper);
-    for (const _ of 'abc') await claims(user, ['email']);
+    for (const _ of 'abc') await claims.released(user, ['email']);
     expect(warnings).toHaveLength(100);
     expect(warnings.at(-1)?.[1]).toMatchObject({ claim: '2-39' });
   });

@@ -80,50 +80,51 @@ export type ClaimsMapper = (
  * What the granted scopes release about a person: first the profile, then what the host's mapper
  * adds.
  */
-export type Claims = (
-  user: UserInterface,
-  scopes: readonly string[],
-) => Promise<Readonly<Record<string, unknown>>>;
+export class Claims {
+  readonly #mapper: ClaimsMapper | undefined;
+  readonly #catalog: ScopeCatalog;
+  readonly #log: Log;
+  readonly #releasable: ReadonlySet<string>;
+  readonly #warned = new Set<string>();
 
-export interface ClaimsOptions {
-  readonly mapper: ClaimsMapper | undefined;
-  readonly catalog: ScopeCatalog;
-  readonly log: Log;
-}
-
-export function createClaims({ mapper, catalog, log }: ClaimsOptions): Claims {
-  const released = new Set(claimNames([...catalog.keys()], catalog));
-  const warned = new Set<string>();
-
-  /** Warns once per name, up to a readable number of names. */
-  function warnOfDropped(claims: Readonly<Record<string, unknown>>): void {
-    for (const claim of Object.keys(claims)) {
-      if (!released.has(claim)) warnOf(claim, whyDropped(claim));
-    }
+  constructor(mapper: ClaimsMapper | undefined, catalog: ScopeCatalog, log: Log) {
+    this.#mapper = mapper;
+    this.#catalog = catalog;
+    this.#log = log;
+    this.#releasable = new Set(claimNames([...catalog.keys()], catalog));
   }
 
-  function warnOf(claim: string, reason: string): void {
-    if (warned.has(claim) || warned.size >= MOST_WARNINGS) return;
-    warned.add(claim);
-    log.warning('The claim {claim} is dropped: {reason}', { claim, reason });
-  }
-
-  return async (user, scopes) => {
-    const names = claimNames(scopes, catalog);
+  /** The claims about this person that these scopes release. */
+  async released(user: UserInterface, scopes: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+    const names = claimNames(scopes, this.#catalog);
     if (names.length === 0) return {};
     const profile: Readonly<Record<string, unknown>> = user.getProfile();
-    const added: Readonly<Record<string, unknown>> = mapper === undefined ? {} : await mapper(user);
-    warnOfDropped(profile);
-    warnOfDropped(added);
+    const added: Readonly<Record<string, unknown>> =
+      this.#mapper === undefined ? {} : await this.#mapper(user);
+    this.#warnOfDropped(profile);
+    this.#warnOfDropped(added);
     const claims: Record<string, unknown> = {};
     for (const name of names) {
       const value = own(profile, name) ?? own(added, name);
       if (value === undefined || value === null) continue;
       if (isWellFormed(value)) claims[name] = value;
-      else warnOf(name, 'its text is not well-formed Unicode');
+      else this.#warnOf(name, 'its text is not well-formed Unicode');
     }
     return claims;
-  };
+  }
+
+  #warnOfDropped(claims: Readonly<Record<string, unknown>>): void {
+    for (const claim of Object.keys(claims)) {
+      if (!this.#releasable.has(claim)) this.#warnOf(claim, whyDropped(claim));
+    }
+  }
+
+  /** Warns once per name, up to a readable number of names. */
+  #warnOf(claim: string, reason: string): void {
+    if (this.#warned.has(claim) || this.#warned.size >= MOST_WARNINGS) return;
+    this.#warned.add(claim);
+    this.#log.warning('The claim {claim} is dropped: {reason}', { claim, reason });
+  }
 }
 
 const MOST_WARNINGS = 100;

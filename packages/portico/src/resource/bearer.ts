@@ -1,36 +1,12 @@
 import type { UserInterface } from '../contracts/person.ts';
 import { parseBearer, parseScheme } from '../http/bearer.ts';
-import type { Accounts } from '../accounts.ts';
 import type { BearerErrorCode } from '../errors.ts';
-import type { CompleteHost } from '../host.ts';
-import type { KeyBinding } from './key-binding.ts';
-import { scopesHeldBy, scopesInForce, type ScopeCatalog } from './scopes.ts';
-import type { Death } from '../store/grant.ts';
-import type { AccessTokenRecords } from '../store/sql/access-tokens.ts';
-import { quotedAudience } from './resource-indicators.ts';
-import { parseToken } from './token-formats.ts';
-
-/**
- * Looks up access tokens. Never throws for a token that is missing or not usable: the caller
- * decides whether to refuse.
- */
-export interface BearerTokens {
-  /**
-   * The token of an `Authorization` header (RFC 6750 section 2.1). `asked` returns the request that
-   * it came with, to check the proof of the token's key.
-   */
-  fromHeader(
-    authorization: string | null,
-    asked: (() => Request) | undefined,
-  ): Promise<UsableToken | NoToken>;
-  /** The token with this value. */
-  lookUp(value: string, offered: Offered): Promise<UsableToken | NoToken>;
-  /**
-   * The token's scopes that are valid now. For a person's token, only those whose permission the
-   * person has.
-   */
-  honouredScopes(token: UsableToken): Promise<readonly string[]>;
-}
+import type { Server } from '../server.ts';
+import type { KeyBinding } from '../tokens/key-binding.ts';
+import { scopesHeldBy, scopesInForce } from '../tokens/scopes.ts';
+import type { AccessToken, Death } from '../store/grant.ts';
+import { quotedAudience } from '../tokens/resource-indicators.ts';
+import { parseToken } from '../tokens/token-formats.ts';
 
 /**
  * How a token was presented. A bound token is invalid as Bearer, and an unbound one is invalid in
@@ -91,60 +67,59 @@ export interface NoToken {
   readonly proof?: { readonly answer: string | null };
 }
 
-export interface BearerTokensOptions {
-  readonly store: AccessTokenRecords;
-  readonly accounts: Pick<Accounts, 'active'>;
-  readonly host: Pick<CompleteHost, 'holdsPermission'>;
-  readonly scopes: ScopeCatalog;
-  /** The audience that tokens must have been granted for. Null when none is configured. */
-  readonly audience: string | null;
-  /** Null when tokens are not bound to keys. */
-  readonly binding: KeyBinding | null;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
+/**
+ * Looks up access tokens. Never throws for a token that is missing or not usable: the caller
+ * decides whether to refuse.
+ */
+export class BearerTokens {
+  readonly #server: Server;
+  readonly #binding: KeyBinding | null;
+  readonly #isBindingRequired: boolean;
+  readonly #boundScopes: ReadonlySet<string>;
 
-export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
-  const { store, accounts, host, scopes: catalog, audience, binding, clock } = options;
-  const required = binding?.offer.required === true;
-  const boundScopes = binding?.scopes ?? NO_SCOPES;
-
-  function bindingProblem(thumbprint: string | null, offered: Offered): NoToken | null {
-    if (thumbprint === null) return required || offered === 'as bound' ? UNBOUND : null;
-    return binding === null || offered === 'Bearer' ? BOUND : null;
+  /** `binding` is null when tokens are not bound to keys. */
+  constructor(server: Server, binding: KeyBinding | null) {
+    this.#server = server;
+    this.#binding = binding;
+    this.#isBindingRequired = binding?.offer.required === true;
+    this.#boundScopes = binding?.scopes ?? NO_SCOPES;
   }
 
-  async function lookUp(value: string, offered: Offered): Promise<UsableToken | NoToken> {
-    const token = await store.findAccessToken(parseToken(value), clock());
+  /**
+   * The token of an `Authorization` header (RFC 6750 section 2.1). `asked` returns the request that
+   * it came with, to check the proof of the token's key.
+   */
+  async fromHeader(
+    authorization: string | null,
+    asked: (() => Request) | undefined,
+  ): Promise<UsableToken | NoToken> {
+    if (authorization === null) return NO_HEADER;
+    const credentials = parseBearer(authorization);
+    if (credentials === null)
+      return this.#binding === null ? OTHER_SCHEME : this.#proved(this.#binding, authorization, asked);
+    return credentials.token === null ? ILL_FORMED : this.lookUp(credentials.token, 'Bearer');
+  }
+
+  /** The token with this value. */
+  async lookUp(value: string, offered: Offered): Promise<UsableToken | NoToken> {
+    const { store, accounts, audience, clock } = this.#server;
+    const token = await store.accessTokens.findAccessToken(parseToken(value), clock());
     const of = { clientId: token.clientId, authorization: token.familyId };
     if ('dead' in token) return { ...DEAD_TOKENS[token.dead], of };
     if (token.audience !== audience) {
       const [granted, here] = [quotedAudience(token.audience), quotedAudience(audience)];
       return { ...invalid(`the token was granted for ${granted}, oauth_server:audience is ${here}`), of };
     }
-    const misused = bindingProblem(token.thumbprint, offered);
+    const misused = this.#bindingProblem(token.thumbprint, offered);
     if (misused !== null) return { ...misused, of };
     const user = token.person === null ? null : await accounts.active(token.person);
     if (token.person !== null && user === null) return { ...INACTIVE_ACCOUNT, of };
-    const {
-      clientId,
-      familyId: authorization,
-      clientProfile,
-      subject,
-      issuedAt,
-      expiresAt,
-      thumbprint,
-    } = token;
-    const inForce = scopesInForce(token.scopes, token.clientScopes, catalog);
-    const scopes =
-      thumbprint !== null || boundScopes.size === 0
-        ? inForce
-        : inForce.filter((name) => !boundScopes.has(name));
+    const { clientId, familyId, clientProfile, subject, issuedAt, expiresAt, thumbprint } = token;
     return {
       clientId,
-      authorization,
+      authorization: familyId,
       clientProfile,
-      scopes,
+      scopes: this.#usableScopes(token),
       user,
       subject,
       audience,
@@ -155,10 +130,30 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
   }
 
   /**
+   * The token's scopes that are valid now. For a person's token, only those whose permission the
+   * person has.
+   */
+  async honouredScopes({ scopes, user }: UsableToken): Promise<readonly string[]> {
+    const { host, scopes: catalog } = this.#server;
+    return user === null ? scopes : scopesHeldBy(host, catalog, scopes, user.reference);
+  }
+
+  #usableScopes({ scopes, clientScopes, thumbprint }: AccessToken): readonly string[] {
+    const inForce = scopesInForce(scopes, clientScopes, this.#server.scopes);
+    const bound = this.#boundScopes;
+    return thumbprint !== null || bound.size === 0 ? inForce : inForce.filter((name) => !bound.has(name));
+  }
+
+  #bindingProblem(thumbprint: string | null, offered: Offered): NoToken | null {
+    if (thumbprint === null) return this.#isBindingRequired || offered === 'as bound' ? UNBOUND : null;
+    return this.#binding === null || offered === 'Bearer' ? BOUND : null;
+  }
+
+  /**
    * Checks the key last, so that a caller without a usable token costs no signature check and uses
    * up no proof.
    */
-  async function proved(
+  async #proved(
     checks: KeyBinding,
     authorization: string,
     asked: (() => Request) | undefined,
@@ -166,7 +161,7 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
     const credentials = parseScheme(checks.offer.scheme, authorization);
     if (credentials === null) return OTHER_SCHEME;
     const { token: value } = credentials;
-    const found = value === null ? ILL_FORMED : await lookUp(value, 'as bound');
+    const found = value === null ? ILL_FORMED : await this.lookUp(value, 'as bound');
     if (value === null || 'code' in found) return { ...found, proof: NO_ANSWER };
     const refused = await checks.refusal(asked, value, found);
     if (refused === null) return found;
@@ -174,20 +169,6 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens {
     const of = { clientId: found.clientId, authorization: found.authorization };
     return { ...reason, of, proof: { answer } };
   }
-
-  return {
-    lookUp,
-    async fromHeader(authorization, asked) {
-      if (authorization === null) return NO_HEADER;
-      const credentials = parseBearer(authorization);
-      if (credentials === null)
-        return binding === null ? OTHER_SCHEME : proved(binding, authorization, asked);
-      return credentials.token === null ? ILL_FORMED : lookUp(credentials.token, 'Bearer');
-    },
-    async honouredScopes({ scopes, user }) {
-      return user === null ? scopes : scopesHeldBy(host, catalog, scopes, user.reference);
-    },
-  };
 }
 
 function missing(detail: string): NoToken {

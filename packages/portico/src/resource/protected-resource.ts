@@ -1,6 +1,6 @@
-import type { BindingOffer } from './http/challenges.ts';
-import type { Server } from './server.ts';
-import { listedScopes } from './tokens/scopes.ts';
+import type { BindingOffer } from '../http/challenges.ts';
+import type { Server } from '../server.ts';
+import { listedScopes } from '../tokens/scopes.ts';
 
 /**
  * What the API of the tokens, such as an MCP endpoint, needs from the server besides tokens.

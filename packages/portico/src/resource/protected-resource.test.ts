@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { BindingOffer } from './http/challenges.ts';
-import { dpopOffer } from './http/dpop.ts';
+import type { BindingOffer } from '../http/challenges.ts';
+import { dpopOffer } from '../http/dpop.ts';
 import { ProtectedResource, type PublishedResource } from './protected-resource.ts';
-import type { Server } from './server.ts';
+import type { Server } from '../server.ts';
 
 const ISSUER = 'https://portal.example';
 const SERVER = {

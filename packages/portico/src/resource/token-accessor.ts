@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { UserInterface } from '../contracts/person.ts';
 import type { BearerTokens, NoToken, TokenOwner, UsableToken } from './bearer.ts';
 import type { BearerErrorCode } from '../errors.ts';
-import type { ScopeCatalog } from './scopes.ts';
+import type { ScopeCatalog } from '../tokens/scopes.ts';
 
 /**
  * The access token of the current request. Everything was looked up before the handler ran: no call
@@ -83,12 +83,8 @@ export type TokenLookUp = (
   refuse: Refuse,
 ) => Promise<TokenAccessor>;
 
-export interface TokenLookUpOptions {
-  readonly bearerTokens: BearerTokens;
-  readonly scopes: ScopeCatalog;
-}
-
-export function createTokenLookUp({ bearerTokens, scopes }: TokenLookUpOptions): TokenLookUp {
+/** Looks up tokens for `token()`. */
+export function tokenLookUp(bearerTokens: BearerTokens, scopes: ScopeCatalog): TokenLookUp {
   return async (authorization, asked, refuse) => {
     const found = await bearerTokens.fromHeader(authorization, asked);
     if ('code' in found) {
