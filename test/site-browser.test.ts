@@ -247,6 +247,31 @@ describe('the site in a real Chromium', () => {
     expect(found).toContainEqual(expect.stringMatching(/concepts\/sessions|host-contract/));
   });
 
+  test('copies a code block by its button', async () => {
+    const page = await open('/mounting/express');
+    await context?.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const block = page.locator('div[class*="language-"]').first();
+    await block.hover();
+    await block.getByRole('button', { name: 'Copy Code' }).click();
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()), SOON)
+      .toBe('npm install portico');
+  });
+
+  test('has no link to edit a page without the URL of a repository', async () => {
+    const page = await open('/keys');
+    expect(await page.getByRole('link', { name: 'Edit this page' }).count()).toBe(0);
+  });
+
+  test('serves plain text for language models, and each page that it lists', async () => {
+    const list = await (await fetch(`${url}/llms.txt`)).text();
+    const places = [...list.matchAll(/\]\((\/[^)]+)\)/g)].map(([, place = '']) => place);
+    expect(places).toContain('/llms-full.txt');
+    const statuses = await Promise.all(places.map(async (place) => (await fetch(url + place)).status));
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+    expect(places.length).toBeGreaterThan(80);
+  });
+
   test('is dark when the reader chooses it', async () => {
     const page = await open('/troubleshooting');
     const light = await background(page);

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { publishedEntries } from '../tools/scripts/public-names.ts';
+import { plainFiles } from '../tools/site/llms.ts';
 import { missing, readSite, unlisted } from '../tools/site/pages.ts';
 import { SHORT_TITLES } from '../tools/site/sidebar.ts';
 import { ROOT } from './support/console.ts';
@@ -80,6 +81,52 @@ describe('the site of the pages', () => {
     const pages = globSync('docs/**/*.md', { cwd: ROOT });
     const sources = new Set(site.pages.map(({ source }) => source));
     expect(pages.filter((page) => !sources.has(page))).toEqual([]);
+  });
+});
+
+describe('the plain text of the site, for language models', () => {
+  const files = plainFiles(site, '/docs/');
+  const list = files.get('llms.txt') ?? '';
+  const full = files.get('llms-full.txt') ?? '';
+
+  test('lists every page of the sidebar by topic, with a sentence about it', () => {
+    expect(list).toMatch(/^# Portico\n\n> Turns .*\n/);
+    const items = [...list.matchAll(/^- \[.+\]\(\/docs\/(.+)\): (.+)$/gm)];
+    const linked = (site.sidebar['/'] ?? []).flatMap(({ items: pages = [] }) => pages);
+    expect(items.length).toBe(linked.length);
+    expect(items.filter(([, place = '']) => !files.has(place))).toEqual([]);
+    expect(items.filter(([, , sentence = '']) => !/[.?]$/.test(sentence)).map(([line]) => line)).toEqual([]);
+    expect(list.split('\n').filter((line) => line.startsWith('- ') && !/\]\(\/docs\//.test(line))).toEqual(
+      [],
+    );
+  });
+
+  test('has all guides in one file, without the changelog and the decisions', () => {
+    expect(full).toContain('# Getting started');
+    expect(full).toContain('# Connecting assistants');
+    expect(full).not.toContain('<!-- changelog.md -->');
+    expect(full).not.toContain('<!-- decisions/');
+    expect(full).not.toMatch(/^\|.* {4}/m);
+  });
+
+  test('has each page as Markdown, beside its HTML', () => {
+    expect(files.get('mounting/express.md')).toMatch(/^# Portico in an Express application\n/);
+  });
+});
+
+describe('the link to edit a page', () => {
+  const edited = (repository: string | null) =>
+    new Map(readSite(ROOT, repository).pages.map(({ place, frontmatter }) => [place, frontmatter]));
+
+  test('is on no page without the URL of a repository', () => {
+    expect([...edited(null).values()].filter(({ editLink }) => editLink !== false)).toEqual([]);
+  });
+
+  test('leads to the file of the page, and is not on a page that a script writes', () => {
+    const pages = edited('https://code.example/blob/main');
+    expect(pages.get('keys.md')).toEqual({ source: 'https://code.example/blob/main/docs/keys.md' });
+    expect(pages.get('messages.md')).toEqual({ editLink: false });
+    expect(pages.get('reference/portico.md')).toEqual({ editLink: false });
   });
 });
 

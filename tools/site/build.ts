@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { plainFiles } from './llms.ts';
 import { readSite } from './pages.ts';
 
 const here = import.meta.dirname;
@@ -17,14 +18,27 @@ for (const problem of site.problems) process.stderr.write(`${problem}\n`);
 if (site.problems.length > 0) process.exit(1);
 
 rmSync(path.join(here, '.build'), { recursive: true, force: true });
-for (const { place, markdown } of site.pages) {
-  const file = path.join(pages, place);
-  mkdirSync(path.dirname(file), { recursive: true });
-  writeFileSync(file, markdown);
-}
+for (const { place, markdown, frontmatter } of site.pages)
+  write(
+    path.join(pages, place),
+    markdown.startsWith('---') ? markdown : withFrontmatter(frontmatter, markdown),
+  );
 for (const picture of site.pictures) cpSync(path.join(root, picture), path.join(pages, 'pictures', picture));
 writeFileSync(path.join(here, '.build', 'site.json'), JSON.stringify({ sidebar: site.sidebar }));
 
 const vitepress = path.join(here, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
 const { status } = spawnSync(process.execPath, [vitepress, 'build', here], { stdio: 'inherit' });
+if (status === 0)
+  for (const [file, text] of plainFiles(site, process.env['SITE_BASE'] ?? '/'))
+    write(path.join(here, '.dist', file), text);
 process.exitCode = status ?? 1;
+
+function write(file: string, text: string): void {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** JSON is YAML. */
+function withFrontmatter(frontmatter: object, markdown: string): string {
+  return `---\n${JSON.stringify(frontmatter)}\n---\n\n${markdown}`;
+}

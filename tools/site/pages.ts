@@ -28,12 +28,14 @@ function placeOf(page: string): string {
 }
 
 /** A page of the site. */
-interface SitePage {
+export interface SitePage {
   /** In the repository; of a page that is made, what it would be called there. */
   readonly source: string;
   readonly place: string;
   readonly title: string;
   readonly markdown: string;
+  /** What VitePress is told about the page. */
+  readonly frontmatter: Readonly<Record<string, boolean | string>>;
 }
 
 export interface SidebarItem {
@@ -60,7 +62,11 @@ export function readSite(root: string, repository: string | null): Site {
   const all = [...written, ...made, ...generatedPages()];
   const context = { root, repository, places: new Map(all.map(({ source, place }) => [source, place])) };
   const pictures = new Set<string>();
-  const pages = all.map((page) => ({ ...page, markdown: forSite(page, context, pictures) }));
+  const pages = all.map((page) => ({
+    ...page,
+    markdown: forSite(page, context, pictures),
+    frontmatter: frontmatterOf(page, context),
+  }));
   const sidebar = sidebarsOf(all);
   const links = written.flatMap(({ source, markdown }) => linksOf(source, markdown));
   const dead = links.flatMap((link) => {
@@ -81,7 +87,7 @@ function read(root: string, source: string): SitePage {
 
 function describe(source: string, place: string, markdown: string): SitePage {
   const title = headingsOf(markdown)[0]?.text ?? path.basename(place, '.md');
-  return { source, place, title, markdown };
+  return { source, place, title, markdown, frontmatter: {} };
 }
 
 /** What commands write into docs/generated: links in it count from there. */
@@ -183,10 +189,18 @@ interface Context {
   readonly places: ReadonlyMap<string, string>;
 }
 
+/** Whether the page is searched, and where it can be edited: a page that a script writes, nowhere. */
+function frontmatterOf({ source }: SitePage, { root, repository }: Context): SitePage['frontmatter'] {
+  const isWritten = existsSync(path.join(root, source)) && !source.startsWith('docs/generated/');
+  return {
+    ...(matches(source, UNSEARCHED) ? { search: false } : {}),
+    ...(isWritten && repository !== null ? { source: `${repository}/${source}` } : { editLink: false }),
+  };
+}
+
 /** The page with links that lead to pages of the site, and nothing that its engine would take for code. */
 function forSite(page: SitePage, context: Context, pictures: Set<string>): string {
-  const searched = matches(page.source, UNSEARCHED) ? '---\nsearch: false\n---\n\n' : '';
-  return searched + outsideCode(relinked(page, context, pictures), withoutTemplates);
+  return outsideCode(relinked(page, context, pictures), withoutTemplates);
 }
 
 /**

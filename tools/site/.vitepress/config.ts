@@ -42,6 +42,11 @@ export default {
     sidebar,
     outline: { level: [2, 3], label: 'On this page' },
     search: { provider: 'local', options: { miniSearch: SEARCH } },
+    // Only pages that say where they can be edited have the link.
+    editLink: {
+      text: 'Edit this page',
+      pattern: ({ frontmatter }: { frontmatter: Record<string, string> }) => frontmatter['source'],
+    },
     docFooter: { prev: 'Before', next: 'Next' },
     externalLinkIcon: true,
   },
