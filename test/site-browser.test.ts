@@ -58,6 +58,7 @@ const LOOKS = [
   ['/mounting/express', 1280, false],
   ['/reference/resource-server', 640, true],
   ['/', 1280, false],
+  ['/getting-started', 1280, false],
   ['/benchmarks', 1280, true],
 ] as const;
 
@@ -270,6 +271,29 @@ describe('the site in a real Chromium', () => {
     const statuses = await Promise.all(places.map(async (place) => (await fetch(url + place)).status));
     expect(statuses.filter((status) => status !== 200)).toEqual([]);
     expect(places.length).toBeGreaterThan(80);
+  });
+
+  const openTab = (page: Page) => page.locator('.frameworks details[open] > summary').allInnerTexts();
+
+  test('shows one framework at a time, and remembers the choice', async () => {
+    const page = await open('/getting-started');
+    expect(await openTab(page)).toEqual(['Express']);
+    await page.locator('.frameworks summary', { hasText: 'Koa' }).click();
+    await expect.poll(() => openTab(page), SOON).toEqual(['Koa']);
+    expect(await page.getByText("from 'portico/koa'").isVisible()).toBe(true);
+    expect(await page.getByText("from 'portico/express'").isVisible()).toBe(false);
+    await page.reload({ waitUntil: 'networkidle' });
+    await expect.poll(() => openTab(page), SOON).toEqual(['Koa']);
+  });
+
+  test('shows one framework at a time without script too', async () => {
+    complaints = [];
+    context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`${url}/getting-started`);
+    await page.locator('.frameworks summary', { hasText: 'Fastify' }).click();
+    await expect.poll(() => page.getByText("from 'portico/fastify'").isVisible(), SOON).toBe(true);
+    expect(await page.getByText("from 'portico/express'").isVisible()).toBe(false);
   });
 
   test('is dark when the reader chooses it', async () => {
