@@ -6,7 +6,7 @@ import { startApplication } from '@portico/kit';
 import { createAuthorizationServer, migrate, oauthServerConfiguration, oauthServerMigrations } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENGLISH } from '../packages/portico/src/words/english.ts';
-import { LANGUAGES } from '../packages/portico/src/words/languages.ts';
+import { LANGUAGES } from '../packages/portico/src/features/languages/catalogs.ts';
 import { installPortico, porticoHere } from './support/console.ts';
 import { createDatabase } from './support/database.ts';
 import { codeBlocks } from './support/documents.ts';

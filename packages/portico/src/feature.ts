@@ -25,6 +25,7 @@ import type { IssuanceCheck } from './grants/issuing.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
 import type { Server } from './server.ts';
 import type { PublishedResource } from './resource/protected-resource.ts';
+import type { Catalogs } from './words/speaking.ts';
 import type { SecurityProfile } from './profiles/profiles.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
 
@@ -61,6 +62,8 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly profile?: ProfileOffer<Config>;
   /** Algorithms that ID tokens can be signed with. */
   readonly signingAlgorithms?: readonly AlgorithmForm[];
+  /** Message catalogs of languages besides English, by tag (BCP 47). */
+  readonly messages?: Catalogs;
   /** Its URLs, wherever it is switched on. */
   readonly endpoints?: readonly EndpointDescription[];
   /** Loads its commands for the console. */

@@ -7,6 +7,7 @@ import { dpop } from './features/dpop/index.ts';
 import { fapi2 } from './features/fapi2/index.ts';
 import { health } from './features/health/index.ts';
 import { importing } from './features/importing/index.ts';
+import { languages } from './features/languages/index.ts';
 import { logos } from './features/logos/index.ts';
 import { nativeLoopback } from './features/native-loopback/index.ts';
 import { privateKeyJwt } from './features/private-key-jwt/index.ts';
@@ -32,6 +33,7 @@ export const FEATURES: readonly Feature[] = [
   administration,
   health,
   importing,
+  languages,
 ];
 
 /** These, and then the application's own. */

@@ -4,7 +4,7 @@ import { AUDIT, type AuditedSignIn } from './auditing/audit.ts';
 import type { Application, Plugin } from './application/contracts.ts';
 import { assembleServer } from './assembly/authorization-server.ts';
 import { featureProblems, withProfile } from './assembly/feature-profiles.ts';
-import { algorithmsOf } from './assembly/start-features.ts';
+import { algorithmsOf, catalogsOf } from './assembly/start-features.ts';
 import { completeHost, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
 import type { KeySigner } from './keys/signers.ts';
@@ -68,7 +68,10 @@ export function oauthServer<Context = unknown>({
     configuration: { oauth_server: configurationWith(options.features ?? []) },
     problems: (config) =>
       featureProblems(features, config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
-    words: (config) => speakingOf(config['oauth_server'] as OAuthServerConfig),
+    words: (config) => ({
+      ...speakingOf(config['oauth_server'] as OAuthServerConfig),
+      catalogs: catalogsOf(features),
+    }),
     tokenSchemes(config) {
       const section = withProfile(features, config['oauth_server'] as OAuthServerConfig);
       return features.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);

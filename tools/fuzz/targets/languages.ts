@@ -10,6 +10,7 @@ import {
   widened,
   wishedLanguages,
 } from '../../../packages/portico/src/words/language-ranges.ts';
+import { LANGUAGES } from '../../../packages/portico/src/features/languages/catalogs.ts';
 import { Speaking } from '../../../packages/portico/src/words/speaking.ts';
 import { hold, type Target } from '../target.ts';
 
@@ -70,7 +71,7 @@ export const target: Target = {
     'i-default',
   ],
   start() {
-    const speaking = new Speaking({ languages: true });
+    const speaking = new Speaking({ languages: true, catalogs: LANGUAGES });
     return async (input) => {
       const text = input.toString('utf8');
       for (const tags of [acceptedLanguages(text), wishedLanguages(text.split(' '))]) {

@@ -312,7 +312,7 @@ export interface Plugin<Sections extends object = UntypedSections> {
    * What the configuration says about the languages of pages, and the texts that it contributes to
    * them. Only English unless given.
    */
-  readonly words?: (config: ConfigMap) => Pick<SpeakingOptions, 'languages' | 'own'>;
+  readonly words?: (config: ConfigMap) => Pick<SpeakingOptions, 'languages' | 'own' | 'catalogs'>;
   /** Its steps of the schema, in order. Empty for none. */
   readonly migrations: readonly Migration[];
   /** The absolute path of the folder with its default views, or null. */

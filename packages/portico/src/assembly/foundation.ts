@@ -9,7 +9,7 @@ import { createBrowsers, type Browsers } from '../authorization/browsers.ts';
 import { createCookieSealer } from '../authorization/cookie-keys.ts';
 import { admitsClient } from '../clients/client-source.ts';
 import type { OAuthServerConfig } from '../config.ts';
-import { algorithmsOf, demandsOfFeatures, startFeatures } from './start-features.ts';
+import { algorithmsOf, demandsOfFeatures, startFeatures, catalogsOf } from './start-features.ts';
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
 import { browserPaths } from '../paths.ts';
@@ -119,7 +119,13 @@ export function layFoundation(options: ServerParts): Foundation {
     fetching: { ...outbound, allowsLoopback, anyPort: allowsLoopback, clock },
     paths: browserPaths(mounting),
     branding,
-    speaking: options.speaking ?? new Speaking({ ...speakingOf(config), folder: options.messages ?? null }),
+    speaking:
+      options.speaking ??
+      new Speaking({
+        ...speakingOf(config),
+        folder: options.messages ?? null,
+        catalogs: catalogsOf(features),
+      }),
     measuring,
   };
   const contributions = startFeatures(features, server);

@@ -17,6 +17,7 @@ import { SigningAlgorithms } from '../keys/algorithms.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';
 import type { PublishedResource } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
+import type { Catalogs } from '../words/speaking.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 
 /** Everything that the features add to the server. */
@@ -66,6 +67,11 @@ export function demandsOfFeatures(
 /** What ID tokens can be signed with at a server of these features. */
 export function algorithmsOf(features: readonly Feature[]): SigningAlgorithms {
   return new SigningAlgorithms(features.flatMap(({ signingAlgorithms = [] }) => signingAlgorithms));
+}
+
+/** The languages that these features add to English. */
+export function catalogsOf(features: readonly Feature[]): Catalogs {
+  return Object.assign({}, ...features.map(({ messages }) => messages)) as Catalogs;
 }
 
 /** A feature, and what it adds. */

@@ -2,10 +2,12 @@ import { ConfigurationError } from '@portico/sql';
 import { Note } from '../http/note.ts';
 import { ENGLISH } from './english.ts';
 import { acceptedLanguages, canonicalTag, lookUp, widened, wishedLanguages } from './language-ranges.ts';
-import { LANGUAGES } from './languages.ts';
 import type { Catalog } from './message.ts';
 import { readOwnMessages } from './own-messages.ts';
 import { createWords, type Messages, type Words } from './words.ts';
+
+/** Languages by tag (BCP 47). Each is loaded only if it is switched on. */
+export type Catalogs = Readonly<Record<string, () => Promise<Catalog>>>;
 
 /** What an application configures about the languages of its pages. */
 export interface SpeakingOptions {
@@ -21,6 +23,8 @@ export interface SpeakingOptions {
    * application's files translate them.
    */
   readonly own?: Readonly<Record<string, string>>;
+  /** The languages besides English that need no files of the application. */
+  readonly catalogs?: Catalogs;
 }
 
 const wishes = new Note<readonly string[]>('ui_locales');
@@ -39,19 +43,21 @@ export class Speaking {
   /** The tags of all languages that could be switched on. */
   readonly #there: readonly string[];
   readonly #own: Catalog;
+  readonly #catalogs: Catalogs;
   readonly #loaded = new Map<string, Promise<Words>>();
 
   /**
    * Throws a ConfigurationError that names every problem of `oauth_server:languages` and of the
    * application's files.
    */
-  constructor({ languages = false, folder = null, own = {} }: SpeakingOptions = {}) {
+  constructor({ languages = false, folder = null, own = {}, catalogs = {} }: SpeakingOptions = {}) {
     const files = readOwnMessages(folder, { ...ENGLISH, ...own });
-    const there = [...new Set(['en', ...Object.keys(LANGUAGES), ...files.languages.keys()])];
+    const there = [...new Set(['en', ...Object.keys(catalogs), ...files.languages.keys()])];
     this.locales = languages === false ? null : languages === true ? there : canonical(languages);
     this.#files = files.languages;
     this.#there = there;
     this.#own = own;
+    this.#catalogs = catalogs;
     const unknown = (this.locales ?? []).filter((tag) => lookUp([tag], there) === null);
     const problems = [
       ...files.problems,
@@ -103,7 +109,10 @@ export class Speaking {
   async #load(locale: string): Promise<Words> {
     const messages: Messages[] = [];
     for (const tag of new Set([...widened(locale), lookUp([locale], this.#there) ?? 'en'])) {
-      const catalogs: readonly (Catalog | undefined)[] = [this.#files.get(tag), await LANGUAGES[tag]?.()];
+      const catalogs: readonly (Catalog | undefined)[] = [
+        this.#files.get(tag),
+        await this.#catalogs[tag]?.(),
+      ];
       for (const catalog of catalogs) if (catalog !== undefined) messages.push({ locale: tag, catalog });
     }
     return createWords(locale, messages, this.#own);

@@ -7,6 +7,8 @@ import type { ApplicationsView } from '../../replies/applications-view.ts';
 import { keyedHash } from '../../crypto.ts';
 import { AuthorizationPageError } from '../../errors.ts';
 import type { Authorization } from '../../store/grant.ts';
+import { catalogsOf } from '../../assembly/start-features.ts';
+import { FEATURES } from '../../features.ts';
 import { createScopeCatalog, speakingOf } from '../../tokens/scopes.ts';
 import { ApplicationsPage, type ApplicationsPageOptions } from './page.ts';
 import type { AuthorizationRecords } from '../../store/sql/authorizations.ts';
@@ -21,7 +23,10 @@ const SCOPES = { 'notes:read': 'Read notes', 'notes:write': 'Write notes' };
 
 let speaking: Speaking;
 beforeAll(() => {
-  speaking = new Speaking(speakingOf({ languages: ['en', 'de'], scopes: SCOPES }));
+  speaking = new Speaking({
+    ...speakingOf({ languages: ['en', 'de'], scopes: SCOPES }),
+    catalogs: catalogsOf(FEATURES),
+  });
 });
 
 /** What a person has allowed a client. */

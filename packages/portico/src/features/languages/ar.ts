@@ -1,4 +1,4 @@
-import type { CompleteCatalog } from '../english.ts';
+import type { CompleteCatalog } from '../../words/english.ts';
 
 /** Arabic. */
 export const MESSAGES: CompleteCatalog = {

@@ -1,4 +1,4 @@
-import type { CompleteCatalog } from '../english.ts';
+import type { CompleteCatalog } from '../../words/english.ts';
 
 /** Chinese in simplified characters. */
 export const MESSAGES: CompleteCatalog = {

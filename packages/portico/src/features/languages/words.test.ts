@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LANGUAGES } from './languages.ts';
-import { tag } from './markup.ts';
-import { createWords, ENGLISH_WORDS, type Words } from './words.ts';
+import { LANGUAGES } from './catalogs.ts';
+import { tag } from '../../words/markup.ts';
+import { createWords, ENGLISH_WORDS, type Words } from '../../words/words.ts';
 
 const { t, markup } = ENGLISH_WORDS;
 
