@@ -9,12 +9,14 @@ import {
   migrate,
   oauthServerConfiguration,
   oauthServerMigrations,
+  OAuthError,
   openDatabase,
   type AuthorizationServer,
   type Feature,
   type OpenedDatabase,
 } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { ROOT } from './support/console.ts';
 import { blocksOf } from './support/documents.ts';
 
@@ -83,7 +85,7 @@ describe('a feature of the application', () => {
     for (const isStopped of [false, true]) {
       const server = start({ maintenance: isStopped });
       const metadata = await ask(server, '/.well-known/oauth-authorization-server');
-      expect(metadata?.told).toMatchObject({ app_maintenance_endpoint: `${ISSUER}/oauth/maintenance` });
+      expect(metadata?.told).toMatchObject({ maintenance_endpoint: `${ISSUER}/oauth/maintenance` });
       expect((await ask(server, '/oauth/maintenance'))?.told).toEqual({
         stopped: isStopped,
         server: 'Orders',
@@ -119,12 +121,68 @@ describe('a feature of the application', () => {
     expect(await ask(server, '/oauth/maintenance')).toBeNull();
     expect(
       Object.keys((await ask(server, '/.well-known/oauth-authorization-server'))?.told ?? {}),
-    ).not.toContain('app_maintenance_endpoint');
+    ).not.toContain('maintenance_endpoint');
   });
 
   test('must be the only one that binds tokens to a key', () => {
     const binding = {} as never;
     const features = ['one', 'other'].map((name): Feature => ({ name, start: () => ({ binding }) }));
     expect(() => start({}, features)).toThrow('a server has one of them');
+  });
+});
+
+describe('a feature of the application is refused', () => {
+  const feature = (parts: Partial<Feature>): Feature => ({ name: 'own', ...parts });
+  const endpoint = (name: string, at: string) =>
+    feature({ endpoints: [{ name, path: at, methods: ['POST'] }] });
+
+  test.each([
+    ['a configuration key of the core', { config: { access_token_ttl: z.int() } }, 'access_token_ttl'],
+    ['a configuration key of another feature', { config: { dpop: z.string() } }, 'dpop'],
+    ['a key of a scope that exists', { scopeConfig: { permission: z.string() } }, 'permission'],
+  ])('if it adds %s', (_, parts, key) => {
+    expect(() => configurationWith([feature(parts as Partial<Feature>)])).toThrow(
+      `The feature own adds the configuration key ${key}, which exists`,
+    );
+  });
+
+  test.each([
+    ['has the name of another one', endpoint('oauth_server_par', '/own'), 'oauth_server_par'],
+    ['is at the path of one of the core', endpoint('own_token', '/oauth/token'), '/oauth/token'],
+    ['is at the path of another feature', endpoint('own_par', '/oauth/par'), '/oauth/par'],
+    ['could be named as a route of the application', endpoint('transfer', '/transfer'), 'transfer'],
+  ])('if its endpoint %s', (_, own, named) => {
+    expect(() => start({}, [own])).toThrow(named);
+  });
+
+  test.each(['issuer', 'token_endpoint', 'userinfo_endpoint', 'dpop_signing_alg_values_supported'])(
+    'if it contributes the metadata member %s, which exists',
+    (member) => {
+      const own = feature({ start: () => ({ metadata: { [member]: 'own' } }) });
+      expect(() => start({ dpop: 'accept' }, [own])).toThrow(`metadata member ${member}`);
+    },
+  );
+});
+
+test('a check of issued tokens may be asynchronous', async () => {
+  const refusing: Feature = {
+    name: 'own',
+    start: () => ({
+      async issuanceCheck() {
+        await Promise.resolve();
+        throw new OAuthError('invalid_request', 'No tokens today.');
+      },
+    }),
+  };
+  const server = start({}, [refusing]);
+  const { client, secret } = await server.clients.create({
+    name: 'Job',
+    grants: ['client_credentials'],
+    scopes: ['orders:read'],
+  });
+  const form = { grant_type: 'client_credentials', client_id: client.id, client_secret: secret ?? '' };
+  expect(await ask(server, '/oauth/token', form)).toMatchObject({
+    status: 400,
+    told: { error_description: 'No tokens today.' },
   });
 });

@@ -60,6 +60,9 @@ const scopeShape = {
   claims: claims.optional(),
 };
 
+/** The keys of such a scope that the core reads. */
+export const SCOPE_KEYS: readonly string[] = Object.keys(scopeShape);
+
 /** A scope that is configured as an object, validated. */
 export interface ScopeSettings extends z.output<z.ZodObject<typeof scopeShape>> {}
 

@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import { coreShape, scopesSchema, type OAuthServerConfig, type OAuthServerConfigInput } from './config.ts';
-import type { ConfigShape, Feature } from './feature.ts';
+import {
+  coreShape,
+  SCOPE_KEYS,
+  scopesSchema,
+  type OAuthServerConfig,
+  type OAuthServerConfigInput,
+} from './config.ts';
+import type { Feature } from './feature.ts';
 import { featuresWith } from './features.ts';
 
 /** Validates the section `oauth_server`, and fills in its defaults. */
@@ -21,12 +27,27 @@ export const oauthServerConfiguration: OAuthServerConfiguration = configurationW
  */
 export function configurationWith(own: readonly Feature[]): OAuthServerConfiguration {
   const features = featuresWith(own);
-  const keys = merged(features.map(({ config }) => config));
-  const ofScopes = merged(features.map(({ scopeConfig }) => scopeConfig));
-  const section = z.strictObject({ ...coreShape, scopes: scopesSchema(ofScopes), ...keys });
-  return section;
+  const keys = keysOf(features, 'config', Object.keys(coreShape));
+  const ofScopes = keysOf(features, 'scopeConfig', SCOPE_KEYS);
+  return z.strictObject({ ...coreShape, scopes: scopesSchema(ofScopes), ...keys });
 }
 
-function merged(shapes: readonly (ConfigShape | undefined)[]): z.ZodRawShape {
-  return Object.assign({}, ...shapes) as z.ZodRawShape;
+/**
+ * The keys that features add, each with its schema. Throws if one of them is taken: its schema would
+ * replace a check that something else relies on.
+ */
+function keysOf(
+  features: readonly Feature[],
+  part: 'config' | 'scopeConfig',
+  core: readonly string[],
+): z.ZodRawShape {
+  const found = new Map<string, unknown>();
+  for (const feature of features) {
+    for (const [key, schema] of Object.entries(feature[part] ?? {})) {
+      if (core.includes(key) || found.has(key))
+        throw new Error(`The feature ${feature.name} adds the configuration key ${key}, which exists`);
+      found.set(key, schema);
+    }
+  }
+  return Object.fromEntries(found) as z.ZodRawShape;
 }

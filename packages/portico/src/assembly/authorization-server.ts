@@ -1,6 +1,8 @@
 import { assembleTokenEndpoint } from './token-endpoint.ts';
 import { layFoundation, type Foundation, type ServerParts } from './foundation.ts';
 import type { Contributions } from './start-features.ts';
+import { requireOwnMembers } from './feature-conflicts.ts';
+import { openidProviderMetadata } from '../metadata.ts';
 import type { Parts } from '../feature.ts';
 import { ProtectedResource } from '../resource/protected-resource.ts';
 import { pendingSteps } from '@portico/sql';
@@ -173,7 +175,7 @@ function handlersOf(
 /** The documents that describe the server. */
 function metadataHandlers(server: Server, { metadata: members }: Contributions) {
   const { issuer, config, host, scopes, keys, clock, speaking, profiles } = server;
-  const metadata = {
+  const core = {
     issuer,
     locales: speaking.locales,
     scopes,
@@ -181,9 +183,10 @@ function metadataHandlers(server: Server, { metadata: members }: Contributions) 
     admitsUnverified: server.admitsUnverified,
     registers: (config.registration ?? 'off') !== 'off',
     takesKeys: server.takesKeys(),
-    members,
     profile: profiles.servers,
   };
+  requireOwnMembers(members, openidProviderMetadata(core, []));
+  const metadata = { ...core, members };
   return {
     oauth_server_openid_configuration: createOpenidConfigurationEndpoint({ ...metadata, keys, host, clock }),
     oauth_server_metadata: createMetadataEndpoint({ ...metadata, keys }),

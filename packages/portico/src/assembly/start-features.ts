@@ -10,6 +10,7 @@ import { mayRedirectWith, type MayRedirect } from '../clients/redirect-uris.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
+import { metadataOf, requireOwnEndpoints } from './feature-conflicts.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { NO_DEMANDS, type DemandField } from '../clients/demands.ts';
 import { OAuthError } from '../errors.ts';
@@ -82,12 +83,13 @@ type Started = Contribution & { readonly feature: Feature };
  * each other.
  */
 export function startFeatures(features: readonly Feature[], server: Server): Contributions {
+  requireOwnEndpoints(features);
   const started = features.flatMap((feature): readonly Started[] => {
     const contribution = feature.start?.(server, server.config);
     return contribution === undefined ? [] : [{ ...contribution, feature }];
   });
   return {
-    metadata: Object.assign({}, ...started.map(({ metadata }) => metadata)) as Record<string, unknown>,
+    metadata: metadataOf(started),
     clientSource: only(started, 'clientSource'),
     clientAssertions: only(started, 'clientAssertions'),
     binding: only(started, 'binding'),

@@ -29,7 +29,7 @@ export class ClientCredentialsGrant implements TokenGrant {
     });
     const target = requireAudience(form.get('resource'), audience);
     const now = clock();
-    const { tokens, response } = issuing.forClient({ client, scopes, thumbprint, now });
+    const { tokens, response } = await issuing.forClient({ client, scopes, thumbprint, now });
     await store.accessTokens.issueClientToken(client.id, target, tokens.accessToken, now);
     const about = { clientId: client.id, person: null, authorization: null, scopes };
     await audit({ type: 'tokens_issued', grantType: GRANT_TYPE, ...about });

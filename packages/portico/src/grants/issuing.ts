@@ -15,7 +15,11 @@ import type { TokenResponse } from './grant.ts';
  * Throws if this client may not get a token with these scopes: bound to the key of this thumbprint,
  * or to none (null).
  */
-export type IssuanceCheck = (client: Client, scopes: readonly string[], thumbprint: string | null) => void;
+export type IssuanceCheck = (
+  client: Client,
+  scopes: readonly string[],
+  thumbprint: string | null,
+) => void | Promise<void>;
 
 /**
  * Tokens that are made but not yet issued: the rows for the store, and the response to the client.
@@ -67,9 +71,9 @@ export class Issuing {
   }
 
   /** For the client itself. */
-  forClient(request: ClientTokenRequest): PreparedTokens {
+  async forClient(request: ClientTokenRequest): Promise<PreparedTokens> {
     const { client, scopes, thumbprint, now } = request;
-    this.#requireIssuable(client, scopes, thumbprint);
+    await this.#requireIssuable(client, scopes, thumbprint);
     return this.#prepared(newAccessToken(now), request);
   }
 
@@ -79,7 +83,7 @@ export class Issuing {
    */
   async forPerson(request: PersonalTokenRequest): Promise<PreparedTokens> {
     const { client, family, scopes, thumbprint, now } = request;
-    this.#requireIssuable(client, scopes, thumbprint);
+    await this.#requireIssuable(client, scopes, thumbprint);
     const accessToken = newAccessToken(now);
     const withIdToken = scopes.includes('openid')
       ? { id_token: await this.#idToken(request, accessToken.value) }
@@ -109,7 +113,7 @@ export class Issuing {
     { access_token, token_type, expires_in, refresh_token }: TokenResponse,
   ): Promise<TokenResponse> {
     const { client, scopes, thumbprint } = request;
-    this.#requireIssuable(client, scopes, thumbprint);
+    await this.#requireIssuable(client, scopes, thumbprint);
     const isRefreshable = refresh_token !== undefined && client.grants.includes('refresh_token');
     return {
       access_token,
@@ -121,8 +125,11 @@ export class Issuing {
     };
   }
 
-  #requireIssuable(...issued: Parameters<IssuanceCheck>): void {
-    for (const check of this.#checks) check(...issued);
+  async #requireIssuable(...issued: Parameters<IssuanceCheck>): Promise<void> {
+    for (const check of this.#checks) {
+      const pending = check(...issued);
+      if (pending !== undefined) await pending;
+    }
   }
 
   async #idToken(request: Omit<PersonalTokenRequest, 'mark'>, accessToken: string): Promise<string> {

@@ -84,8 +84,13 @@ describe('An unbound token', () => {
 });
 
 test('A bound token meets every requirement', () => {
-  for (const mode of ['off', 'accept', 'require'] as const) {
+  for (const mode of ['accept', 'require'] as const) {
     const requireBinding = createRequireBinding(mode, SCOPES);
     expect(() => requireBinding(DEMANDING, ['notes:write'], 'a thumbprint')).not.toThrow();
   }
+});
+
+test('A token that another feature binds does not meet a requirement of DPoP, which is off', () => {
+  const requireBinding = createRequireBinding('off', SCOPES);
+  expect(() => requireBinding(DEMANDING, ['notes:read'], 'a thumbprint')).toThrow('have to be bound by DPoP');
 });

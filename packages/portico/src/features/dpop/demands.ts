@@ -53,7 +53,8 @@ export function createRequireBinding(mode: DpopMode, bound: ReadonlySet<string>)
   }
 
   return (client, named, thumbprint) => {
-    if (thumbprint !== null) return;
+    // A key that another feature binds tokens to is not one of DPoP.
+    if (thumbprint !== null && mode !== 'off') return;
     const reason = demand(client, named);
     if (reason === null) return;
     // Never less than the requirement: a server that was switched off since then issues nothing
