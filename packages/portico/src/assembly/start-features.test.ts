@@ -12,7 +12,7 @@ import { startFeatures } from './start-features.ts';
 function issue(offered: readonly ClientDemand[], client: Partial<Client>): void {
   const server = { demands: offered } satisfies Partial<Server> as unknown as Server;
   const { issuanceChecks } = startFeatures([], server);
-  for (const check of issuanceChecks) check({ ...NO_DEMANDS, ...client } as Client, [], null);
+  for (const check of issuanceChecks) void check({ ...NO_DEMANDS, ...client } as Client, [], null);
 }
 
 describe('a client that requires what no feature provides', () => {
