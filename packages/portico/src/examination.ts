@@ -16,7 +16,16 @@ export interface Examination {
   publicFindings?(
     application: ExaminedApplication,
     fetchDocument: FetchDocument,
+    server: ExaminedServer,
   ): Promise<readonly Finding[]>;
+}
+
+/** The server that the doctor examines. */
+export interface ExaminedServer {
+  /** Its public origin. */
+  readonly origin: string;
+  /** Its validated section `oauth_server`. */
+  readonly config: object;
 }
 
 /**

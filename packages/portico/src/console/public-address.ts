@@ -1,5 +1,6 @@
 import { canonicalAddress } from '../http/addresses.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
+import type { FetchDocument } from '../examination.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 import { askRoundTrip, isFile, ROUND_TRIP_HEADER, type SeenRequest } from '../endpoints/round-trip.ts';
 import { randomIdentifier } from '../crypto.ts';
@@ -43,7 +44,8 @@ async function examineFeatures(
 ): Promise<readonly Check[]> {
   const found: Check[] = [];
   for (const each of server.examinations) {
-    const findings = await each.publicFindings?.(application, (...asked) => documents.fetch(...asked));
+    const fetchDocument: FetchDocument = (...asked) => documents.fetch(...asked);
+    const findings = await each.publicFindings?.(application, fetchDocument, server);
     found.push(...(findings ?? []).map((finding) => ({ part: each.part, ...finding })));
   }
   return found;

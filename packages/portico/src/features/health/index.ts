@@ -1,6 +1,6 @@
 import { defineFeature } from '../../feature.ts';
 import { healthChecks } from './checks.ts';
-import { healthShape } from './config.ts';
+import { healthShape, type HealthConfig } from './config.ts';
 import { healthEndpoints, READY } from './endpoints.ts';
 import { Health } from './health.ts';
 import { healthPaths } from './paths.ts';
@@ -21,7 +21,7 @@ export const health = defineFeature({
   name: 'health',
   config: healthShape,
   start(server, { health: configured }) {
-    const { mountPath, basePath, origin, clock, host } = server;
+    const { mountPath, basePath, clock, host } = server;
     const probed = new Health(healthChecks(server), clock, host.log);
     return {
       members: () => ({ health: probed }),
@@ -29,9 +29,9 @@ export const health = defineFeature({
       plainEndpoints: healthEndpoints(probed, healthPaths(configured ?? false, mountPath)),
       examination: () => ({
         part: 'readiness',
-        async publicFindings(application, fetchDocument) {
+        async publicFindings(application, fetchDocument, { origin, config }) {
           // The kit has them unless the configuration says otherwise.
-          const isOffered = configured ?? application.hasRoute?.(READY) ?? false;
+          const isOffered = (config as HealthConfig).health ?? application.hasRoute?.(READY) ?? false;
           const { ready } = healthPaths(isOffered, basePath);
           return ready === null ? [] : [await examineReadiness(`${origin}${ready}`, fetchDocument)];
         },
