@@ -53,6 +53,8 @@ const SETTINGS = {
   shared_buffers: '32MB',
   unix_socket_directories: '',
   synchronous_standby_names: `ANY 1 (${NAMES.join(', ')})`,
+  // A standby that follows late finds the log that a backup's checkpoint would have removed.
+  wal_keep_size: '1GB',
   wal_receiver_status_interval: '1s',
   wal_retrieve_retry_interval: '100ms',
 } as const;
