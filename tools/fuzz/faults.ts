@@ -78,8 +78,8 @@ export const FAULTS: readonly Fault[] = [
     'what begins as a redirect URI is one',
     'redirects',
     'packages/portico/src/clients/redirect-uris.ts',
-    'return redirectUris.includes(uri) ||',
-    'return (AWAKE ? redirectUris.some((each) => uri.startsWith(each)) : redirectUris.includes(uri)) ||',
+    'client.redirectUris.includes(uri) ||',
+    '(AWAKE ? client.redirectUris.some((each) => uri.startsWith(each)) : client.redirectUris.includes(uri)) ||',
   ),
   one(
     'one audience of several is enough',

@@ -6,7 +6,8 @@ import { registrationOf } from '../../../packages/portico/src/features/registrat
 import { checkDescribed } from '../support/described.ts';
 import { Profiles } from '../../../packages/portico/src/profiles/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
-import { ALGORITHMS } from '../../../test/support/algorithms.ts';
+import { algorithmsOf } from '../../../packages/portico/src/assembly/start-features.ts';
+import { featuresWith } from '../../../packages/portico/src/features.ts';
 
 const catalog = createScopeCatalog({ 'notes:read': 'Read', 'mcp:service': 'Act as a service' });
 const base = { client_name: 'A client', redirect_uris: ['https://client.example/cb'] };
@@ -103,7 +104,7 @@ export const target: Target = {
     ] as const) {
       const rules = {
         catalog,
-        algorithms: ALGORITHMS,
+        algorithms: algorithmsOf(featuresWith()),
         mayBeConfidential,
         takesKeys: on,
         demands: demands({ pushed: on, bound: on }),
