@@ -1,3 +1,5 @@
+import { algorithmsOf } from '../../../packages/portico/src/assembly/start-features.ts';
+import { featuresWith } from '../../../packages/portico/src/features.ts';
 import { demands } from '../../../packages/portico/src/clients/demands.fixture.ts';
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
 import { createScopeCatalog } from '../../../packages/portico/src/tokens/scopes.ts';
@@ -22,7 +24,10 @@ import { hold, unless, unlessAsync, type Target } from '../target.ts';
 const NOW = 1_800_000_000_000;
 const refuses = (error: unknown) => error instanceof RegistrationError || error instanceof AccessError;
 const catalog = createScopeCatalog({ 'notes:read': 'Read' });
-const keys = { all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }] } as never;
+const keys = {
+  algorithms: algorithmsOf(featuresWith()),
+  all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }],
+} as never;
 const profiles = new Profiles([]);
 const hasher = {
   hash: async (secret: string) =>

@@ -17,7 +17,10 @@ const EC = {
   x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
   y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
 };
-const keys = { all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }] } as never;
+const keys = {
+  algorithms: algorithmsOf(featuresWith()),
+  all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }],
+} as never;
 const profiles = new Profiles([]);
 
 export const target: Target = {
