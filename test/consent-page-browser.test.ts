@@ -99,7 +99,7 @@ describe('in a real Chromium', () => {
     [1280, 800],
     [390, 844],
   ])('the destination is in view beside the buttons from the start, at %i by %i', async (width, height) => {
-    const site = 'a-client-of-somebody.with-a-long-name.example';
+    const site = 'a-client-of-a-person.with-a-long-name.example';
     const few = 'openid profile email notes:read notes:write';
     for (const scope of [few, names.join(' ')]) {
       const client = await registered(scope, { redirectUris: [`https://${site}/callback`] });

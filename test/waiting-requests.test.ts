@@ -336,7 +336,7 @@ describe('POST /oauth/authorize with a client_id is an authorization request', (
     Object.fromEntries(new URL(authorizationUrl(portal, client, changes)).searchParams);
 
   // @shows AS-7.11, OIDC-3.1.2.1b
-  test('it is checked as with GET, and continues under its id, whoever is signed in', async () => {
+  test('it is checked as with GET, and continues under its id, with and without a session', async () => {
     for (const visitor of [portal.visitor(), await portal.signedIn(ADA)]) {
       const before = await counted();
       const answer = await visitor.post('/oauth/authorize', parameters());

@@ -31,7 +31,8 @@ const OLD = 86_400_000;
 /** Below `.build/fuzz`, once for what the sources say now; `planted`: with every fault of `faults.ts`, each asleep until its target runs. */
 export function buildTree(planted: boolean): Tree {
   const sources = filesOf('packages/*/src/**/*.{ts,eta}').filter((file) => !file.endsWith('.test.ts'));
-  const own = filesOf('tools/fuzz/**/*.ts');
+  // What the targets share with the tests comes along as it is.
+  const own = filesOf('{tools/fuzz/**/*,test/support/{algorithms,profiles}}.ts');
   const hash = createHash('sha256').update(JSON.stringify([planted, 'ways of counting: 1']));
   for (const file of [...sources, ...own])
     hash.update(`${file}\0`).update(readFileSync(path.join(root, file)));

@@ -8,9 +8,7 @@ import { readCredentials } from '../../../packages/portico/src/clients/credentia
 import { readKeySet } from '../../../packages/portico/src/clients/key-sets.ts';
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
 import { createParameters } from '../../../packages/portico/src/parameters.ts';
-import { profilesOf, withProfile } from '../../../packages/portico/src/assembly/feature-profiles.ts';
-import { featuresWith } from '../../../packages/portico/src/features.ts';
-import type { OAuthServerConfig } from '../../../packages/portico/src/config.ts';
+import { profilesWith } from '../../../test/support/profiles.ts';
 import { createKeys, jwsOf } from '../support/keys.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
 import type { SingleUses } from '../../../packages/portico/src/store/single-uses.ts';
@@ -19,8 +17,7 @@ const NOW = 1_800_000_000;
 const ISSUER = 'https://app.example';
 const TOKENS = 'https://app.example/oauth/token';
 const CLIENT = 'a-client';
-const CONFIG = { code_ttl: 60, profile: 'fapi2' } as OAuthServerConfig;
-const PROFILE = profilesOf(featuresWith(), withProfile(featuresWith(), CONFIG)).servers;
+const PROFILE = profilesWith({ profile: 'fapi2' }).servers;
 const ALGORITHMS: Readonly<Record<string, string>> = { ec: 'ES256', rsa: 'RS256', ed: 'EdDSA' };
 
 const seed = (header: object, payload: object, key: string) =>

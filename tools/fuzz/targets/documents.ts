@@ -10,8 +10,7 @@ import { ENGLISH_WORDS } from '../../../packages/portico/src/words/words.ts';
 import { createScopeCatalog, SERVICE_SCOPES } from '../../../packages/portico/src/tokens/scopes.ts';
 import { checkDescribed } from '../support/described.ts';
 import { hold, unless, type Target } from '../target.ts';
-import { algorithmsOf } from '../../../packages/portico/src/assembly/start-features.ts';
-import { featuresWith } from '../../../packages/portico/src/features.ts';
+import { ALGORITHMS } from '../../../test/support/algorithms.ts';
 
 const ADDRESS = 'https://client.example/client.json';
 const catalog = createScopeCatalog({ 'notes:read': 'Read', 'mcp:service': 'Act as a service' });
@@ -102,7 +101,7 @@ export const target: Target = {
         takesKeys: on,
         demands: demands({ pushed: on, bound: on }),
         unnamedAlgorithm: 'RS256',
-        algorithms: algorithmsOf(featuresWith()),
+        algorithms: ALGORITHMS,
         keysRefusal: (url: string) => (url.includes('evil') ? 'no' : null),
       } as const;
       const described = unless(

@@ -1,5 +1,4 @@
-import { algorithmsOf } from '../../../packages/portico/src/assembly/start-features.ts';
-import { featuresWith } from '../../../packages/portico/src/features.ts';
+import { ALGORITHMS } from '../../../test/support/algorithms.ts';
 import { demands } from '../../../packages/portico/src/clients/demands.fixture.ts';
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
 import { createScopeCatalog } from '../../../packages/portico/src/tokens/scopes.ts';
@@ -25,7 +24,7 @@ const NOW = 1_800_000_000_000;
 const refuses = (error: unknown) => error instanceof RegistrationError || error instanceof AccessError;
 const catalog = createScopeCatalog({ 'notes:read': 'Read' });
 const keys = {
-  algorithms: algorithmsOf(featuresWith()),
+  algorithms: ALGORITHMS,
   all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }],
 } as never;
 const profiles = new Profiles([]);

@@ -6,8 +6,7 @@ import { registrationOf } from '../../../packages/portico/src/features/registrat
 import { checkDescribed } from '../support/described.ts';
 import { Profiles } from '../../../packages/portico/src/profiles/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
-import { algorithmsOf } from '../../../packages/portico/src/assembly/start-features.ts';
-import { featuresWith } from '../../../packages/portico/src/features.ts';
+import { ALGORITHMS } from '../../../test/support/algorithms.ts';
 
 const catalog = createScopeCatalog({ 'notes:read': 'Read', 'mcp:service': 'Act as a service' });
 const base = { client_name: 'A client', redirect_uris: ['https://client.example/cb'] };
@@ -18,7 +17,7 @@ const EC = {
   y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
 };
 const keys = {
-  algorithms: algorithmsOf(featuresWith()),
+  algorithms: ALGORITHMS,
   all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }],
 } as never;
 const profiles = new Profiles([]);
@@ -107,7 +106,7 @@ export const target: Target = {
     ] as const) {
       const rules = {
         catalog,
-        algorithms: algorithmsOf(featuresWith()),
+        algorithms: ALGORITHMS,
         mayBeConfidential,
         takesKeys: on,
         demands: demands({ pushed: on, bound: on }),

@@ -36,8 +36,9 @@ export interface Contributions {
   readonly logos: ClientLogos | null;
   /** Null for the host's hasher. */
   readonly secretHasher: PasswordHasher | null;
-  /** Null if a second use of a refresh token is a replay. */
+  /** Null if challenges name no metadata of a resource. */
   readonly resource: PublishedResource | null;
+  /** Null if a second use of a refresh token is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
   readonly issuanceChecks: readonly IssuanceCheck[];
   /** Null if clients send no requests directly. */

@@ -5,29 +5,15 @@ import { profilesWith } from '../../../../test/support/profiles.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import { mayRedirectWith } from '../clients/redirect-uris.ts';
+import { storedClient } from '../../../../test/support/stored-client.ts';
 import { createRequestChecks } from './request.ts';
 
-const CLIENT: Client = {
-  id: 'the-client',
-  name: 'An application',
+const CLIENT = storedClient('the-client', 0, {
   redirectUris: ['https://app.example/callback'],
-  scopes: ['openid', 'notes:read'],
   grants: ['refresh_token'],
-  idTokenSignedResponseAlg: 'RS256',
-  applicationType: 'web',
-  registeredBy: 'operator',
   public: true,
-  keys: null,
-  pushesRequests: false,
-  dpopBoundAccessTokens: false,
-  profile: null,
   secretHash: null,
-  previousSecretHash: null,
-  previousSecretExpiresAt: null,
-  createdAt: 0,
-  usedAt: null,
-  revokedAt: null,
-};
+});
 
 /**
  * The refusal of each step, what is sent to cause it, and what is sent to pass it; undefined for

@@ -2,7 +2,6 @@ import type { MayRedirect } from '../clients/redirect-uris.ts';
 import type { Parameters } from '../parameters.ts';
 import type { SecurityProfile } from '../profiles/profiles.ts';
 import { quotedUri } from '../quoting.ts';
-import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationCode } from '../store/grant.ts';
 import type { ProvedKey } from '../tokens/key-binding.ts';
@@ -10,7 +9,6 @@ import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts'
 import { parseToken } from '../tokens/token-formats.ts';
 import { requireGrant, type TokenGrant, type TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
-import type { Issuing } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 import { invalidGrant, Outcomes } from './outcome.ts';
 import { verifiesChallenge } from './pkce.ts';
@@ -27,22 +25,18 @@ import {
 
 /** Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was issued for. */
 export class AuthorizationCodeGrant implements TokenGrant {
-  readonly #server: Server;
-  readonly #issuing: Issuing;
-  readonly #mayRedirect: MayRedirect;
+  readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
 
   constructor(parts: GrantParts) {
-    this.#server = parts.server;
-    this.#issuing = parts.issuing;
-    this.#mayRedirect = parts.mayRedirect;
+    this.#parts = parts;
     const again = againFor('authorization_code', parts, (inForce) => inForce);
     this.#outcomes = new Outcomes('authorization_code', parts, again);
   }
 
   /** Answers a token request with `grant_type=authorization_code`. */
   async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
-    const { store, clock, profiles } = this.#server;
+    const { store, clock, profiles } = this.#parts.server;
     const offered = parseToken(form.require('code'));
     const presentation = {
       redirectUri: form.require('redirect_uri'),
@@ -58,7 +52,7 @@ export class AuthorizationCodeGrant implements TokenGrant {
         code === null
           ? null
           : mismatch(code, client, presentation, {
-              mayRedirect: this.#mayRedirect,
+              mayRedirect: this.#parts.mayRedirect,
               now,
             });
       if (code !== null && problem !== null) {
@@ -77,7 +71,8 @@ export class AuthorizationCodeGrant implements TokenGrant {
 
   /** Spends the code and issues nothing. If another request was quicker, that was the first use, and this one is a replay. */
   async #burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
-    if (await this.#server.store.codes.burnCode(code, client.id, now)) await this.#outcomes.auditReplay(code);
+    if (await this.#parts.server.store.codes.burnCode(code, client.id, now))
+      await this.#outcomes.auditReplay(code);
   }
 
   /** Spends a code that fits its request. */
@@ -86,7 +81,7 @@ export class AuthorizationCodeGrant implements TokenGrant {
     { client, form, thumbprint }: TokenRequest,
     now: number,
   ): Promise<TokenResponse> {
-    const { store, accounts, scopes: catalog, audience } = this.#server;
+    const { store, accounts, scopes: catalog, audience } = this.#parts.server;
     const { family, parameters } = code;
     const nonce = parameters?.nonce ?? null;
     requireSameAudience(family, audience);
@@ -97,7 +92,7 @@ export class AuthorizationCodeGrant implements TokenGrant {
     }
     const scopes = requireScopesInForce(family, client, catalog);
     const request = { client, family, user, scopes, thumbprint, nonce, mark: null, now };
-    const prepared = await this.#issuing.forPerson(request);
+    const prepared = await this.#parts.issuing.forPerson(request);
     const outcome = await store.codes.spendCode(code, prepared.tokens, now);
     return this.#outcomes.respond(form, request, code, prepared, outcome);
   }

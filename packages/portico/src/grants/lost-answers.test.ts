@@ -1,31 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { storedClient } from '../../../../test/support/stored-client.ts';
 import { createParameters } from '../parameters.ts';
-import type { Client } from '../store/client.ts';
 import type { UnsettledGrant } from '../store/grant.ts';
 import type { TokenResponse } from './grant.ts';
 import { LostAnswers } from './lost-answers.ts';
 
-const CLIENT: Client = {
-  id: 'client',
-  name: 'An application',
-  redirectUris: [],
-  scopes: [],
-  grants: ['refresh_token'],
-  idTokenSignedResponseAlg: 'RS256',
-  applicationType: 'web',
-  registeredBy: 'operator',
-  public: true,
-  keys: null,
-  pushesRequests: false,
-  dpopBoundAccessTokens: false,
-  profile: null,
-  secretHash: null,
-  previousSecretHash: null,
-  previousSecretExpiresAt: null,
-  createdAt: 0,
-  usedAt: null,
-  revokedAt: null,
-};
+const CLIENT = storedClient('client', 0, { grants: ['refresh_token'], public: true, secretHash: null });
 
 const response = (token: string): TokenResponse => ({
   access_token: token,

@@ -1,7 +1,6 @@
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedList } from '../quoting.ts';
-import type { Server } from '../server.ts';
 import { requireScopes, scopesLeftOut } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { Family, RefreshToken, StoredGrant } from '../store/grant.ts';
@@ -10,7 +9,7 @@ import { parseRefreshToken } from '../tokens/token-formats.ts';
 import type { ProvedKey } from '../tokens/key-binding.ts';
 import { requireGrant, type TokenGrant, type TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
-import type { Issuing, PersonalTokenRequest, PreparedTokens } from './issuing.ts';
+import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 import { invalidGrant, Outcomes } from './outcome.ts';
 import type { SecondUses } from './second-uses.ts';
@@ -41,15 +40,13 @@ interface Offer extends TokenRequest {
  * client's key: the same statement replaces it by itself (decision 45).
  */
 export class RefreshTokenGrant implements TokenGrant {
-  readonly #server: Server;
-  readonly #issuing: Issuing;
+  readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
   /** Null if each second use is a replay. */
   readonly #retries: SecondUses | null;
 
   constructor(parts: GrantParts) {
-    this.#server = parts.server;
-    this.#issuing = parts.issuing;
+    this.#parts = parts;
     const again = againFor('refresh_token', parts, (inForce, form, client) =>
       this.#narrowed(inForce, client, form.get('scope')),
     );
@@ -60,7 +57,7 @@ export class RefreshTokenGrant implements TokenGrant {
 
   /** Answers a token request with `grant_type=refresh_token`. */
   async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
-    const { store, clock } = this.#server;
+    const { store, clock } = this.#parts.server;
     requireGrant(client, 'refresh_token');
     const presented = form.require('refresh_token');
     const { offered, mark } = parseRefreshToken(presented);
@@ -101,11 +98,11 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   async #use(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
-    const { store, profiles } = this.#server;
+    const { store, profiles } = this.#parts.server;
     const { client, form, presented, now } = offer;
     const stays = profiles.of(client)?.refreshTokensStay === true;
     const request = await this.#tokenRequest(offer, token, stays);
-    const prepared = await this.#issuing.forPerson(request);
+    const prepared = await this.#parts.issuing.forPerson(request);
     const retries = stays ? null : this.#retries;
     const sealed = retries?.seal(presented, token, prepared, now) ?? null;
     const outcome = await store.refreshTokens.rotateRefreshToken(token, prepared.tokens, now, sealed);
@@ -120,7 +117,7 @@ export class RefreshTokenGrant implements TokenGrant {
     token: RefreshToken,
     stays: boolean,
   ): Promise<PersonalTokenRequest> {
-    const { accounts, scopes: catalog, audience } = this.#server;
+    const { accounts, scopes: catalog, audience } = this.#parts.server;
     const { family } = token;
     if (token.expiresAt <= now) throw invalidGrant(expired('refresh token', token));
     requireSameResource(family, form.get('resource'));
@@ -143,7 +140,7 @@ export class RefreshTokenGrant implements TokenGrant {
     request: PersonalTokenRequest,
     prepared: PreparedTokens,
   ): Promise<TokenResponse> {
-    const { store, clock } = this.#server;
+    const { store, clock } = this.#parts.server;
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
     if (answer !== null) return answer;
     const refusal = (await store.authorizations.revokeReplayed(token, clock())) ? 'used' : 'revoked';
@@ -152,7 +149,7 @@ export class RefreshTokenGrant implements TokenGrant {
 
   /** The scopes of the new access token: those in force, or the requested part of them. */
   #narrowed(inForce: readonly string[], client: Client, scope: string | undefined): readonly string[] {
-    const { admitsUnverified, scopes: catalog } = this.#server;
+    const { admitsUnverified, scopes: catalog } = this.#parts.server;
     return requireScopes(scope, {
       available: inForce,
       leftOut: admitsUnverified ? scopesLeftOut(client, catalog) : [],
@@ -167,7 +164,7 @@ export class RefreshTokenGrant implements TokenGrant {
    */
   #requireSame(client: Client, form: Parameters, { family }: StoredGrant, issued: readonly string[]): void {
     requireSameResource(family, form.get('resource'));
-    const inForce = requireScopesInForce(family, client, this.#server.scopes);
+    const inForce = requireScopesInForce(family, client, this.#parts.server.scopes);
     const asked = this.#narrowed(inForce, client, form.get('scope'));
     const given = issued.filter((scope) => inForce.includes(scope));
     if (asked.length === given.length && asked.every((scope) => given.includes(scope))) return;

@@ -401,7 +401,7 @@ describe('A registration update', () => {
 
   const PLACES = [
     'invalid_redirect_uri',
-    'The redirect_uris stay as they are once somebody has allowed the client; register another one.',
+    'The redirect_uris stay as they are once a person has allowed the client; register another one.',
     null,
   ];
 
