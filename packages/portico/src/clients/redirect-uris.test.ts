@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { answerGoesTo, mayRedirectWith, redirectUriProblem, redirectWith } from './redirect-uris.ts';
+import {
+  answerGoesTo,
+  type MayRedirect,
+  mayRedirectWith,
+  redirectUriProblem,
+  redirectWith,
+} from './redirect-uris.ts';
 
 const REGISTERED = [
   'http://127.0.0.1:33418/callback?from=1',
@@ -91,4 +97,10 @@ test.each([
   ['com.example.app://bank.example/callback', 'com.example.app:'],
 ])('people are told that the response to %s goes to %s', (uri, told) => {
   expect(answerGoesTo(uri)).toBe(told);
+});
+
+test('a feature accepts a redirect URI only by answering true: a promise accepts nothing', () => {
+  const client = { redirectUris: [], applicationType: 'web' } as const;
+  const asynchronous = (async () => false) as unknown as MayRedirect;
+  expect(mayRedirectWith([asynchronous])(client, 'https://evil.example/callback')).toBe(false);
 });

@@ -1,3 +1,4 @@
+import { isYes } from '../contracts/answers.ts';
 import { isLoopback } from '../http/loopback.ts';
 import type { ApplicationType, Client } from '../store/client.ts';
 import { uriTextProblem } from '../outbound/uri-text.ts';
@@ -101,7 +102,8 @@ export type MayRedirect = (client: Pick<Client, 'redirectUris' | 'applicationTyp
  * 4.1.3), or one of these accepts it.
  */
 export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
-  return (client, uri) => client.redirectUris.includes(uri) || others.some((accepts) => accepts(client, uri));
+  return (client, uri) =>
+    client.redirectUris.includes(uri) || others.some((accepts) => isYes(accepts(client, uri)));
 }
 
 /**
