@@ -106,8 +106,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'no signature is looked at for an unknown client',
     edits: [
       [
-        'await assertions?.verify(keyed ?? decoyClient(clientId), assertion, profile);',
-        'if (keyed !== null) await assertions?.verify(keyed, assertion, profile);',
+        'await assertions?.verify(keyed, clientId, assertion, profile);',
+        'if (keyed !== null) await assertions?.verify(keyed, clientId, assertion, profile);',
       ],
     ],
     row: 'private_key_jwt, ES256',
@@ -135,8 +135,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'an unknown client returns before its registration is read',
     edits: [
       [
-        'const hash = await store.registrations.findRegistrationHash(client?.id ?? NO_CLIENT);',
-        'const hash = client === null ? null : await store.registrations.findRegistrationHash(client.id);',
+        'const hash = await this.#server.store.registrations.findRegistrationHash(client?.id ?? NO_CLIENT);',
+        'const hash = client === null ? null : await this.#server.store.registrations.findRegistrationHash(client.id);',
       ],
     ],
     row: 'Registration access token',
