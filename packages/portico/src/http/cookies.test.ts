@@ -20,3 +20,10 @@ test.each(['\u00A0', '\u0085', '\u000B', '\u000C', 'â\u0080\u0080'])(
     expect(name).toBe(`${space}__Host-session`);
   },
 );
+
+test('spaces and tabs inside a name or a value stay', () => {
+  expect(sent('a b=c \t d ;\t e')).toEqual([
+    ['a b', 'c \t d'],
+    ['e', ''],
+  ]);
+});
