@@ -139,7 +139,7 @@ export const target: Target = {
           'an answer is none of JSON-RPC',
         );
         hold(
-          id === null || id === undefined || ids.some((own) => JSON.stringify(own) === JSON.stringify(id)),
+          id === null || id === undefined || ids.some((own) => isAnswered(own, id)),
           'an answer is to nothing that was asked',
         );
         if (result !== undefined)
@@ -148,3 +148,9 @@ export const target: Target = {
     };
   },
 };
+
+/** Whether the answer has this id. Half of a surrogate pair is answered with U+FFFD, as all JSON is written here. */
+function isAnswered(own: unknown, id: unknown): boolean {
+  const written = typeof own === 'string' ? own.toWellFormed() : own;
+  return JSON.stringify(written) === JSON.stringify(id);
+}
