@@ -14,9 +14,15 @@ const TEXT = fc.string({
   unit: fc.constantFrom('\ud83d', '\ude00', '\\', 'u', 'd83d', '"', '\n', 'a', '😀'),
 });
 
+/**
+ * Keys that can be read again. Once Node 24's `JSON.parse` has read a key with a backslash, it takes
+ * some other keys with escapes for that key (V8 13.6).
+ */
+const READABLE = TEXT.filter((key) => !key.includes('\\'));
+
 test('the JSON of any value is that of the value with well-formed strings', () => {
   const { value: values } = fc.letrec((tie) => ({
-    value: fc.oneof(TEXT, fc.integer(), fc.array(tie('value')), fc.dictionary(TEXT, tie('value'))),
+    value: fc.oneof(TEXT, fc.integer(), fc.array(tie('value')), fc.dictionary(READABLE, tie('value'))),
   }));
   fc.assert(
     fc.property(values, (value) => {
@@ -25,6 +31,14 @@ test('the JSON of any value is that of the value with well-formed strings', () =
       expect(hasHalves(JSON.parse(text))).toBe(false);
       expect(wellFormedJson(value)).toEqual(made(value));
       expect(hasHalves(value)).toBe(text !== JSON.stringify(value));
+    }),
+  );
+});
+
+test('the JSON of any key is that of the well-formed key', () => {
+  fc.assert(
+    fc.property(TEXT, (key) => {
+      expect(jsonText({ [key]: 1 })).toBe(JSON.stringify({ [key.toWellFormed()]: 1 }));
     }),
   );
 });
