@@ -20,9 +20,6 @@ const seconds = z
 /** In days. */
 const LONGEST_RETENTION = 36_525;
 
-/** As many as the server keeps unused. */
-const MOST_REGISTRATIONS = 10_000;
-
 /** A text that is not blank. */
 export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
@@ -164,14 +161,6 @@ export const coreShape = {
   consent_ttl: seconds.default(600),
   audit: audit.optional(),
   languages: languages.optional(),
-  registration: z
-    .enum(['off', 'open', 'initial_access_token'], { error: 'must be off, open or initial_access_token' })
-    .optional(),
-  registrations_per_hour: z
-    .int({ error: 'must be a whole number of clients' })
-    .min(1, 'must be at least 1 client')
-    .max(MOST_REGISTRATIONS, `must be at most ${MOST_REGISTRATIONS} clients`)
-    .optional(),
   branding: brandingSchema.optional(),
 };
 
@@ -219,18 +208,6 @@ export interface OAuthServerConfigInput {
    * the pages are in English; false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
-  /**
-   * Whether clients may register themselves (RFC 7591, RFC 7592): `open` for everyone, as a public
-   * client; `initial_access_token` for those that you gave a token
-   * (`oauth:initial-access-token:create`); or `off`, the default.
-   */
-  readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
-  /**
-   * How many clients may register from one network (an IPv4 address, or a /64 of IPv6) within an
-   * hour without an initial access token. All users of an assistant that runs on its vendor's
-   * servers register from a few addresses; 60.
-   */
-  readonly registrations_per_hour?: number | undefined;
   /**
    * How the pages look, unless the kit's section `branding` says it. Without the kit, write
    * absolute paths of files; Portico's own design.

@@ -17,8 +17,6 @@ export interface MetadataOptions {
   readonly locales?: readonly string[] | null;
   /** Whether a client can come without an operator; false unless given. */
   readonly admitsUnverified?: boolean;
-  /** Whether clients may register themselves; false unless given. */
-  readonly registers?: boolean;
   /** Whether clients may authenticate with assertions; false unless given. */
   readonly takesKeys?: boolean;
   /** Members of the server's features. */
@@ -78,7 +76,7 @@ export function authorizationServerMetadata(
   options: MetadataOptions,
   keys: readonly SigningKey[],
 ): Readonly<Record<string, unknown>> {
-  const { issuer, registers = false, takesKeys = false } = options;
+  const { issuer, takesKeys = false } = options;
   const { members = {}, profile = null, locales = null } = options;
   return {
     issuer,
@@ -86,7 +84,6 @@ export function authorizationServerMetadata(
     token_endpoint: `${issuer}/oauth/token`,
     revocation_endpoint: `${issuer}/oauth/revoke`,
     introspection_endpoint: `${issuer}/oauth/introspect`,
-    ...(registers ? { registration_endpoint: `${issuer}/oauth/register` } : {}),
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     scopes_supported: supportedScopes(options, keys),
     response_types_supported: ['code'],

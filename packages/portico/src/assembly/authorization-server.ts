@@ -174,14 +174,13 @@ function handlersOf(
 
 /** The documents that describe the server. */
 function metadataHandlers(server: Server, { metadata: members }: Contributions) {
-  const { issuer, config, host, scopes, keys, clock, speaking, profiles } = server;
+  const { issuer, host, scopes, keys, clock, speaking, profiles } = server;
   const core = {
     issuer,
     locales: speaking.locales,
     scopes,
     algorithms: keys.algorithms.names,
     admitsUnverified: server.admitsUnverified,
-    registers: (config.registration ?? 'off') !== 'off',
     takesKeys: server.takesKeys(),
     profile: profiles.servers,
   };

@@ -73,7 +73,7 @@ export function layFoundation(options: ServerParts): Foundation {
   const measuring = measuringOf(options, features, () => host.log);
   const sqlStore = new Store(database, (id) => admitsClient(id, contributions.clientSource));
   const arrivals = features.flatMap((feature) => feature.arrivals?.(config) ?? []);
-  const admitsUnverified = arrivals.length > 0 || (config.registration ?? 'off') !== 'off';
+  const admitsUnverified = arrivals.length > 0;
   const store = measuring === null ? sqlStore : measuredStore(sqlStore, measuring, database.dialect);
   const sealer = createCookieSealer({ store: store.cookieKeys, clock, lifetime: config.consent_ttl * 1000 });
   const branding = options.branding === undefined ? brandingWithoutKit(config, basePath) : options.branding;

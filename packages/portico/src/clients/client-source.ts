@@ -41,6 +41,21 @@ export interface ClientArrival {
   readonly says: string;
   /** Behind "Applications come". */
   readonly as: string;
+  /** The initial access tokens that it takes; none unless given. */
+  readonly tokens?: ArrivalTokens;
+}
+
+/** Initial access tokens (RFC 7591 section 1.2). */
+export interface ArrivalTokens {
+  /** What they are for. */
+  readonly says: string;
+  /** The command that makes one, if no client comes without a token; otherwise null. */
+  readonly command: string | null;
+}
+
+/** The initial access tokens that clients can come with; null where they come with none. */
+export function tokensOf(arrivals: readonly ClientArrival[]): ArrivalTokens | null {
+  return arrivals.find(({ tokens }) => tokens !== undefined)?.tokens ?? null;
 }
 
 /**

@@ -31,6 +31,11 @@ export interface CreatedInitialAccessToken extends InitialAccessToken {
   readonly token: string;
 }
 
+/** Whether a client can register with one of them now. */
+export async function hasUsable(tokens: InitialAccessTokens, now: number): Promise<boolean> {
+  return (await tokens.list()).some(({ usesLeft, expiresAt }) => usesLeft > 0 && expiresAt > now);
+}
+
 const refuse = () => Promise.reject(new Error('No feature of this server has initial access tokens'));
 
 /** Those of a server without a feature that has them. */

@@ -1,48 +1,27 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
-import { failing, ok, warning, type Finding } from './checks.ts';
-import { everyClient } from './every-client.ts';
+import { tokensOf } from '../clients/client-source.ts';
+import { hasUsable } from '../clients/initial-access-tokens.ts';
+import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
-/** The ways in which clients come without an operator. Skipped if all of them are off. */
-
-/** How clients can become known without `oauth:client:create`. Null if they cannot, or not now. */
+/**
+ * How clients can become known without `oauth:client:create`. Null if they cannot, or not now. Those
+ * that come without a token are named first.
+ */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
-  const { registration = 'off' } = server.config;
-  const [arrival] = server.arrivals;
-  if (registration === 'open') return 'clients register themselves';
-  if (arrival !== undefined) return arrival.says;
-  if (registration === 'off' || !(await hasInitialToken(server))) return null;
-  return 'clients register themselves with an initial access token';
+  const { arrivals, initialAccessTokens, clock } = server;
+  const free = arrivals.find(({ tokens }) => tokens === undefined || tokens.command === null);
+  if (free !== undefined) return free.says;
+  const [byToken] = arrivals;
+  if (byToken === undefined || !(await hasUsable(initialAccessTokens, clock()))) return null;
+  return byToken.says;
 }
 
 /** What an operator can do to enable one. */
-export function howToHaveClients({ config }: AuthorizationServer): string {
+export function howToHaveClients({ arrivals }: AuthorizationServer): string {
   const create = "npx portico oauth:client:create '<name>' --redirect=<uri> --scope=<scope>";
-  return config.registration === 'initial_access_token' ? `run ${create}, or ${NEW_TOKEN}` : `run ${create}`;
-}
-
-const NEW_TOKEN = 'npx portico oauth:initial-access-token:create';
-
-async function hasInitialToken({ initialAccessTokens, clock }: AuthorizationServer): Promise<boolean> {
-  const now = clock();
-  return (await initialAccessTokens.list()).some(
-    ({ usesLeft, expiresAt }) => usesLeft > 0 && expiresAt > now,
-  );
-}
-
-export async function examineRegistration({ server }: Subject): Promise<readonly Finding[]> {
-  const { registration = 'off' } = server.config;
-  if (registration === 'off') return [];
-  let [living, unused] = [0, 0];
-  for await (const { registeredBy, revokedAt, usedAt } of everyClient(server)) {
-    if (registeredBy !== 'registration' || revokedAt !== null) continue;
-    living += 1;
-    if (usedAt === null) unused += 1;
-  }
-  const found = `${living} registered themselves, ${unused} of which no one has used`;
-  if (registration === 'open') return [ok(`open; ${found}`)];
-  if (await hasInitialToken(server)) return [ok(`by initial access token; ${found}`)];
-  return [warning(`no initial access token can be used; ${found}`, `run ${NEW_TOKEN}`)];
+  const command = tokensOf(arrivals)?.command ?? null;
+  return command === null ? `run ${create}` : `run ${create}, or ${command}`;
 }
 
 /**

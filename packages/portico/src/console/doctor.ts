@@ -4,7 +4,7 @@ import { examineEndpoints, examineExemptions, examineLoginRoute } from './applic
 import { check, isHealthy, ok, skipped, type Check, type Finding } from './checks.ts';
 import { examineClientDemands } from './client-demand-checks.ts';
 import { examineClientKeys, examinePublishedKeys } from './client-key-checks.ts';
-import { examineRegistration, examineResource } from './connecting-checks.ts';
+import { examineResource } from './connecting-checks.ts';
 import { engineExaminations } from './engine-examinations.ts';
 import { livingClients } from './every-client.ts';
 import { examineRotation } from './key-checks.ts';
@@ -66,7 +66,6 @@ const SERVER: typeof APPLICATION = [
       ...(await examineClientsOfFeatures(subject)),
     ],
   ],
-  ['registration', examineRegistration],
 ];
 
 const PUBLISHED: typeof APPLICATION = [
@@ -107,7 +106,7 @@ export async function examine(
     ...ofClients,
     ...PUBLISHED,
   ] as const;
-  const needStore = new Set(['clients', 'registration', ...[...ofClients, ...ofStore].map(([part]) => part)]);
+  const needStore = new Set(['clients', ...[...ofClients, ...ofStore].map(([part]) => part)]);
   for (const [part, examination] of examinations) {
     const storeIsAway = !checks.some((each) => each.part === 'store' && each.outcome === 'ok');
     const found =

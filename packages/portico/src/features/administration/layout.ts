@@ -1,4 +1,5 @@
 import type { BrandingView } from '../../defaults/branding/branding.ts';
+import { tokensOf } from '../../clients/client-source.ts';
 import type { Visitor } from '../../accounts.ts';
 import { shownPerson } from '../../authorization/page-data.ts';
 import type { AdministrationPageName } from './table.ts';
@@ -67,14 +68,13 @@ function brand(branding: BrandingView | null, name: string): HtmlContent {
 type Entry = readonly [text: string, href: string, ...pages: readonly AdministrationPageName[]];
 
 function navigation({ links, current, parts }: Framed): HtmlContent {
-  const { registration = 'off' } = parts.server.config;
   const entries: readonly Entry[] = [
     ['Overview', links.overview, 'oauth_server_admin'],
     ['Applications', links.clients, 'oauth_server_admin_clients', 'oauth_server_admin_client'],
     ['Who holds access', links.access, 'oauth_server_admin_access', 'oauth_server_admin_person'],
     ['Open rotations', links.rotations, 'oauth_server_admin_rotations'],
     ['Signing keys', links.keys, 'oauth_server_admin_keys'],
-    ...(registration === 'off'
+    ...(tokensOf(parts.server.arrivals) === null
       ? []
       : [['Registration', links.registration, 'oauth_server_admin_registration'] as const]),
     ['Audit', links.audit, 'oauth_server_admin_audit'],

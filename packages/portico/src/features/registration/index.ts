@@ -1,11 +1,39 @@
-import { defineFeature } from '../../feature.ts';
+import type { ClientArrival } from '../../clients/client-source.ts';
+import { defineFeature, type Contribution } from '../../feature.ts';
+import { registrationShape } from './config.ts';
 import { REGISTER_PATH, RegisterEndpoint } from './endpoint.ts';
+import { examineRegistration, NEW_TOKEN } from './examination.ts';
 import { StoredInitialAccessTokens } from './initial-access-tokens.ts';
 import { Registrations } from './registrations.ts';
+
+const ARRIVALS = {
+  off: [],
+  open: [
+    {
+      says: 'clients register themselves',
+      as: 'by themselves, any application',
+      tokens: {
+        says: 'Anyone may register an application here, as a public client. A token lifts the limits.',
+        command: null,
+      },
+    },
+  ],
+  initial_access_token: [
+    {
+      says: 'clients register themselves with an initial access token',
+      as: 'by themselves, with an initial access token',
+      tokens: {
+        says: 'Applications register themselves with one of these tokens.',
+        command: NEW_TOKEN,
+      },
+    },
+  ],
+} as const satisfies Record<string, readonly ClientArrival[]>;
 
 /** Clients that register themselves (RFC 7591), and manage their registration (RFC 7592). */
 export const registration = defineFeature({
   name: 'registration',
+  config: registrationShape,
   endpoints: [
     {
       name: 'oauth_server_register',
@@ -14,13 +42,23 @@ export const registration = defineFeature({
       anyOrigin: true,
     },
   ],
+  arrivals: ({ registration: mode = 'off' }) => ARRIVALS[mode],
   commands: async () => (await import('./commands.ts')).addInitialAccessTokenCommands,
   start(server, { registration: mode = 'off' }) {
     // An operator can make tokens before registration is switched on.
-    const members = { initialAccessTokens: new StoredInitialAccessTokens(server) };
-    if (mode === 'off') return { members: () => members };
+    const initialAccessTokens = new StoredInitialAccessTokens(server);
+    const always = {
+      members: () => ({ initialAccessTokens }),
+      examination: () => ({
+        part: 'registration',
+        of: 'clients',
+        findings: () => (mode === 'off' ? [] : examineRegistration(server, initialAccessTokens, mode)),
+      }),
+    } satisfies Contribution;
+    if (mode === 'off') return always;
     return {
-      members: () => members,
+      ...always,
+      metadata: { registration_endpoint: `${server.issuer}${REGISTER_PATH}` },
       handlers: (parts) => ({
         oauth_server_register: new RegisterEndpoint(new Registrations(server, parts), server).answer,
       }),

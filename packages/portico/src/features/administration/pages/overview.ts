@@ -1,4 +1,4 @@
-import type { ClientArrival } from '../../../clients/client-source.ts';
+import { tokensOf } from '../../../clients/client-source.ts';
 import { countRows } from '../../../store/sql/counting.ts';
 import { registrationLink } from '../links.ts';
 import { markup, type HtmlContent, type Html } from '../html.ts';
@@ -13,9 +13,8 @@ export const overview: Page = {
   async show(asked) {
     const { parts, links } = asked;
     const { server } = parts;
-    const { registration = 'off' } = server.config;
     const ways: readonly (readonly [href: string, text: string, about: string])[] = [
-      ...(registration === 'off'
+      ...(tokensOf(server.arrivals) === null
         ? []
         : [
             [
@@ -41,7 +40,7 @@ export const overview: Page = {
       ${facts([
         ['Issuer', code(server.issuer)],
         ['Profile', server.profiles.servers?.name ?? null],
-        ['Applications come', howTheyCome(registration, server.arrivals)],
+        ['Applications come', ['by an operator', ...server.arrivals.map(({ as }) => as)].join('; ')],
       ])}
       <p class="soft">The console does the same: <code>npx portico --help</code>. What is done here is in the audit log, with who did it.</p>`,
     };
@@ -84,14 +83,4 @@ function counted(count: number, isAll: boolean): HtmlContent {
   return isAll
     ? number
     : markup`${number}<span aria-hidden="true">+</span><span class="unseen"> or more</span>`;
-}
-
-function howTheyCome(registration: string, arrivals: readonly ClientArrival[]): HtmlContent {
-  const ways = [
-    'by an operator',
-    ...(registration === 'open' ? ['by themselves, any application'] : []),
-    ...(registration === 'initial_access_token' ? ['by themselves, with an initial access token'] : []),
-    ...arrivals.map(({ as }) => as),
-  ];
-  return ways.join('; ');
 }

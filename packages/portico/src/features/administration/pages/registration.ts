@@ -1,3 +1,4 @@
+import { tokensOf } from '../../../clients/client-source.ts';
 import type { InitialAccessToken } from '../../../store/client.ts';
 import { markup, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
@@ -14,14 +15,14 @@ const DONE = {
 export const registration: Page = {
   async show(asked, refused) {
     const { parts, fields, links } = asked;
-    const { registration: mode = 'off' } = parts.server.config;
+    const says = tokensOf(parts.server.arrivals)?.says ?? OFF;
     const tokens = (await parts.server.initialAccessTokens.list()).toReversed();
     const sent = (name: string) => refused?.form.get(name) ?? '';
     return {
       title: 'Registration',
       body: markup`
       ${notice(asked, DONE)}${alert(refused)}
-      <p>${MODES[mode]}</p>
+      <p>${says}</p>
       ${tokens.length === 0 ? markup`<p>There is no initial access token.</p>` : markup`<ul class="rows" role="list">${tokens.map((each) => row(each, asked))}</ul>`}
       <h2>A new initial access token</h2>
       <form method="post" action="${links.registration}">
@@ -64,11 +65,7 @@ export const registration: Page = {
   },
 };
 
-const MODES = {
-  off: 'oauth_server:registration is off: no application can register with these.',
-  open: 'Anyone may register an application here, as a public client. A token lifts the limits.',
-  initial_access_token: 'Applications register themselves with one of these tokens.',
-} as const;
+const OFF = 'oauth_server:registration is off: no application can register with these.';
 
 function row(
   { id, note, uses, usesLeft, expiresAt }: InitialAccessToken,

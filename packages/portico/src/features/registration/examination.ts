@@ -1,0 +1,27 @@
+import { ok, warning, type Finding } from '@portico/sql';
+import { hasUsable, type InitialAccessTokens } from '../../clients/initial-access-tokens.ts';
+import { clientPages, listPage } from '../../clients/listing.ts';
+import type { Server } from '../../server.ts';
+
+/** The command that makes an initial access token. */
+export const NEW_TOKEN = 'npx portico oauth:initial-access-token:create';
+
+/** How many clients registered themselves, and whether others can. */
+export async function examineRegistration(
+  { store, clock }: Server,
+  tokens: InitialAccessTokens,
+  mode: 'open' | 'initial_access_token',
+): Promise<readonly Finding[]> {
+  let [living, unused] = [0, 0];
+  for await (const { items } of clientPages({ page: (page) => listPage(store.clients, page) })) {
+    const registered = items.filter(
+      ({ registeredBy, revokedAt }) => registeredBy === 'registration' && revokedAt === null,
+    );
+    living += registered.length;
+    unused += registered.filter(({ usedAt }) => usedAt === null).length;
+  }
+  const found = `${living} registered themselves, ${unused} of which no one has used`;
+  if (mode === 'open') return [ok(`open; ${found}`)];
+  if (await hasUsable(tokens, clock())) return [ok(`by initial access token; ${found}`)];
+  return [warning(`no initial access token can be used; ${found}`, `run ${NEW_TOKEN}`)];
+}
