@@ -176,6 +176,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
   tokens: {
     files: [
       'packages/portico/src/tokens/*.ts',
+      'packages/portico/src/features/scope-groups/guessing.ts',
       'packages/portico/src/endpoints/introspect.ts',
       'packages/portico/src/endpoints/revoke.ts',
       'packages/portico/src/endpoints/userinfo.ts',
@@ -185,7 +186,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     tests: [
       'packages/portico/src/http/bearer.test.ts',
       'packages/portico/src/http/challenges.test.ts',
-      'packages/portico/src/tokens/scope-groups.test.ts',
+      'packages/portico/src/features/scope-groups/guessing.test.ts',
       'packages/portico/src/tokens/token-formats.test.ts',
       'packages/portico/src/tokens/resource-indicators.test.ts',
       'packages/portico/src/tokens/claims.test.ts',

@@ -4,7 +4,6 @@ import { brandingSchema, type BrandingInput } from './defaults/branding/branding
 import { LONGEST_LIFETIME } from './contracts/lifetimes.ts';
 import { canonicalTag } from './words/language-ranges.ts';
 import { claimNameProblem, type ClaimsMapper } from './tokens/claims.ts';
-import { SCOPE_GROUPS, type ScopeGroup } from './tokens/scope-groups.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './tokens/scopes.ts';
 
 const required = (what: string, hint: string) => ({
@@ -41,18 +40,9 @@ const claims = z
     }
   });
 
-/** Reported for this key, not for the scope as a whole. */
-const scopeGroup = z
-  .custom<ScopeGroup>(() => true)
-  .superRefine((value: unknown, context) => {
-    if (SCOPE_GROUPS.some((group) => group === value)) return;
-    context.addIssue({ code: 'custom', message: 'must be identity, read or change' });
-  });
-
 const scopeShape = {
   label: nonEmptyText('a label', 'say what it allows, in words for the person who is asked'),
   description: nonEmptyText('a text', 'explain what it allows, or leave it out').optional(),
-  group: scopeGroup.optional(),
   permission: nonEmptyText('a permission', 'name the permission a person must hold').optional(),
   claims: claims.optional(),
 };
@@ -237,12 +227,6 @@ export interface ScopeConfig {
   readonly label?: string | undefined;
   /** A longer explanation, which people open on the pages of consent and applications; none. */
   readonly description?: string | undefined;
-  /**
-   * The group that the consent screen shows it in: who the person is, what the client may see, or
-   * what it may change. By default the name decides: a scope with `read`, `view` and the like is
-   * for seeing, any other for changing.
-   */
-  readonly group?: 'identity' | 'read' | 'change' | undefined;
   /** The permission that a person must hold; the scope's own name. */
   readonly permission?: string | undefined;
   /**

@@ -28,6 +28,7 @@ import type { PublishedResource } from './resource/protected-resource.ts';
 import type { Catalogs } from './words/speaking.ts';
 import type { SecurityProfile } from './profiles/profiles.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
+import type { ScopeHeading } from './tokens/scopes.ts';
 
 /** Keys of the configuration, each with its schema. */
 export type ConfigShape = Readonly<Record<string, ConfigSchema>>;
@@ -48,6 +49,8 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly config?: ConfigShape;
   /** Its keys of a scope that is configured as an object. */
   readonly scopeConfig?: ConfigShape;
+  /** The headings of lists of scopes, in their order: a scope stands below the first that holds it. */
+  scopeHeadings?(config: Config): readonly ScopeHeading[];
   /** Problems of keys that are valid on their own but not together. */
   problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];
   /** Its error codes, in addition to those of the core. */

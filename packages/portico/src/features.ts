@@ -14,6 +14,7 @@ import { privateKeyJwt } from './features/private-key-jwt/index.ts';
 import { pushedRequests } from './features/pushed-requests/index.ts';
 import { refreshRetry } from './features/refresh-retry/index.ts';
 import { registration } from './features/registration/index.ts';
+import { scopeGroups } from './features/scope-groups/index.ts';
 import { signingAlgorithms } from './features/signing-algorithms/index.ts';
 
 /** What the server can do beyond its core, in the order in which it starts. */
@@ -27,6 +28,7 @@ export const FEATURES: readonly Feature[] = [
   dpop,
   refreshRetry,
   nativeLoopback,
+  scopeGroups,
   signingAlgorithms,
   fapi2,
   clientDocuments,

@@ -15,7 +15,7 @@ import type { Profiles } from './profiles/profiles.ts';
 import type { Pruning } from './store/pruning.ts';
 import type { SingleUses } from './store/single-uses.ts';
 import type { Store } from './store/store.ts';
-import type { ScopeCatalog } from './tokens/scopes.ts';
+import type { ScopeCatalog, ScopeHeading } from './tokens/scopes.ts';
 
 /** What the parts of one server share, and its features. */
 export interface Server {
@@ -45,6 +45,8 @@ export interface Server {
   readonly audience: string | null;
   /** The scopes that it offers. */
   readonly scopes: ScopeCatalog;
+  /** The headings of lists of scopes, in their order. */
+  readonly scopeHeadings: readonly ScopeHeading[];
   /** The accounts of the host. */
   readonly accounts: Accounts;
   /** The signing keys. */

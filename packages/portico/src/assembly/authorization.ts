@@ -104,6 +104,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
   const replies = new AuthorizeReplies({
     host,
     scopes,
+    scopeHeadings: server.scopeHeadings,
     profiles,
     issuer,
     paths,

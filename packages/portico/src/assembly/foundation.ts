@@ -105,6 +105,7 @@ export function layFoundation(options: ServerParts): Foundation {
     random,
     audience: config.audience === '' ? null : config.audience,
     scopes: createScopeCatalog(config.scopes),
+    scopeHeadings: features.flatMap((feature) => feature.scopeHeadings?.(config) ?? []),
     accounts: createAccounts(host),
     keys,
     arrivals,

@@ -2,7 +2,7 @@ import type { Words } from '../words/words.ts';
 import { answerGoesTo } from '../clients/redirect-uris.ts';
 import { namedLikeServer, unverified, type Unverified } from '../clients/who-asks.ts';
 import type { Client } from '../store/client.ts';
-import type { ScopeCatalog } from '../tokens/scopes.ts';
+import type { ScopeCatalog, ScopeHeading } from '../tokens/scopes.ts';
 import type { ConsentQuestion } from './consent.ts';
 import { durationText } from './durations.ts';
 import {
@@ -67,6 +67,8 @@ export interface AccessLasts {
 export interface ConsentPageSurroundings {
   readonly serverName: string;
   readonly catalog: ScopeCatalog;
+  /** The headings of lists of scopes, in their order. */
+  readonly headings: readonly ScopeHeading[];
   /** The URL that the form posts to. */
   readonly action: string;
   readonly applicationsPath: string;
@@ -99,8 +101,8 @@ export function consentPageData(
     scopes: shown(scopes),
     newScopes: shown(fresh),
     grantedScopes: shown(kept),
-    newGroups: shownGroups(fresh, server.catalog, words),
-    grantedGroups: shownGroups(kept, server.catalog, words),
+    newGroups: shownGroups(fresh, server, words),
+    grantedGroups: shownGroups(kept, server, words),
     lasts: accessLasts(client, server, words),
     applicationsPath: server.applicationsPath,
     redirectHost: asked === null ? answerGoesTo(redirectUri) : asked.answersTo.text,

@@ -1,10 +1,8 @@
 import type { UserInterface } from '../contracts/person.ts';
-import type { MessageKey } from '../words/english.ts';
 import type { Words } from '../words/words.ts';
 import { isVerified } from '../clients/who-asks.ts';
 import type { Client } from '../store/client.ts';
-import { SCOPE_GROUPS, type ScopeGroup } from '../tokens/scope-groups.ts';
-import { scopeDescription, scopeLabel, type ScopeCatalog } from '../tokens/scopes.ts';
+import { scopeDescription, scopeLabel, type ScopeCatalog, type ScopeHeading } from '../tokens/scopes.ts';
 
 /** A scope as the pages show it. */
 export interface ShownScope {
@@ -16,10 +14,13 @@ export interface ShownScope {
   readonly description: string | null;
 }
 
-/** Scopes of one group. */
+/** Above the scopes that no other heading holds. */
+const LAST_HEADING: ScopeHeading = { group: 'other', title: 'consent.scopes', holds: () => true };
+
+/** Scopes below one heading. */
 export interface ShownScopeGroup {
-  /** Who the person is, what is read, or what is changed. */
-  readonly group: ScopeGroup;
+  /** `identity` (who the person is), `read` or `change`; `other` without such groups. */
+  readonly group: string;
   /** The heading of the group. */
   readonly title: string;
   /** Never empty. */
@@ -54,27 +55,20 @@ export function shownScopes(
   });
 }
 
-const TITLES: Readonly<Record<ScopeGroup, MessageKey>> = {
-  identity: 'scopes.identity',
-  read: 'scopes.read',
-  change: 'scopes.change',
-};
-
-/** The same by group, without empty groups. */
+/** The same below headings: each scope below the first that holds it. No heading is empty. */
 export function shownGroups(
   names: readonly string[],
-  catalog: ScopeCatalog,
+  { catalog, headings }: { readonly catalog: ScopeCatalog; readonly headings: readonly ScopeHeading[] },
   words: Pick<Words, 't'>,
 ): readonly ShownScopeGroup[] {
-  return SCOPE_GROUPS.map((group) => ({
-    group,
-    title: words.t(TITLES[group]),
-    scopes: shownScopes(
-      names.filter((name) => (catalog.get(name)?.group ?? 'change') === group),
-      catalog,
-      words,
-    ),
-  })).filter(({ scopes }) => scopes.length > 0);
+  const all = [...headings, LAST_HEADING];
+  const below = Map.groupBy(names, (name) => all.find((heading) => heading.holds(name)));
+  return all.flatMap((heading) => {
+    const held = below.get(heading);
+    if (held === undefined) return [];
+    const { group, title } = heading;
+    return [{ group, title: words.t(title), scopes: shownScopes(held, catalog, words) }];
+  });
 }
 
 /** The look of a client that an operator registered. Nothing of it comes from strangers. */

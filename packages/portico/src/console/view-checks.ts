@@ -17,7 +17,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   const page = { ...ENGLISH_WORDS, serverName: server.config.name, nonce: randomToken() };
   const person = { name: 'Ada Lovelace', email: 'ada@example.com' };
   const scopes = [{ name: 'openid', label: 'Confirm who you are', description: null }];
-  const groups = [{ group: 'identity' as const, title: 'Who you are', scopes }];
+  const groups = [{ group: 'identity', title: 'Who you are', scopes }];
   const { authorize, home } = browserPaths(server);
   const applications = `${server.basePath}/oauth/applications`;
   const since = { iso: '2026-01-01T00:00:00.000Z', text: 'January 1, 2026' };

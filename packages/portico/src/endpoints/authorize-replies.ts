@@ -26,6 +26,7 @@ export interface AuthorizeRepliesOptions {
   readonly serverName: string;
   readonly speaking: Speaking;
   readonly scopes: ScopeCatalog;
+  readonly scopeHeadings: ConsentPageSurroundings['headings'];
   readonly profiles: Profiles;
 }
 
@@ -64,6 +65,7 @@ export class AuthorizeReplies {
       speaking,
       serverName,
       scopes: catalog,
+      scopeHeadings: headings,
       paths,
       logoPath,
       accessPath,
@@ -73,6 +75,7 @@ export class AuthorizeReplies {
     const server = {
       serverName,
       catalog,
+      headings,
       action: paths.authorize,
       applicationsPath: speaking.withWish(request, accessPath),
       logoPath,

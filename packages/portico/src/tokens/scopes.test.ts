@@ -13,7 +13,7 @@ import {
 const CONFIGURED = {
   'notes:read': 'Read your notes',
   'notes:write': { label: 'Write', permission: 'notes.edit', description: 'Every note' },
-  plan: { label: 'See your plan', group: 'identity', permission: 'notes.edit', claims: ['plan'] },
+  plan: { label: 'See your plan', permission: 'notes.edit', claims: ['plan'] },
 } as const;
 const catalog = createScopeCatalog(CONFIGURED);
 
@@ -25,28 +25,24 @@ describe('the scopes of a server', () => {
       name: 'email',
       label: expect.any(String) as string,
       description: null,
-      group: 'identity',
       permission: null,
     });
     expect(offered.get('notes:read')).toStrictEqual({
       name: 'notes:read',
       label: 'Read your notes',
       description: null,
-      group: 'read',
       permission: 'notes:read',
     });
     expect(offered.get('notes:write')).toStrictEqual({
       name: 'notes:write',
       label: 'Write',
       description: 'Every note',
-      group: 'change',
       permission: 'notes.edit',
     });
     expect(offered.get('plan')).toStrictEqual({
       name: 'plan',
       label: 'See your plan',
       description: null,
-      group: 'identity',
       permission: 'notes.edit',
       claims: ['plan'],
     });

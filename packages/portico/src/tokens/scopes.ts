@@ -1,4 +1,5 @@
 import { isYes } from '../contracts/answers.ts';
+import type { MessageKey } from '../words/english.ts';
 import type { SpeakingOptions } from '../words/speaking.ts';
 import { ENGLISH_WORDS } from '../words/words.ts';
 import type { PersonReference } from '../contracts/person.ts';
@@ -6,7 +7,6 @@ import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { quotedList } from '../quoting.ts';
 import type { Client } from '../store/client.ts';
-import { guessedGroup, type ScopeGroup } from './scope-groups.ts';
 
 /** Scopes that need no configuration and no permission, with their English labels. */
 export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
@@ -41,12 +41,20 @@ export interface Scope {
   readonly label: string;
   /** A longer explanation for the person who is asked. Null if the label says everything. */
   readonly description: string | null;
-  /** The group in which it is shown. */
-  readonly group: ScopeGroup;
   /** The permission that the person must have. Null for the identity scopes. */
   readonly permission: string | null;
   /** Claims that it releases beyond those of OpenID Connect. Absent for none. */
   readonly claims?: readonly string[];
+}
+
+/** A heading of lists of scopes. */
+export interface ScopeHeading {
+  /** Names it in the data of views. */
+  readonly group: string;
+  /** Its text. */
+  readonly title: MessageKey;
+  /** Whether a scope stands below it. */
+  holds(name: string): boolean;
 }
 
 /** The message key of a scope's label. An application's language files translate it by this key. */
@@ -87,7 +95,6 @@ export type ConfiguredScopes = Readonly<
     | {
         readonly label: string;
         readonly description?: string | undefined;
-        readonly group?: ScopeGroup | undefined;
         readonly permission?: string | undefined;
         readonly claims?: readonly string[] | undefined;
       }
@@ -97,18 +104,11 @@ export type ConfiguredScopes = Readonly<
 export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
   const catalog = new Map<string, Scope>();
   for (const [name, label] of Object.entries(IDENTITY_SCOPES))
-    catalog.set(name, {
-      name,
-      label,
-      description: null,
-      group: 'identity',
-      permission: null,
-    });
+    catalog.set(name, { name, label, description: null, permission: null });
   for (const [name, definition] of Object.entries(configured)) {
     const {
       label,
       description,
-      group = guessedGroup(name),
       permission = name,
       claims,
     }: Exclude<ConfiguredScopes[string], string> = typeof definition === 'string'
@@ -118,7 +118,6 @@ export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
       name,
       label,
       description: description ?? null,
-      group,
       permission,
       ...(claims === undefined ? {} : { claims }),
     });

@@ -7,7 +7,7 @@ import {
 } from '../../clients/who-asks.ts';
 import type { Words } from '../../words/words.ts';
 import type { Authorization } from '../../store/grant.ts';
-import { intersectScopes, type ScopeCatalog } from '../../tokens/scopes.ts';
+import { intersectScopes, type ScopeCatalog, type ScopeHeading } from '../../tokens/scopes.ts';
 import { shownGroups, shownLook, shownScopes } from '../../authorization/page-data.ts';
 import type { ShownApplication, ShownDate } from '../../replies/applications-view.ts';
 
@@ -58,7 +58,7 @@ export function shownApplication(
   { clientId, name, unverified, answersTo, site, logo, since, lastActive }: AllowedApplication,
   held: readonly string[],
   csrfToken: string,
-  catalog: ScopeCatalog,
+  server: { readonly catalog: ScopeCatalog; readonly headings: readonly ScopeHeading[] },
   words: Words,
 ): ShownApplication {
   return {
@@ -70,8 +70,8 @@ export function shownApplication(
     since: shownDate(since, words),
     lastActive: lastActive === null ? null : shownDate(lastActive, words),
     answersTo,
-    scopes: shownScopes(held, catalog, words),
-    groups: shownGroups(held, catalog, words),
+    scopes: shownScopes(held, server.catalog, words),
+    groups: shownGroups(held, server, words),
     csrfToken,
   };
 }

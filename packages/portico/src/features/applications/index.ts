@@ -11,7 +11,20 @@ export const applications = defineFeature({
     { name: 'oauth_server_remove_application', path: PATH, methods: ['POST'], forPeople: true },
   ],
   start(server) {
-    const { issuer, basePath, config, store, accounts, host, scopes, audit, clock, speaking, paths } = server;
+    const {
+      issuer,
+      basePath,
+      config,
+      store,
+      accounts,
+      host,
+      scopes,
+      scopeHeadings,
+      audit,
+      clock,
+      speaking,
+      paths,
+    } = server;
     const path = `${basePath}${PATH}`;
     return {
       accessPath: path,
@@ -21,6 +34,7 @@ export const applications = defineFeature({
           accounts,
           host,
           scopes,
+          scopeHeadings,
           audit,
           clock,
           issuer,

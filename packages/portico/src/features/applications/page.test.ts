@@ -91,6 +91,7 @@ function start(changes: Partial<ApplicationsPageOptions> = {}) {
       },
     },
     scopes: createScopeCatalog(SCOPES),
+    scopeHeadings: [],
     audit: async (event) => void events.push(event),
     clock: () => NOW,
     issuer: ISSUER,

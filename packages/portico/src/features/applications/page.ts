@@ -11,7 +11,7 @@ import type { CompleteHost } from '../../host.ts';
 import { pageReply, redirectReply } from '../../replies/pages.ts';
 import { formParameters, queryParameters } from '../../parameters.ts';
 import type { Reply } from '../../replies/responses.ts';
-import { scopesHeldBy, type ScopeCatalog } from '../../tokens/scopes.ts';
+import { scopesHeldBy, type ScopeCatalog, type ScopeHeading } from '../../tokens/scopes.ts';
 import type { PersonReference } from '../../contracts/person.ts';
 import type { AuthorizationRecords } from '../../store/sql/authorizations.ts';
 
@@ -20,6 +20,8 @@ export interface ApplicationsPageOptions {
   readonly accounts: Pick<Accounts, 'visitor'>;
   readonly host: Pick<CompleteHost, 'holdsPermission' | 'loginUrl' | 'render'>;
   readonly scopes: ScopeCatalog;
+  /** The headings of lists of scopes, in their order. */
+  readonly scopeHeadings: readonly ScopeHeading[];
   readonly audit: Audit;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -90,14 +92,15 @@ export class ApplicationsPage {
 
   /** The applications of the page, each with its current rights. */
   async #applicationsOf(visitor: Visitor, words: Words): Promise<ApplicationsView['applications']> {
-    const { store, host, scopes: catalog, clock, serverName, logoPath } = this.#options;
+    const { store, host, scopes: catalog, scopeHeadings: headings, clock } = this.#options;
+    const { serverName, logoPath } = this.#options;
     const person = visitor.user.reference;
     const authorizations = await store.listAuthorizations(person, clock());
     return Promise.all(
       byApplication(authorizations, { serverName, logoPath }, words).map(async (application) => {
         const held = await scopesHeldBy(host, catalog, application.scopes, person);
         const csrfToken = formToken(visitor, ...formOf(application.clientId, visitor));
-        return shownApplication(application, held, csrfToken, catalog, words);
+        return shownApplication(application, held, csrfToken, { catalog, headings }, words);
       }),
     );
   }

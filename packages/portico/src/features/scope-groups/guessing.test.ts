@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { guessedGroup } from './scope-groups.ts';
+import { guessedGroup } from './guessing.ts';
 
 test.each([
   ['read', 'notes:read drive.readonly files/list READ_NOTES read notesRead v2Search notes:thread-view'],
