@@ -334,7 +334,7 @@ describe('the secret of the browser session', () => {
       return ((await page.json()) as { readonly title: string }).title;
     };
     expect(await titleFor({ ...PERSON, id: '8' })).toBe('This request can no longer be answered');
-    expect(await titleFor(PERSON)).toBe('You have answered this request');
+    expect(await titleFor(PERSON)).toBe('You already answered this request');
   });
 
   // @shows AS-7.13

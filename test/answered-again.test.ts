@@ -71,7 +71,7 @@ async function expectRefused(response: Response, title: string): Promise<void> {
   expect(await response.text()).toContain(title);
 }
 
-const ANSWERED = 'You have answered this request';
+const ANSWERED = 'You already answered this request';
 const ENDED = 'This request can no longer be answered';
 const NOT_TAKEN = 'This answer was not accepted';
 

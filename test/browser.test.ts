@@ -193,7 +193,7 @@ describe('in a real Chromium', () => {
     await arrive('Signed in with Portal');
     await page.goBack();
     await page.reload();
-    await arrive('You have answered this request');
+    await arrive('You already answered this request');
     const text = await page.locator('main').innerText();
     expect(text).toContain('You allowed it');
     expect(text).not.toContain('othing was shared');

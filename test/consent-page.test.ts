@@ -77,16 +77,16 @@ describe('the scopes that a client asks for', () => {
   test('are shown with how long the access lasts and where to end it', async () => {
     const lasting = await shown(await registered('notes:read'), 'notes:read');
     expect(textOf(lasting)).toContain(
-      'It has access until you remove it, or until it has not used it for 30 days. You can remove it at any time: Applications with access',
+      'Access lasts until you remove it, or until the application has not used it for 30 days. You can remove it at any time: Applications with access',
     );
     expect(lasting).toContain('<a href="/oauth/applications"');
     const once = await registered('notes:read', { grants: ['authorization_code'] });
-    expect(textOf(await shown(once, 'notes:read'))).toContain('It has access for 1 hour at most.');
+    expect(textOf(await shown(once, 'notes:read'))).toContain('Access lasts 1 hour at most.');
   });
 });
 
 describe("a client with a name like the server's", () => {
-  const MARKED = 'This is not Portal itself. It is another application, with a name like it.';
+  const MARKED = 'This is not Portal itself. It is another application with a similar name.';
 
   // @shows AS-40.3
   test.each([
@@ -129,7 +129,7 @@ describe("a client with a name like the server's", () => {
         redirectUris: ['https://client.example/callback'],
       });
       const text = textOf(await shown(client, 'notes:read'));
-      expect(text).toContain('The name that it gives itself can be taken for Portal. It is not Portal.');
+      expect(text).toContain('Its name can be mistaken for Portal. It is not Portal.');
       expect(text).not.toContain('It calls itself');
       expect(text).not.toContain(name);
     },

@@ -96,7 +96,7 @@ describe('a consent request is answered once, by the person and in the browser t
       for (const again of [await visitor.submit(page, { decision: other }), await visitor.get(back)]) {
         await expectNotTaken(again.clone());
         const html = await again.text();
-        expect(html).toContain('You have answered this request');
+        expect(html).toContain('You already answered this request');
         expect(html).toContain(text);
         expect(html).toContain('href="/oauth/applications"');
       }

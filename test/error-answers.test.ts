@@ -74,10 +74,10 @@ describe('an application without its own hooks', () => {
 
   // @shows HOST-3.1
   test.each([
-    ['GET', '/nowhere', 404, 'There is no such page'],
-    ['DELETE', '/form', 405, 'This was refused'],
-    ['GET', '/refused', 409, 'This was refused'],
-    ['GET', '/fault', 500, 'Something went wrong here'],
+    ['GET', '/nowhere', 404, 'Page not found'],
+    ['DELETE', '/form', 405, 'Request refused'],
+    ['GET', '/refused', 409, 'Request refused'],
+    ['GET', '/fault', 500, 'Something went wrong'],
     ['GET', '/busy', 503, 'Please try again in a moment'],
   ])('answers a browser with a page: %s %s, %i', async (method, path, status, title) => {
     const response = await fetch(`${running.url}${path}`, { method, headers: { Accept: BROWSER } });
@@ -95,7 +95,7 @@ describe('an application without its own hooks', () => {
     const init = { method: 'POST', body: 'x'.repeat(2000), headers: { Accept: BROWSER } };
     const response = await fetch(`${running.url}/form`, init);
     expect(response.status).toBe(413);
-    expect(await response.text()).toContain('<h1>That was too much</h1>');
+    expect(await response.text()).toContain('<h1>The request is too large</h1>');
     const head = await fetch(`${running.url}/nowhere`, { method: 'HEAD', headers: { Accept: BROWSER } });
     expect([head.status, await head.text()]).toEqual([404, '']);
   });
@@ -213,7 +213,7 @@ describe('the portal', () => {
       const page = await visitor.get(url, { Accept: BROWSER });
       expect(page.status).toBe(500);
       const shown = await page.text();
-      expect(shown).toContain('<h1>Something went wrong here</h1>');
+      expect(shown).toContain('<h1>Something went wrong</h1>');
       expect(shown).toContain(page.headers.get('x-request-id'));
       expect(shown).not.toContain('oauth_clients');
       const json = await visitor.get(url, { Accept: '*/*' });

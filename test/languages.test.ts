@@ -370,7 +370,7 @@ describe('an application without the kit', () => {
     const french = await get(false, 'fr');
     expect(await french?.text()).toContain('<h1>Qui est-ce ?</h1>');
     expect(french?.headers.get('content-language')).toBe('fr');
-    expect(await (await get(false, 'ja'))?.text()).toContain('<h1>Unbekannte Anwendung</h1>');
+    expect(await (await get(false, 'ja'))?.text()).toContain('<h1>Unbekannte App</h1>');
     await get(true, 'fr');
     expect(seen[0]).toMatchObject({ locale: 'fr', direction: 'ltr', title: 'Qui est-ce ?' });
     const { t } = (seen[0] ?? {}) as { t: (key: string) => string };

@@ -240,7 +240,7 @@ describe('a question that', () => {
     events = [];
     meanwhile = () => usual.answer(ada, question, 'deny');
     const { status, title } = await refusalOf(() => usual.answer(ada, question));
-    expect([status, title]).toEqual([400, 'You have answered this request']);
+    expect([status, title]).toEqual([400, 'You already answered this request']);
     expect(events.map(({ type }) => type)).toEqual(['consent_denied']);
   });
 
@@ -798,13 +798,13 @@ describe('a request that does not lead to a question', () => {
   test('comes from a client that does not meet its profile; an unverified one is not named', async () => {
     for (const [clientId, called] of [
       [await usual.newClient(), 'Notebook'],
-      [await usual.selfRegistered(), 'the application that brought you here'],
+      [await usual.selfRegistered(), 'The application that brought you here'],
     ] as const) {
       await put(clientId, { profile: 'fapi2', name: 'Notebook' });
       logged = [];
       const page = await usual.send(browserOf('ada'), usual.asking(clientId));
       expect([page.status, page.headers.get('location')]).toEqual([400, null]);
-      expect(await page.text()).toContain(`Host holds ${called} to rules that it does not meet now.`);
+      expect(await page.text()).toContain(`${called} does not meet the rules of Host at the moment.`);
       expect(logged.map(({ context }) => context)).toEqual([
         expect.objectContaining({
           clientId,

@@ -98,9 +98,9 @@ describe('in a real Chromium', () => {
     expect(tokens.scope).toBe('openid notes:read');
     await page.goBack();
     await page.reload();
-    await arrive('You have answered this request');
+    await arrive('You already answered this request');
     await page.goto(url);
-    await arrive('You have answered this request');
+    await arrive('You already answered this request');
   });
 
   // @shows AS-25.6

@@ -304,7 +304,7 @@ describe('a request that was pushed', () => {
     );
     await expectPage(await portal.visitor().visit(url));
     await tokensOf(await allowed(ada, page));
-    await expectPage(await ada.visit(url), 'You have answered this request');
+    await expectPage(await ada.visit(url), 'You already answered this request');
     await expectPage(await elsewhere.visit(url), 'This request can no longer be answered');
   });
 

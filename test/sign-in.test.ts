@@ -139,7 +139,7 @@ describe('the sign-in page', () => {
     expect(refused.status).toBe(403);
     expect(refused.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const html = await refused.text();
-    expect(html).toContain('Please sign in once more');
+    expect(html).toContain('Please sign in again');
     expect(html).not.toContain(ADA);
     const id = refused.headers.get('x-request-id') ?? '';
     const told = (await logOf(portal)).split('\n').filter((line) => line.includes(id));

@@ -90,7 +90,11 @@ describe('the consent screen of a client that no operator registered', () => {
     ['a loopback address', LOOPBACK, 'the answer goes to a program on this computer'],
     ['a scheme of its own', PRIVATE_USE, 'the answer goes to an application on this device'],
     ['its own host', 'https://client.example/callback', 'the answer goes to client.example. Allow'],
-    ['another host', SITE, 'the answer goes to elsewhere.example, which is another site than client.example'],
+    [
+      'another host',
+      SITE,
+      'the answer goes to elsewhere.example, which is a different site from client.example',
+    ],
   ])('says where the answer goes: %s', async (_, redirectUri, says) => {
     expect(await asked(byDocument, { redirect_uri: redirectUri })).toContain(says);
   });
@@ -640,7 +644,7 @@ describe('what was allowed before, if a client may ask for more', () => {
       await allow(visitor, client, more.page, SITE);
 
       const again = await shown(visitor, client, 'notes:read', SITE);
-      expect(again.asked).toContain('It asks for nothing that it cannot do already');
+      expect(again.asked).toContain('It asks for no new access');
     }
   });
 

@@ -14,7 +14,7 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.terms': 'Condiciones de uso',
   'sign_in.wrong': 'El correo electrónico o la contraseña no son correctos.',
   'sign_in.stale':
-    'Esta página ha estado abierta demasiado tiempo o en demasiadas pestañas. Inicie sesión de nuevo.',
+    'Esta página ha estado abierta demasiado tiempo o en demasiadas pestañas. Vuelva a iniciar sesión.',
   'sign_in.slowed': {
     one: 'Ha habido demasiados intentos fallidos de iniciar sesión. No se ha comprobado su contraseña: vuelva a intentarlo en un segundo.',
     other:
@@ -39,37 +39,38 @@ export const MESSAGES: CompleteCatalog = {
   'consent.not_verified': 'Sin verificar por {server}.',
   'consent.anybody': 'Cualquiera puede crear una aplicación y elegir su nombre.',
   'consent.calls_itself': 'Se llama a sí misma: {name}',
-  'consent.called_like_server': 'El nombre que se da puede confundirse con {server}. No es {server}.',
+  'consent.called_like_server': 'El nombre de la aplicación puede confundirse con {server}. No es {server}.',
   'consent.not_server': 'Esta aplicación no es {server}.',
-  'consent.another_application': 'Es otra aplicación, con un nombre parecido.',
+  'consent.another_application': 'Es otra aplicación con un nombre parecido.',
   'consent.signed_in_as': 'Sesión iniciada como {person}',
   'consent.switch': '¿No es usted?',
   'consent.scopes': 'La aplicación podrá:',
   'consent.new_scopes': 'Nuevo: la aplicación también podrá:',
-  'consent.nothing_new': 'La aplicación no pide nada que no pueda hacer ya',
+  'consent.nothing_new': 'La aplicación no pide ningún acceso nuevo',
   'consent.granted_before': {
     other: 'Conserva lo que usted ya permitió ({count})',
   },
-  'consent.lasts': 'Tendrá acceso hasta que usted lo quite o hasta que no lo haya usado durante {time}.',
-  'consent.lasts_once': 'Tendrá acceso durante {time} como máximo.',
+  'consent.lasts':
+    'El acceso dura hasta que usted lo quite o hasta que la aplicación no lo haya usado durante {time}.',
+  'consent.lasts_once': 'El acceso dura {time} como máximo.',
   'consent.take_back': 'Puede quitarlo en cualquier momento:',
   'consent.new_tab': '(se abre en una pestaña nueva)',
   'consent.sent_to':
-    'En ambos casos se le redirigirá a {host}. Permita el acceso solo a aplicaciones que conozca.',
+    'En ambos casos se le redirigirá a {host}. Permita el acceso solo a aplicaciones en las que confíe.',
   'consent.answer_to_site':
     'Si lo permite, la respuesta se enviará a {host}. Permítalo solo si viene de ese sitio.',
   'consent.answer_to_other_site':
     'Si lo permite, la respuesta se enviará a {host}, que es un sitio distinto de {client}. Permítalo solo si viene de ese sitio.',
   'consent.answer_to_device':
-    'En ambos casos la respuesta se enviará a {host}. Permita solo lo que acaba de iniciar usted.',
+    'En ambos casos la respuesta se enviará a {host}. Permítalo solo si acaba de iniciarlo usted.',
   'consent.answer_to_device_of_site':
-    'En ambos casos la respuesta se enviará a {host}. Otros también pueden hacerse pasar allí por {client}. Permita solo lo que acaba de iniciar usted.',
-  'consent.deny': 'Rechazar',
+    'En ambos casos la respuesta se enviará a {host}. Otros programas también pueden hacerse pasar allí por {client}. Permítalo solo si acaba de iniciarlo usted.',
+  'consent.deny': 'Denegar',
   'consent.allow': 'Permitir',
 
   'applications.page': 'Aplicaciones con acceso',
   'applications.title': 'Aplicaciones con acceso a su cuenta',
-  'applications.removed': 'Listo: esa aplicación ya no puede actuar en su nombre.',
+  'applications.removed': 'Acceso quitado: esa aplicación ya no puede actuar en su nombre.',
   'applications.signed_in_as': 'Sesión iniciada como {person}.',
   'applications.none': 'Ninguna aplicación tiene acceso.',
   'applications.not_verified': 'Sin verificar por {server}.',
@@ -79,11 +80,11 @@ export const MESSAGES: CompleteCatalog = {
   'applications.answered_at': 'Las respuestas se envían a: {places}',
   'applications.can': { other: 'Lo que puede hacer ({count})' },
   'applications.nothing_now':
-    'No puede hacer nada en este momento: usted no tiene ninguno de los permisos que la aplicación pidió.',
-  'applications.remove': 'Quitar el acceso',
+    'No puede hacer nada en este momento, porque usted no tiene ninguno de los permisos que pidió.',
+  'applications.remove': 'Quitar acceso',
   'applications.remove_of': 'de {client}',
-  'applications.removed_all': 'Listo: ninguna de esas aplicaciones puede actuar ya en su nombre.',
-  'applications.remove_all': 'Quitar todas',
+  'applications.removed_all': 'Acceso quitado: ninguna de esas aplicaciones puede actuar ya en su nombre.',
+  'applications.remove_all': 'Quitar todos',
   'applications.confirm_page': '¿Quitar todos los accesos?',
   'applications.confirm_title': '¿Quitar el acceso de todas las aplicaciones?',
   'applications.confirm_all': {
@@ -91,83 +92,82 @@ export const MESSAGES: CompleteCatalog = {
     other:
       'Si continúa, {count} aplicaciones dejarán de poder actuar en su nombre. Cada una tendrá que pedirle permiso de nuevo la próxima vez que la use.',
   },
-  'applications.keep': 'Conservarlas',
+  'applications.keep': 'Conservarlos',
   'applications.back': 'Volver a {server}',
 
   'error.back':
     'Si ha llegado aquí por un enlace, vuelva a la aplicación de la que procede e inténtelo de nuevo. Si ocurre siempre, avise a quienes desarrollan esa aplicación.',
-  'error.request_id': 'Identificador de la solicitud: {id}',
-  'error.not_found.title': 'Esta página no existe',
+  'error.request_id': 'ID de la solicitud: {id}',
+  'error.not_found.title': 'Página no encontrada',
   'error.not_found.message':
-    'La dirección no lleva a ninguna parte. Puede que esté mal escrita o que la página se haya movido.',
-  'error.too_large.title': 'El envío es demasiado grande',
-  'error.too_large.message': 'Lo que se ha enviado supera el tamaño que admite este sitio.',
+    'No hay ninguna página en esta dirección. Puede que la dirección esté mal escrita o que la página se haya movido.',
+  'error.too_large.title': 'La solicitud es demasiado grande',
+  'error.too_large.message': 'Ha enviado más de lo que admite este sitio.',
   'error.unavailable.title': 'Vuelva a intentarlo en un momento',
   'error.unavailable.message':
-    'Este sitio no puede responder ahora. Espere un poco y vuelva a hacer lo mismo.',
-  'error.refused.title': 'Se ha rechazado la solicitud',
+    'Este sitio no puede responder ahora. Espere un momento y vuelva a intentarlo.',
+  'error.refused.title': 'Solicitud rechazada',
   'error.refused.message':
-    'No se puede hacer así. Vuelva atrás, cargue de nuevo la página e inténtelo otra vez.',
-  'error.failed.title': 'Algo ha fallado',
+    'No se ha aceptado esta solicitud. Vuelva atrás, cargue de nuevo la página e inténtelo otra vez.',
+  'error.failed.title': 'Se ha producido un error',
   'error.failed.message':
-    'El error es nuestro y ha quedado registrado. Si vuelve a ocurrir, indíquenos el identificador de la solicitud que figura abajo.',
-  'error.fault.title': 'Algo ha fallado',
+    'El error es nuestro y ha quedado registrado. Si vuelve a ocurrir, envíenos el ID de la solicitud que aparece abajo.',
+  'error.fault.title': 'Se ha producido un error',
   'error.fault.message':
     'El error es nuestro y ha quedado registrado. Vuelva a la aplicación y empiece de nuevo.',
   'error.unknown_client.title': 'Aplicación desconocida',
   'error.unknown_client.message':
-    'El enlace que le ha traído aquí no corresponde a ninguna aplicación que {server} conozca.',
+    'El enlace que le ha traído aquí corresponde a una aplicación que {server} no conoce.',
   'error.untaken_client.title': 'Aplicación desconocida',
   'error.untaken_client.message':
-    'El enlace que le ha traído aquí no corresponde a ninguna aplicación que {server} acepte.',
+    'El enlace que le ha traído aquí corresponde a una aplicación que {server} no acepta.',
   'error.unread_client.title': 'Aplicación desconocida',
   'error.unread_client.message':
-    'Lo que le ha traído aquí dice ser {host}, y {server} no ha podido leer allí de qué se trata. No se ha compartido nada.',
-  'error.client_against_rules.title': 'Esta aplicación no recibe acceso por ahora',
+    'La aplicación que le ha traído aquí dice ser {host}, pero {server} no ha podido leer allí la descripción de la aplicación. No se ha compartido nada.',
+  'error.client_against_rules.title': 'Esta aplicación no puede obtener acceso ahora',
   'error.client_against_rules.message':
-    '{server} exige a {client} unas reglas que no cumple en este momento. No se ha compartido nada.',
-  'error.unverified_client_against_rules.title': 'Esta aplicación no recibe acceso por ahora',
+    '{client} no cumple las reglas de {server} en este momento. No se ha compartido nada.',
+  'error.unverified_client_against_rules.title': 'Esta aplicación no puede obtener acceso ahora',
   'error.unverified_client_against_rules.message':
-    '{server} exige a la aplicación que le ha traído aquí unas reglas que no cumple en este momento. No se ha compartido nada.',
+    'La aplicación que le ha traído aquí no cumple las reglas de {server} en este momento. No se ha compartido nada.',
   'error.unregistered_address.title': 'Dirección de retorno no registrada',
   'error.unregistered_address.message':
-    '{client} ha pedido la respuesta en una dirección que no está registrada, así que no se le redirige allí.',
+    '{client} ha pedido la respuesta en una dirección que no está registrada para esa aplicación, así que no se le ha redirigido allí.',
   'error.unverified_unregistered_address.title': 'Dirección de retorno no registrada',
   'error.unverified_unregistered_address.message':
-    'Una aplicación que nadie ha verificado ha pedido la respuesta en una dirección que no está registrada, así que no se le redirige allí.',
+    'Una aplicación no verificada ha pedido la respuesta en una dirección que no está registrada para ella, así que no se le ha redirigido allí.',
   'error.link_used.title': 'Este enlace ya no se puede usar',
   'error.link_used.message':
     'Era válido durante poco tiempo y para una sola respuesta. Vuelva a la aplicación y empiece de nuevo.',
   'error.too_many_waiting.title': 'Hay demasiadas solicitudes en espera',
   'error.too_many_waiting.message':
-    'Esta es larga y ahora no hay sitio para ella. Vuelva a la aplicación y empiece de nuevo dentro de un minuto, o inicie sesión aquí primero.',
+    'Esta solicitud es larga y ahora no hay sitio para ella. Vuelva a la aplicación y empiece de nuevo dentro de un minuto, o inicie sesión aquí primero.',
   'error.not_answerable.title': 'Ya no se puede responder a esta solicitud',
   'error.not_answerable.message':
-    'Ya se respondió, tardó demasiado o pertenece a otro navegador o a otra persona. Ahora no se ha registrado ninguna respuesta. Vuelva a la aplicación y empiece de nuevo.',
+    'Ya se respondió, tardó demasiado o pertenece a otro navegador o a otra persona. No se ha aceptado su respuesta. Vuelva a la aplicación y empiece de nuevo.',
   'error.allowed_before.title': 'Ya ha respondido a esta solicitud',
   'error.allowed_before.message':
-    'Usted la permitió. Su página de aplicaciones ({path}) muestra qué aplicaciones tienen acceso a su cuenta y permite retirarlo.',
+    'Usted la permitió. Su página de aplicaciones ({path}) muestra qué aplicaciones tienen acceso a su cuenta. Allí puede quitar el acceso.',
   'error.denied_before.title': 'Ya ha respondido a esta solicitud',
   'error.denied_before.message':
-    'Usted la rechazó y no se compartió nada. Su página de aplicaciones ({path}) muestra qué aplicaciones tienen acceso a su cuenta y permite retirarlo.',
+    'Usted la denegó y no se compartió nada. Su página de aplicaciones ({path}) muestra qué aplicaciones tienen acceso a su cuenta. Allí puede quitar el acceso.',
   'error.answer_not_accepted.title': 'No se ha aceptado esta respuesta',
   'error.answer_not_accepted.message':
-    'No procedía de la página que preguntaba, o entretanto ha iniciado sesión otra persona. Ahora no se ha registrado ninguna respuesta. Vuelva a la aplicación y empiece de nuevo.',
+    'No procedía de la página que preguntaba, o entretanto ha iniciado sesión otra persona. Vuelva a la aplicación y empiece de nuevo.',
   'error.not_signed_in.title': 'No ha iniciado sesión',
-  'error.not_signed_in.message':
-    'No se ha registrado la respuesta. Vuelva a la aplicación y empiece de nuevo.',
+  'error.not_signed_in.message': 'No se ha aceptado su respuesta. Vuelva a la aplicación y empiece de nuevo.',
   'error.not_clear.title': 'Esta solicitud no está clara',
   'error.not_clear.message':
-    'Es una pregunta y una respuesta a la vez. Vuelva a la aplicación y empiece de nuevo.',
+    'Es una pregunta y una respuesta al mismo tiempo. Vuelva a la aplicación y empiece de nuevo.',
   'error.sign_out_first.title': 'Cierre primero la sesión de {server}',
   'error.sign_out_first.message':
-    'Esta solicitud ha terminado y no se ha compartido nada. Cierre la sesión en otra pestaña; después continúe aquí e inicie sesión con su propia cuenta.',
+    'Esta solicitud ha terminado y no se ha compartido nada. Cierre la sesión en otra pestaña. Después continúe aquí e inicie sesión con su propia cuenta.',
   'error.sign_out_first.link': 'Continuar como otra persona',
   'error.nothing_shared.title': 'No se ha compartido nada',
   'error.nothing_shared.message':
-    'La aplicación que le ha traído aquí no ha recibido acceso a su cuenta. Pidió la respuesta en {host}, que {server} no ha verificado: vaya allí solo si viene de ese sitio.',
+    'La aplicación que le ha traído aquí no ha obtenido acceso a su cuenta. Pidió la respuesta en {host}, que {server} no ha verificado. Vaya allí solo si viene de ese sitio.',
   'error.nothing_shared.link': 'Volver a {host}',
-  'error.removal_not_accepted.title': 'No se ha aceptado',
+  'error.removal_not_accepted.title': 'No se ha aceptado la solicitud',
   'error.removal_not_accepted.message':
     'No procedía de su página de aplicaciones, o entretanto ha iniciado sesión otra persona. No se ha cambiado nada. Abra la página de nuevo.',
 };

@@ -10,15 +10,15 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.show_password': 'Afficher le mot de passe',
   'sign_in.hide_password': 'Masquer le mot de passe',
   'sign_in.submit': 'Se connecter',
-  'sign_in.forgot_password': 'Mot de passe oublié ?',
+  'sign_in.forgot_password': 'Mot de passe oublié ?',
   'sign_in.terms': 'Conditions d’utilisation',
   'sign_in.wrong': 'L’adresse e-mail ou le mot de passe est incorrect.',
   'sign_in.stale':
-    'Cette page est restée ouverte trop longtemps, ou dans trop d’onglets. Veuillez vous connecter à nouveau.',
+    'Cette page est restée ouverte trop longtemps, ou dans trop d’onglets. Veuillez vous reconnecter.',
   'sign_in.slowed': {
-    one: 'Il y a eu trop de tentatives de connexion infructueuses. Votre mot de passe n’a pas été vérifié : veuillez réessayer dans {count} seconde.',
+    one: 'Il y a eu trop de tentatives de connexion infructueuses. Votre mot de passe n’a pas été vérifié : veuillez réessayer dans {count} seconde.',
     other:
-      'Il y a eu trop de tentatives de connexion infructueuses. Votre mot de passe n’a pas été vérifié : veuillez réessayer dans {count} secondes.',
+      'Il y a eu trop de tentatives de connexion infructueuses. Votre mot de passe n’a pas été vérifié : veuillez réessayer dans {count} secondes.',
   },
   'sign_in.overloaded':
     'Trop de personnes se connectent en ce moment. Veuillez réessayer dans quelques secondes.',
@@ -34,60 +34,59 @@ export const MESSAGES: CompleteCatalog = {
   'scopes.read': 'Consulter',
   'scopes.change': 'Modifier',
 
-  'consent.page': 'Autoriser {client} ?',
-  'consent.title': 'Autoriser {client} à utiliser votre compte {server} ?',
+  'consent.page': 'Autoriser {client} ?',
+  'consent.title': 'Autoriser {client} à utiliser votre compte {server} ?',
   'consent.not_verified': 'Non vérifié par {server}.',
   'consent.anybody': 'N’importe qui peut créer une application et en choisir le nom.',
-  'consent.calls_itself': 'Nom que l’application se donne : {name}',
-  'consent.called_like_server':
-    'Le nom qu’elle se donne peut être confondu avec {server}. Ce n’est pas {server}.',
+  'consent.calls_itself': 'Nom que l’application se donne : {name}',
+  'consent.called_like_server': 'Son nom peut être confondu avec {server}. Ce n’est pas {server}.',
   'consent.not_server': 'Ce n’est pas {server}.',
-  'consent.another_application': 'C’est une autre application, dont le nom est semblable.',
+  'consent.another_application': 'C’est une autre application, au nom semblable.',
   'consent.signed_in_as': 'Vous êtes connecté en tant que {person}',
-  'consent.switch': 'Ce n’est pas vous ?',
-  'consent.scopes': 'L’application pourra :',
-  'consent.new_scopes': 'Nouveau : l’application pourra aussi :',
-  'consent.nothing_new': 'L’application ne demande rien de plus que ce qu’elle peut déjà faire',
+  'consent.switch': 'Ce n’est pas vous ?',
+  'consent.scopes': 'L’application pourra :',
+  'consent.new_scopes': 'Nouveau : l’application pourra aussi :',
+  'consent.nothing_new': 'L’application ne demande aucun nouvel accès',
   'consent.granted_before': {
     other: 'Elle conserve ce que vous avez déjà autorisé ({count})',
   },
   'consent.lasts':
-    'L’accès dure jusqu’à ce que vous le retiriez, ou jusqu’à ce que l’application ne l’ait pas utilisé pendant {time}.',
+    'L’accès dure jusqu’à ce que vous le supprimiez, ou jusqu’à ce que l’application ne l’ait pas utilisé pendant {time}.',
   'consent.lasts_once': 'L’accès dure au plus {time}.',
-  'consent.take_back': 'Vous pouvez le retirer à tout moment :',
+  'consent.take_back': 'Vous pouvez le supprimer à tout moment :',
   'consent.new_tab': '(s’ouvre dans un nouvel onglet)',
   'consent.sent_to':
-    'Dans les deux cas, vous serez redirigé vers {host}. N’autorisez que les applications que vous connaissez.',
+    'Dans les deux cas, vous serez redirigé vers {host}. N’autorisez que les applications auxquelles vous faites confiance.',
   'consent.answer_to_site':
     'Si vous autorisez l’accès, la réponse sera envoyée à {host}. Ne l’autorisez que si vous venez de ce site.',
   'consent.answer_to_other_site':
-    'Si vous autorisez l’accès, la réponse sera envoyée à {host}, un autre site que {client}. Ne l’autorisez que si vous venez de ce site.',
+    'Si vous autorisez l’accès, la réponse sera envoyée à {host}, qui est un autre site que {client}. Ne l’autorisez que si vous venez de ce site.',
   'consent.answer_to_device':
-    'Dans les deux cas, la réponse sera envoyée à {host}. N’autorisez que ce que vous venez de lancer vous-même.',
+    'Dans les deux cas, la réponse sera envoyée à {host}. N’autorisez l’accès que si vous venez de le demander vous-même.',
   'consent.answer_to_device_of_site':
-    'Dans les deux cas, la réponse sera envoyée à {host}. D’autres peuvent aussi s’y faire passer pour {client}. N’autorisez que ce que vous venez de lancer vous-même.',
+    'Dans les deux cas, la réponse sera envoyée à {host}. D’autres programmes peuvent aussi s’y faire passer pour {client}. N’autorisez l’accès que si vous venez de le demander vous-même.',
   'consent.deny': 'Refuser',
   'consent.allow': 'Autoriser',
 
-  'applications.page': 'Applications autorisées',
+  'applications.page': 'Applications ayant accès',
   'applications.title': 'Applications ayant accès à votre compte',
-  'applications.removed': 'C’est fait : cette application ne peut plus agir en votre nom.',
+  'applications.removed': 'Accès supprimé : cette application ne peut plus agir en votre nom.',
   'applications.signed_in_as': 'Vous êtes connecté en tant que {person}.',
   'applications.none': 'Aucune application n’a accès.',
   'applications.not_verified': 'Non vérifié par {server}.',
-  'applications.calls_itself': 'Nom que l’application se donne : {name}',
+  'applications.calls_itself': 'Nom que l’application se donne : {name}',
   'applications.since': 'Autorisée depuis le {date}',
   'applications.last_active': 'Dernière activité le {date}',
-  'applications.answered_at': 'Les réponses sont envoyées à : {places}',
+  'applications.answered_at': 'Les réponses sont envoyées à : {places}',
   'applications.can': { other: 'Ce qu’elle peut faire ({count})' },
   'applications.nothing_now':
-    'Elle ne peut rien faire en ce moment : vous ne disposez d’aucun des droits qu’elle a demandés.',
-  'applications.remove': 'Retirer l’accès',
+    'Elle ne peut rien faire en ce moment, car vous n’avez aucune des autorisations qu’elle a demandées.',
+  'applications.remove': 'Supprimer l’accès',
   'applications.remove_of': 'de {client}',
-  'applications.removed_all': 'C’est fait : aucune de ces applications ne peut plus agir en votre nom.',
-  'applications.remove_all': 'Tout retirer',
-  'applications.confirm_page': 'Retirer tous les accès ?',
-  'applications.confirm_title': 'Retirer l’accès de toutes les applications ?',
+  'applications.removed_all': 'Accès supprimé : aucune de ces applications ne peut plus agir en votre nom.',
+  'applications.remove_all': 'Tout supprimer',
+  'applications.confirm_page': 'Supprimer tous les accès ?',
+  'applications.confirm_title': 'Supprimer l’accès de toutes les applications ?',
   'applications.confirm_all': {
     one: 'Si vous continuez, une application ne pourra plus agir en votre nom. Elle devra vous redemander l’autorisation à sa prochaine utilisation.',
     other:
@@ -98,76 +97,77 @@ export const MESSAGES: CompleteCatalog = {
 
   'error.back':
     'Si vous avez suivi un lien pour arriver ici, retournez à l’application d’où il vient et réessayez. Si cela se reproduit à chaque fois, signalez-le à l’éditeur de cette application.',
-  'error.request_id': 'Identifiant de la requête : {id}',
-  'error.not_found.title': 'Cette page n’existe pas',
+  'error.request_id': 'Identifiant de la demande : {id}',
+  'error.not_found.title': 'Page introuvable',
   'error.not_found.message':
-    'Il n’y a rien à cette adresse. Elle contient peut-être une faute de frappe, ou la page a été déplacée.',
-  'error.too_large.title': 'L’envoi est trop volumineux',
-  'error.too_large.message': 'Ce qui a été envoyé dépasse la taille que ce site accepte.',
+    'Il n’y a pas de page à cette adresse. L’adresse contient peut-être une faute de frappe, ou la page a été déplacée.',
+  'error.too_large.title': 'La demande est trop volumineuse',
+  'error.too_large.message': 'Vous avez envoyé plus que ce que ce site accepte.',
   'error.unavailable.title': 'Veuillez réessayer dans un instant',
   'error.unavailable.message':
-    'Ce site ne peut pas répondre pour le moment. Patientez un peu, puis recommencez.',
-  'error.refused.title': 'La demande a été refusée',
+    'Ce site ne peut pas répondre pour le moment. Patientez un peu, puis réessayez.',
+  'error.refused.title': 'Demande refusée',
   'error.refused.message':
-    'Ce n’est pas possible de cette façon. Revenez en arrière, rechargez la page et réessayez.',
-  'error.failed.title': 'Un problème est survenu',
+    'Cette demande n’a pas été acceptée. Revenez en arrière, rechargez la page et réessayez.',
+  'error.failed.title': 'Une erreur s’est produite',
   'error.failed.message':
-    'L’erreur vient de nous et a été enregistrée. Si elle se reproduit, communiquez-nous l’identifiant de la requête ci-dessous.',
-  'error.fault.title': 'Un problème est survenu',
+    'L’erreur vient de nous et a été enregistrée. Si elle se reproduit, envoyez-nous l’identifiant de la demande ci-dessous.',
+  'error.fault.title': 'Une erreur s’est produite',
   'error.fault.message':
     'L’erreur vient de nous et a été enregistrée. Retournez à l’application et recommencez.',
   'error.unknown_client.title': 'Application inconnue',
   'error.unknown_client.message':
-    'Le lien qui vous a amené ici ne désigne aucune application connue de {server}.',
+    'Le lien qui vous a amené ici correspond à une application que {server} ne connaît pas.',
   'error.untaken_client.title': 'Application inconnue',
   'error.untaken_client.message':
-    'Le lien qui vous a amené ici ne désigne aucune application acceptée par {server}.',
+    'Le lien qui vous a amené ici correspond à une application que {server} n’accepte pas.',
   'error.unread_client.title': 'Application inconnue',
   'error.unread_client.message':
-    'Ce qui vous a amené ici prétend être {host}, et {server} n’a pas pu y lire de quoi il s’agit. Rien n’a été partagé.',
-  'error.client_against_rules.title': 'Cette application n’obtient aucun accès pour le moment',
+    'L’application qui vous a amené ici prétend être {host}, mais {server} n’a pas pu y lire sa description. Rien n’a été partagé.',
+  'error.client_against_rules.title': 'Cette application ne peut pas obtenir d’accès pour le moment',
   'error.client_against_rules.message':
-    '{server} impose à {client} des règles qui ne sont pas respectées pour le moment. Rien n’a été partagé.',
-  'error.unverified_client_against_rules.title': 'Cette application n’obtient aucun accès pour le moment',
+    '{client} ne respecte pas les règles de {server} pour le moment. Rien n’a été partagé.',
+  'error.unverified_client_against_rules.title':
+    'Cette application ne peut pas obtenir d’accès pour le moment',
   'error.unverified_client_against_rules.message':
-    '{server} impose à l’application qui vous a amené ici des règles qu’elle ne respecte pas pour le moment. Rien n’a été partagé.',
+    'L’application qui vous a amené ici ne respecte pas les règles de {server} pour le moment. Rien n’a été partagé.',
   'error.unregistered_address.title': 'Adresse de retour non enregistrée',
   'error.unregistered_address.message':
-    '{client} a demandé une réponse à une adresse qui n’est pas enregistrée ; vous n’y êtes donc pas redirigé.',
+    '{client} a demandé la réponse à une adresse qui n’est pas enregistrée pour cette application. Vous n’y avez donc pas été redirigé.',
   'error.unverified_unregistered_address.title': 'Adresse de retour non enregistrée',
   'error.unverified_unregistered_address.message':
-    'Une application que personne n’a vérifiée a demandé une réponse à une adresse qui n’est pas enregistrée ; vous n’y êtes donc pas redirigé.',
+    'Une application non vérifiée a demandé la réponse à une adresse qui n’est pas enregistrée pour elle. Vous n’y avez donc pas été redirigé.',
   'error.link_used.title': 'Ce lien n’est plus utilisable',
   'error.link_used.message':
     'Il était valable peu de temps et pour une seule réponse. Retournez à l’application et recommencez.',
   'error.too_many_waiting.title': 'Trop de demandes sont en attente',
   'error.too_many_waiting.message':
-    'Celle-ci est longue, et il n’y a pas de place pour elle en ce moment. Retournez à l’application et recommencez dans une minute, ou connectez-vous d’abord ici.',
+    'Cette demande est longue, et il n’y a pas de place pour elle en ce moment. Retournez à l’application et recommencez dans une minute, ou connectez-vous d’abord ici.',
   'error.not_answerable.title': 'Il n’est plus possible de répondre à cette demande',
   'error.not_answerable.message':
-    'Elle a déjà reçu une réponse, a expiré, ou appartient à un autre navigateur ou à une autre personne. Aucune réponse n’a été enregistrée cette fois. Retournez à l’application et recommencez.',
+    'Elle a déjà reçu une réponse, a pris trop de temps, ou appartient à un autre navigateur ou à une autre personne. Votre réponse n’a pas été acceptée. Retournez à l’application et recommencez.',
   'error.allowed_before.title': 'Vous avez déjà répondu à cette demande',
   'error.allowed_before.message':
-    'Vous l’avez autorisée. Votre page des applications ({path}) indique quelles applications ont accès à votre compte et vous permet de le retirer.',
+    'Vous l’avez autorisée. Votre page des applications ({path}) indique quelles applications ont accès à votre compte. Vous pouvez y supprimer l’accès.',
   'error.denied_before.title': 'Vous avez déjà répondu à cette demande',
   'error.denied_before.message':
-    'Vous l’avez refusée, et rien n’a été partagé. Votre page des applications ({path}) indique quelles applications ont accès à votre compte et vous permet de le retirer.',
+    'Vous l’avez refusée, et rien n’a été partagé. Votre page des applications ({path}) indique quelles applications ont accès à votre compte. Vous pouvez y supprimer l’accès.',
   'error.answer_not_accepted.title': 'Cette réponse n’a pas été acceptée',
   'error.answer_not_accepted.message':
-    'Elle ne provenait pas de la page qui posait la question, ou une autre personne s’est connectée entre-temps. Aucune réponse n’a été enregistrée cette fois. Retournez à l’application et recommencez.',
+    'Elle ne provenait pas de la page qui posait la question, ou une autre personne s’est connectée entre-temps. Retournez à l’application et recommencez.',
   'error.not_signed_in.title': 'Vous n’êtes pas connecté',
   'error.not_signed_in.message':
-    'La réponse n’a pas été enregistrée. Retournez à l’application et recommencez.',
+    'Votre réponse n’a pas été acceptée. Retournez à l’application et recommencez.',
   'error.not_clear.title': 'Cette demande n’est pas claire',
   'error.not_clear.message':
-    'Elle est à la fois une question et une réponse. Retournez à l’application et recommencez.',
+    'C’est une question et une réponse en même temps. Retournez à l’application et recommencez.',
   'error.sign_out_first.title': 'Déconnectez-vous d’abord de {server}',
   'error.sign_out_first.message':
-    'Cette demande est terminée, et rien n’a été partagé. Déconnectez-vous dans un autre onglet, puis continuez ici et connectez-vous avec votre propre compte.',
+    'Cette demande est terminée, et rien n’a été partagé. Déconnectez-vous dans un autre onglet. Continuez ensuite ici et connectez-vous avec votre propre compte.',
   'error.sign_out_first.link': 'Continuer en tant qu’une autre personne',
   'error.nothing_shared.title': 'Rien n’a été partagé',
   'error.nothing_shared.message':
-    'L’application qui vous a amené ici n’a pas obtenu l’accès à votre compte. Elle a demandé une réponse à {host}, que {server} n’a pas vérifié : n’y allez que si vous venez de là.',
+    'L’application qui vous a amené ici n’a pas obtenu l’accès à votre compte. Elle a demandé la réponse à {host}, que {server} n’a pas vérifié. N’y allez que si vous venez de là.',
   'error.nothing_shared.link': 'Retourner à {host}',
   'error.removal_not_accepted.title': 'La demande n’a pas été acceptée',
   'error.removal_not_accepted.message':

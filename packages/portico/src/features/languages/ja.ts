@@ -38,14 +38,14 @@ export const MESSAGES: CompleteCatalog = {
   'consent.anybody': 'アプリは誰でも作成でき、名前も自由に付けられます。',
   'consent.calls_itself': 'アプリが名乗っている名前：{name}',
   'consent.called_like_server':
-    'アプリが名乗っている名前は {server} と紛らわしいものです。このアプリは {server} ではありません。',
+    'このアプリの名前は {server} と紛らわしいものです。このアプリは {server} ではありません。',
   'consent.not_server': 'これは {server} 自体ではありません。',
   'consent.another_application': '似た名前の別のアプリです。',
   'consent.signed_in_as': '{person} としてログイン中',
   'consent.switch': 'ご本人ではありませんか？',
   'consent.scopes': 'このアプリに許可される操作',
   'consent.new_scopes': '新たに許可される操作',
-  'consent.nothing_new': 'すでに許可されている操作以外は求められていません',
+  'consent.nothing_new': '新しいアクセス権は求められていません',
   'consent.granted_before': {
     other: '以前に許可した操作は引き続き有効です（{count} 件）',
   },
@@ -53,7 +53,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.lasts_once': 'アクセス権は最長で {time}有効です。',
   'consent.take_back': 'いつでも削除できます：',
   'consent.new_tab': '（新しいタブで開きます）',
-  'consent.sent_to': '許可しても拒否しても {host} に移動します。ご存じのアプリのみ許可してください。',
+  'consent.sent_to': '許可しても拒否しても {host} に移動します。信頼できるアプリのみ許可してください。',
   'consent.answer_to_site':
     '許可すると、結果は {host} に送られます。そのサイトから来た場合にのみ許可してください。',
   'consent.answer_to_other_site':
@@ -61,13 +61,13 @@ export const MESSAGES: CompleteCatalog = {
   'consent.answer_to_device':
     '許可しても拒否しても、結果は{host}に送られます。たった今ご自身で開始した場合にのみ許可してください。',
   'consent.answer_to_device_of_site':
-    '許可しても拒否しても、結果は{host}に送られます。そこでは別の者が {client} を名乗ることもできます。たった今ご自身で開始した場合にのみ許可してください。',
+    '許可しても拒否しても、結果は{host}に送られます。そこでは別のプログラムが {client} を名乗ることもできます。たった今ご自身で開始した場合にのみ許可してください。',
   'consent.deny': '拒否',
   'consent.allow': '許可',
 
   'applications.page': 'アクセス権のあるアプリ',
   'applications.title': 'アカウントへのアクセス権があるアプリ',
-  'applications.removed': '完了しました。このアプリは今後、あなたの代わりに操作できません。',
+  'applications.removed': 'アクセス権を削除しました。このアプリは今後、あなたの代わりに操作できません。',
   'applications.signed_in_as': '{person} としてログインしています。',
   'applications.none': 'アクセス権のあるアプリはありません。',
   'applications.not_verified': '{server} はこのアプリを確認していません。',
@@ -76,10 +76,11 @@ export const MESSAGES: CompleteCatalog = {
   'applications.last_active': '最後に使われた日：{date}',
   'applications.answered_at': '応答の送信先：{places}',
   'applications.can': { other: '許可されている操作（{count} 件）' },
-  'applications.nothing_now': '現在できることはありません。このアプリが求めた権限をお持ちではありません。',
+  'applications.nothing_now': 'このアプリが求めた権限をお持ちではないため、現在できることはありません。',
   'applications.remove': 'アクセス権を削除',
   'applications.remove_of': '（{client}）',
-  'applications.removed_all': '完了しました。これらのアプリは今後、あなたの代わりに操作できません。',
+  'applications.removed_all':
+    'アクセス権を削除しました。これらのアプリは今後、あなたの代わりに操作できません。',
   'applications.remove_all': 'すべて削除',
   'applications.confirm_page': 'すべてのアクセス権を削除しますか？',
   'applications.confirm_title': 'すべてのアプリのアクセス権を削除しますか？',
@@ -95,40 +96,39 @@ export const MESSAGES: CompleteCatalog = {
   'error.request_id': 'リクエスト ID：{id}',
   'error.not_found.title': 'ページが見つかりません',
   'error.not_found.message':
-    'このアドレスにページはありません。入力に誤りがあるか、ページが移動した可能性があります。',
-  'error.too_large.title': '送信された内容が大きすぎます',
+    'このアドレスにページはありません。アドレスに誤りがあるか、ページが移動した可能性があります。',
+  'error.too_large.title': '要求が大きすぎます',
   'error.too_large.message': '送信された内容は、このサイトが受け付ける大きさを超えています。',
   'error.unavailable.title': 'しばらくしてからもう一度お試しください',
-  'error.unavailable.message':
-    '現在、このサイトは応答できません。少し待ってから、もう一度同じ操作をしてください。',
+  'error.unavailable.message': '現在、このサイトは応答できません。少し待ってから、もう一度お試しください。',
   'error.refused.title': '要求は拒否されました',
   'error.refused.message':
-    'この方法では実行できません。前のページに戻り、再読み込みしてからもう一度お試しください。',
+    'この要求は受け付けられませんでした。前のページに戻り、再読み込みしてからもう一度お試しください。',
   'error.failed.title': '問題が発生しました',
   'error.failed.message':
-    'こちら側の不具合です。内容は記録されました。再び発生した場合は、下のリクエスト ID をお知らせください。',
+    'こちら側の不具合です。内容は記録されました。再び発生した場合は、下のリクエスト ID をお送りください。',
   'error.fault.title': '問題が発生しました',
   'error.fault.message':
     'こちら側の不具合です。内容は記録されました。アプリに戻り、最初からやり直してください。',
   'error.unknown_client.title': '不明なアプリ',
-  'error.unknown_client.message': 'ここへのリンクに示されたアプリは、{server} に登録されていません。',
+  'error.unknown_client.message': 'リンク元のアプリは、{server} に登録されていません。',
   'error.untaken_client.title': '不明なアプリ',
-  'error.untaken_client.message': 'ここへのリンクに示されたアプリは、{server} では受け付けられません。',
+  'error.untaken_client.message': 'リンク元のアプリは、{server} では受け付けられません。',
   'error.unread_client.title': '不明なアプリ',
   'error.unread_client.message':
-    'ここへの案内元は {host} だと名乗っていますが、{server} はそこでアプリの情報を読み取れませんでした。情報は何も共有されていません。',
-  'error.client_against_rules.title': '現在、このアプリにはアクセス権を与えられません',
+    'リンク元のアプリは {host} だと名乗っていますが、{server} はそこでアプリの情報を読み取れませんでした。情報は何も共有されていません。',
+  'error.client_against_rules.title': '現在、このアプリはアクセス権を取得できません',
   'error.client_against_rules.message':
     '{client} は、{server} が求める条件を現在満たしていません。情報は何も共有されていません。',
-  'error.unverified_client_against_rules.title': '現在、このアプリにはアクセス権を与えられません',
+  'error.unverified_client_against_rules.title': '現在、このアプリはアクセス権を取得できません',
   'error.unverified_client_against_rules.message':
-    'ここへの案内元のアプリは、{server} が求める条件を現在満たしていません。情報は何も共有されていません。',
+    'リンク元のアプリは、{server} が求める条件を現在満たしていません。情報は何も共有されていません。',
   'error.unregistered_address.title': '戻り先のアドレスが登録されていません',
   'error.unregistered_address.message':
-    '{client} が登録されていないアドレスへの応答を求めたため、そこには移動しません。',
+    '{client} が、このアプリに登録されていないアドレスへの応答を求めたため、そこには移動しませんでした。',
   'error.unverified_unregistered_address.title': '戻り先のアドレスが登録されていません',
   'error.unverified_unregistered_address.message':
-    '誰も確認していないアプリが、登録されていないアドレスへの応答を求めたため、そこには移動しません。',
+    '未確認のアプリが、登録されていないアドレスへの応答を求めたため、そこには移動しませんでした。',
   'error.link_used.title': 'このリンクは使用できなくなりました',
   'error.link_used.message':
     'このリンクは短時間、一度の回答にのみ有効でした。アプリに戻り、最初からやり直してください。',
@@ -137,29 +137,29 @@ export const MESSAGES: CompleteCatalog = {
     'この要求は長く、現在受け付ける余裕がありません。1 分後にアプリに戻ってやり直すか、先にここでログインしてください。',
   'error.not_answerable.title': 'この要求にはもう回答できません',
   'error.not_answerable.message':
-    'すでに回答済みか、時間切れか、別のブラウザーまたは別の人への要求です。今回の回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
+    'すでに回答済みか、時間切れか、別のブラウザーまたは別の人への要求です。回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
   'error.allowed_before.title': 'この要求にはすでに回答しています',
   'error.allowed_before.message':
-    '許可しました。アプリのページ（{path}）で、アカウントへのアクセス権があるアプリを確認し、取り消すことができます。',
+    '許可しました。アカウントへのアクセス権があるアプリは、アプリのページ（{path}）で確認できます。アクセス権はそこで削除できます。',
   'error.denied_before.title': 'この要求にはすでに回答しています',
   'error.denied_before.message':
-    '拒否したため、情報は何も共有されていません。アプリのページ（{path}）で、アカウントへのアクセス権があるアプリを確認し、取り消すことができます。',
+    '拒否したため、情報は何も共有されていません。アカウントへのアクセス権があるアプリは、アプリのページ（{path}）で確認できます。アクセス権はそこで削除できます。',
   'error.answer_not_accepted.title': 'この回答は受け付けられませんでした',
   'error.answer_not_accepted.message':
-    '確認のページから送られたものではないか、その後に別の人がログインしました。今回の回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
+    '確認のページから送られたものではないか、その後に別の人がログインしました。アプリに戻り、最初からやり直してください。',
   'error.not_signed_in.title': 'ログインしていません',
   'error.not_signed_in.message': '回答は受け付けられませんでした。アプリに戻り、最初からやり直してください。',
   'error.not_clear.title': '要求の内容が明確ではありません',
   'error.not_clear.message': '質問と回答が同時に送られました。アプリに戻り、最初からやり直してください。',
   'error.sign_out_first.title': '先に {server} からログアウトしてください',
   'error.sign_out_first.message':
-    'この要求は終了し、情報は何も共有されていません。別のタブでログアウトしてから、ここで続行し、ご自身のアカウントでログインしてください。',
+    'この要求は終了し、情報は何も共有されていません。別のタブでログアウトしてください。その後ここで続行し、ご自身のアカウントでログインしてください。',
   'error.sign_out_first.link': '別の人として続行',
   'error.nothing_shared.title': '情報は共有されていません',
   'error.nothing_shared.message':
-    'ここへの案内元のアプリには、アカウントへのアクセス権は与えられませんでした。アプリは {host} への応答を求めましたが、{server} はこのサイトを確認していません。そこから来た場合にのみ移動してください。',
+    'リンク元のアプリには、アカウントへのアクセス権は与えられませんでした。アプリは {host} への応答を求めましたが、{server} はこのサイトを確認していません。そこから来た場合にのみ移動してください。',
   'error.nothing_shared.link': '{host} に戻る',
-  'error.removal_not_accepted.title': '受け付けられませんでした',
+  'error.removal_not_accepted.title': '要求は受け付けられませんでした',
   'error.removal_not_accepted.message':
     'アプリのページから送られたものではないか、その後に別の人がログインしました。何も変更されていません。ページを開き直してください。',
 };

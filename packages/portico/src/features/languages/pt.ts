@@ -13,8 +13,7 @@ export const MESSAGES: CompleteCatalog = {
   'sign_in.forgot_password': 'Esqueceu sua senha?',
   'sign_in.terms': 'Termos de uso',
   'sign_in.wrong': 'O endereço de e-mail ou a senha está incorreto.',
-  'sign_in.stale':
-    'Esta página ficou aberta por tempo demais ou em guias demais. Entre novamente, por favor.',
+  'sign_in.stale': 'Esta página ficou aberta por tempo demais ou em guias demais. Entre novamente.',
   'sign_in.slowed': {
     one: 'Houve tentativas de login malsucedidas demais. Sua senha não foi verificada: tente novamente em {count} segundo.',
     other:
@@ -38,38 +37,37 @@ export const MESSAGES: CompleteCatalog = {
   'consent.not_verified': 'Não verificado por {server}.',
   'consent.anybody': 'Qualquer pessoa pode criar um aplicativo e escolher o nome dele.',
   'consent.calls_itself': 'O nome que ele dá a si mesmo: {name}',
-  'consent.called_like_server':
-    'O nome que ele dá a si mesmo pode ser confundido com {server}. Ele não é {server}.',
+  'consent.called_like_server': 'O nome dele pode ser confundido com {server}. Ele não é {server}.',
   'consent.not_server': 'Este aplicativo não é {server}.',
-  'consent.another_application': 'É outro aplicativo, com um nome parecido.',
+  'consent.another_application': 'É outro aplicativo com um nome parecido.',
   'consent.signed_in_as': 'Você entrou como {person}',
   'consent.switch': 'Não é você?',
   'consent.scopes': 'O aplicativo poderá:',
   'consent.new_scopes': 'Novo: o aplicativo também poderá:',
-  'consent.nothing_new': 'O aplicativo não pede nada além do que já pode fazer',
+  'consent.nothing_new': 'O aplicativo não pede nenhum acesso novo',
   'consent.granted_before': {
     other: 'Ele mantém o que você já permitiu ({count})',
   },
-  'consent.lasts': 'Ele terá acesso até você remover, ou até ficar {time} sem usar o acesso.',
-  'consent.lasts_once': 'Ele terá acesso por {time}, no máximo.',
+  'consent.lasts': 'O acesso dura até você removê-lo ou até o aplicativo ficar {time} sem usá-lo.',
+  'consent.lasts_once': 'O acesso dura {time}, no máximo.',
   'consent.take_back': 'Você pode remover o acesso a qualquer momento:',
-  'consent.new_tab': '(abre em uma nova aba)',
+  'consent.new_tab': '(abre em uma nova guia)',
   'consent.sent_to':
-    'Nos dois casos, você será redirecionado para {host}. Permita somente aplicativos que você conhece.',
+    'Nos dois casos, você será redirecionado para {host}. Permita somente aplicativos em que você confia.',
   'consent.answer_to_site':
     'Se você permitir, a resposta será enviada para {host}. Permita somente se você veio desse site.',
   'consent.answer_to_other_site':
     'Se você permitir, a resposta será enviada para {host}, que é um site diferente de {client}. Permita somente se você veio desse site.',
   'consent.answer_to_device':
-    'Nos dois casos, a resposta será enviada para {host}. Permita somente o que você mesmo acabou de iniciar.',
+    'Nos dois casos, a resposta será enviada para {host}. Permita somente se foi você que acabou de iniciar isto.',
   'consent.answer_to_device_of_site':
-    'Nos dois casos, a resposta será enviada para {host}. Ali, outros também podem se passar por {client}. Permita somente o que você mesmo acabou de iniciar.',
-  'consent.deny': 'Recusar',
+    'Nos dois casos, a resposta será enviada para {host}. Outros programas também podem se passar por {client} ali. Permita somente se foi você que acabou de iniciar isto.',
+  'consent.deny': 'Negar',
   'consent.allow': 'Permitir',
 
   'applications.page': 'Aplicativos com acesso',
   'applications.title': 'Aplicativos com acesso à sua conta',
-  'applications.removed': 'Pronto: esse aplicativo não pode mais agir em seu nome.',
+  'applications.removed': 'Acesso removido: esse aplicativo não pode mais agir em seu nome.',
   'applications.signed_in_as': 'Você entrou como {person}.',
   'applications.none': 'Nenhum aplicativo tem acesso.',
   'applications.not_verified': 'Não verificado por {server}.',
@@ -79,10 +77,10 @@ export const MESSAGES: CompleteCatalog = {
   'applications.answered_at': 'As respostas são enviadas para: {places}',
   'applications.can': { other: 'O que ele pode fazer ({count})' },
   'applications.nothing_now':
-    'Ele não pode fazer nada neste momento: você não tem nenhuma das permissões que ele pediu.',
+    'Ele não pode fazer nada neste momento, porque você não tem nenhuma das permissões que ele pediu.',
   'applications.remove': 'Remover acesso',
   'applications.remove_of': 'de {client}',
-  'applications.removed_all': 'Pronto: nenhum desses aplicativos pode mais agir em seu nome.',
+  'applications.removed_all': 'Acesso removido: nenhum desses aplicativos pode mais agir em seu nome.',
   'applications.remove_all': 'Remover todos',
   'applications.confirm_page': 'Remover todos os acessos?',
   'applications.confirm_title': 'Remover o acesso de todos os aplicativos?',
@@ -97,74 +95,73 @@ export const MESSAGES: CompleteCatalog = {
   'error.back':
     'Se você chegou aqui por um link, volte ao aplicativo de onde ele veio e tente novamente. Se isso acontecer sempre, avise quem desenvolve esse aplicativo.',
   'error.request_id': 'ID da solicitação: {id}',
-  'error.not_found.title': 'Esta página não existe',
+  'error.not_found.title': 'Página não encontrada',
   'error.not_found.message':
-    'O endereço não leva a lugar nenhum. Talvez haja um erro de digitação ou a página tenha mudado de lugar.',
-  'error.too_large.title': 'O envio é grande demais',
-  'error.too_large.message': 'O que foi enviado é maior do que este site aceita.',
+    'Não há nenhuma página neste endereço. Talvez o endereço tenha um erro de digitação ou a página tenha mudado de lugar.',
+  'error.too_large.title': 'A solicitação é grande demais',
+  'error.too_large.message': 'Você enviou mais do que este site aceita.',
   'error.unavailable.title': 'Tente novamente daqui a pouco',
-  'error.unavailable.message':
-    'Este site não pode responder agora. Espere um pouco e faça o mesmo novamente.',
-  'error.refused.title': 'A solicitação foi recusada',
-  'error.refused.message': 'Não é possível fazer assim. Volte, recarregue a página e tente mais uma vez.',
-  'error.failed.title': 'Algo deu errado aqui',
+  'error.unavailable.message': 'Este site não pode responder agora. Espere um pouco e tente novamente.',
+  'error.refused.title': 'Solicitação recusada',
+  'error.refused.message': 'Esta solicitação não foi aceita. Volte, recarregue a página e tente novamente.',
+  'error.failed.title': 'Algo deu errado',
   'error.failed.message':
-    'A falha é nossa e foi registrada. Se acontecer de novo, informe o ID da solicitação abaixo.',
-  'error.fault.title': 'Algo deu errado aqui',
+    'A falha é nossa e foi registrada. Se acontecer de novo, envie para nós o ID da solicitação abaixo.',
+  'error.fault.title': 'Algo deu errado',
   'error.fault.message': 'A falha é nossa e foi registrada. Volte ao aplicativo e comece novamente.',
   'error.unknown_client.title': 'Aplicativo desconhecido',
   'error.unknown_client.message':
-    'O link que trouxe você até aqui não indica nenhum aplicativo que {server} conheça.',
+    'O link que trouxe você até aqui é de um aplicativo que {server} não conhece.',
   'error.untaken_client.title': 'Aplicativo desconhecido',
   'error.untaken_client.message':
-    'O link que trouxe você até aqui não indica nenhum aplicativo que {server} aceite.',
+    'O link que trouxe você até aqui é de um aplicativo que {server} não aceita.',
   'error.unread_client.title': 'Aplicativo desconhecido',
   'error.unread_client.message':
-    'O que trouxe você até aqui diz ser {host}, e {server} não conseguiu ler ali do que se trata. Nada foi compartilhado.',
-  'error.client_against_rules.title': 'Este aplicativo não recebe acesso agora',
+    'O aplicativo que trouxe você até aqui diz ser {host}, mas {server} não conseguiu ler a descrição dele ali. Nada foi compartilhado.',
+  'error.client_against_rules.title': 'Este aplicativo não pode receber acesso agora',
   'error.client_against_rules.message':
-    '{server} exige de {client} regras que não são cumpridas agora. Nada foi compartilhado.',
-  'error.unverified_client_against_rules.title': 'Este aplicativo não recebe acesso agora',
+    '{client} não cumpre as regras de {server} neste momento. Nada foi compartilhado.',
+  'error.unverified_client_against_rules.title': 'Este aplicativo não pode receber acesso agora',
   'error.unverified_client_against_rules.message':
-    '{server} exige do aplicativo que trouxe você até aqui regras que ele não cumpre agora. Nada foi compartilhado.',
+    'O aplicativo que trouxe você até aqui não cumpre as regras de {server} neste momento. Nada foi compartilhado.',
   'error.unregistered_address.title': 'Endereço de retorno não registrado',
   'error.unregistered_address.message':
-    '{client} pediu a resposta em um endereço que não está registrado; por isso, você não será redirecionado para lá.',
+    '{client} pediu a resposta em um endereço que não está registrado para esse aplicativo. Por isso, você não foi redirecionado para lá.',
   'error.unverified_unregistered_address.title': 'Endereço de retorno não registrado',
   'error.unverified_unregistered_address.message':
-    'Um aplicativo que ninguém verificou pediu a resposta em um endereço que não está registrado; por isso, você não será redirecionado para lá.',
+    'Um aplicativo não verificado pediu a resposta em um endereço que não está registrado para ele. Por isso, você não foi redirecionado para lá.',
   'error.link_used.title': 'Este link não pode mais ser usado',
   'error.link_used.message':
     'Ele valia por pouco tempo e para uma única resposta. Volte ao aplicativo e comece novamente.',
   'error.too_many_waiting.title': 'Há solicitações demais esperando',
   'error.too_many_waiting.message':
-    'Esta é longa, e agora não há espaço para ela. Volte ao aplicativo e comece novamente em um minuto, ou entre aqui primeiro.',
+    'Esta solicitação é longa, e agora não há espaço para ela. Volte ao aplicativo e comece novamente em um minuto, ou entre aqui primeiro.',
   'error.not_answerable.title': 'Esta solicitação não pode mais ser respondida',
   'error.not_answerable.message':
-    'Ela já foi respondida, demorou demais ou pertence a outro navegador ou a outra pessoa. Nenhuma resposta foi registrada agora. Volte ao aplicativo e comece novamente.',
+    'Ela já foi respondida, demorou demais ou pertence a outro navegador ou a outra pessoa. Sua resposta não foi aceita. Volte ao aplicativo e comece novamente.',
   'error.allowed_before.title': 'Você já respondeu a esta solicitação',
   'error.allowed_before.message':
-    'Você permitiu. Sua página de aplicativos ({path}) mostra quais aplicativos têm acesso à sua conta e permite retirá-lo.',
+    'Você permitiu. Sua página de aplicativos ({path}) mostra quais aplicativos têm acesso à sua conta. Ali você pode remover o acesso.',
   'error.denied_before.title': 'Você já respondeu a esta solicitação',
   'error.denied_before.message':
-    'Você recusou, e nada foi compartilhado. Sua página de aplicativos ({path}) mostra quais aplicativos têm acesso à sua conta e permite retirá-lo.',
+    'Você negou, e nada foi compartilhado. Sua página de aplicativos ({path}) mostra quais aplicativos têm acesso à sua conta. Ali você pode remover o acesso.',
   'error.answer_not_accepted.title': 'Esta resposta não foi aceita',
   'error.answer_not_accepted.message':
-    'Ela não veio da página que fez a pergunta, ou outra pessoa entrou desde então. Nenhuma resposta foi registrada agora. Volte ao aplicativo e comece novamente.',
+    'Ela não veio da página que fez a pergunta, ou outra pessoa entrou desde então. Volte ao aplicativo e comece novamente.',
   'error.not_signed_in.title': 'Você não entrou na sua conta',
-  'error.not_signed_in.message': 'A resposta não foi registrada. Volte ao aplicativo e comece novamente.',
+  'error.not_signed_in.message': 'Sua resposta não foi aceita. Volte ao aplicativo e comece novamente.',
   'error.not_clear.title': 'Esta solicitação não está clara',
   'error.not_clear.message':
     'Ela é uma pergunta e uma resposta ao mesmo tempo. Volte ao aplicativo e comece novamente.',
   'error.sign_out_first.title': 'Saia primeiro de {server}',
   'error.sign_out_first.message':
-    'Essa solicitação terminou, e nada foi compartilhado. Saia da conta em outra guia; depois continue aqui e entre com a sua própria conta.',
+    'Esta solicitação terminou, e nada foi compartilhado. Saia da conta em outra guia. Depois continue aqui e entre com a sua própria conta.',
   'error.sign_out_first.link': 'Continuar como outra pessoa',
   'error.nothing_shared.title': 'Nada foi compartilhado',
   'error.nothing_shared.message':
-    'O aplicativo que trouxe você até aqui não recebeu acesso à sua conta. Ele pediu a resposta em {host}, que {server} não verificou: vá para lá somente se foi de lá que você veio.',
+    'O aplicativo que trouxe você até aqui não recebeu acesso à sua conta. Ele pediu a resposta em {host}, que {server} não verificou. Vá para lá somente se foi de lá que você veio.',
   'error.nothing_shared.link': 'Voltar para {host}',
-  'error.removal_not_accepted.title': 'Isto não foi aceito',
+  'error.removal_not_accepted.title': 'A solicitação não foi aceita',
   'error.removal_not_accepted.message':
-    'Não veio da sua página de aplicativos, ou outra pessoa entrou desde então. Nada foi alterado. Abra a página novamente.',
+    'Ela não veio da sua página de aplicativos, ou outra pessoa entrou desde então. Nada foi alterado. Abra a página novamente.',
 };

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from './catalogs.ts';
 import { tag } from '../../words/markup.ts';
+import type { ENGLISH } from '../../words/english.ts';
 import { createWords, ENGLISH_WORDS, type Words } from '../../words/words.ts';
 
 const { t, markup } = ENGLISH_WORDS;
@@ -58,7 +60,7 @@ describe('a message', () => {
   });
 
   test.each([
-    ['en', 'If you go on,'],
+    ['en', 'If you continue,'],
     ['de', 'Wenn Sie fortfahren,'],
     ['fr', 'Si vous continuez,'],
     ['es', 'Si continúa,'],
@@ -77,6 +79,28 @@ describe('a message', () => {
     const arabic = await wordsOf('ar');
     expect(arabic.t('applications.back', { server: 'Portal (1)' })).toContain('\u2068Portal (1)\u2069');
     expect(t('applications.back', { server: 'Portal (1)' })).toBe('Back to Portal (1)');
+  });
+});
+
+describe('the terms of terms.md', () => {
+  const rows = readFileSync(new URL('terms.md', import.meta.url), 'utf8')
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .filter((cells) => /^`[a-z_.]+`$/.test(cells[9] ?? ''));
+  const tags = ['de', 'fr', 'es', 'pt', 'ja', 'zh-Hans', 'ar'];
+
+  test.each(rows.map((cells) => [cells[1], cells] as const))('%s', async (_, cells) => {
+    const key = cells[9]?.slice(1, -1) as keyof typeof ENGLISH;
+    for (const [index, tag] of tags.entries()) {
+      const message = (await LANGUAGES[tag]?.())?.[key];
+      const text = JSON.stringify(message).toLowerCase();
+      for (const part of (cells[index + 2] ?? '').split(' … ')) expect(text).toContain(part.toLowerCase());
+    }
+  });
+
+  test('are all there', () => {
+    expect(rows.length).toBeGreaterThanOrEqual(15);
+    expect(Object.keys(LANGUAGES).toSorted()).toEqual(tags.toSorted());
   });
 });
 

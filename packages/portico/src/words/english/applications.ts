@@ -2,7 +2,7 @@
 export const APPLICATIONS = {
   'applications.page': 'Applications with access',
   'applications.title': 'Applications with access to your account',
-  'applications.removed': 'Done: that application can no longer act for you.',
+  'applications.removed': 'Access removed: that application can no longer act for you.',
   'applications.signed_in_as': 'Signed in as {person}.',
   'applications.none': 'No application has access.',
   'applications.not_verified': 'Not verified by {server}.',
@@ -14,17 +14,17 @@ export const APPLICATIONS = {
     other: 'What it can do ({count})',
   },
   'applications.nothing_now':
-    'It can do nothing at this moment: you hold none of the permissions that it asked for.',
+    'It can do nothing at the moment, because you have none of the permissions that it asked for.',
   'applications.remove': 'Remove access',
   'applications.remove_of': 'of {client}',
-  'applications.removed_all': 'Done: none of these applications can act for you any more.',
+  'applications.removed_all': 'Access removed: none of these applications can act for you any more.',
   'applications.remove_all': 'Remove all',
   'applications.confirm_page': 'Remove all access?',
   'applications.confirm_title': 'Remove the access of all applications?',
   'applications.confirm_all': {
-    one: 'If you go on, one application can no longer act for you. It has to ask you again when you use it next.',
+    one: 'If you continue, one application can no longer act for you. It must ask you again the next time you use it.',
     other:
-      'If you go on, {count} applications can no longer act for you. Each has to ask you again when you use it next.',
+      'If you continue, {count} applications can no longer act for you. Each must ask you again the next time you use it.',
   },
   'applications.keep': 'Keep them',
   'applications.back': 'Back to {server}',

@@ -11,11 +11,11 @@ export const SIGN_IN = {
   'sign_in.forgot_password': 'Forgot your password?',
   'sign_in.terms': 'Terms',
   'sign_in.wrong': 'The email address or the password is wrong.',
-  'sign_in.stale': 'This page had been open for too long, or in too many tabs. Please sign in once more.',
+  'sign_in.stale': 'This page was open for too long, or in too many tabs. Please sign in again.',
   'sign_in.slowed': {
     one: 'There were too many failed attempts to sign in. Your password was not checked: please try again in a second.',
     other:
       'There were too many failed attempts to sign in. Your password was not checked: please try again in {count} seconds.',
   },
-  'sign_in.overloaded': 'Too many people are signing in at this moment. Please try again in a few seconds.',
+  'sign_in.overloaded': 'Too many people are signing in right now. Please try again in a few seconds.',
 } as const;
