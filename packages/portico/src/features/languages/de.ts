@@ -38,7 +38,7 @@ export const MESSAGES: CompleteCatalog = {
   'consent.title': 'Darf {client} Ihr {server}-Konto verwenden?',
   'consent.not_verified': 'Nicht von {server} überprüft.',
   'consent.anybody': 'Jeder kann eine App erstellen und ihren Namen frei wählen.',
-  'consent.calls_itself': 'Sie nennt sich selbst: {name}',
+  'consent.calls_itself': 'Die App nennt sich selbst: {name}',
   'consent.called_like_server':
     'Der Name der App kann mit {server} verwechselt werden. Sie ist nicht {server}.',
   'consent.not_server': 'Das ist nicht {server} selbst.',
@@ -75,7 +75,7 @@ export const MESSAGES: CompleteCatalog = {
   'applications.signed_in_as': 'Angemeldet als {person}.',
   'applications.none': 'Keine App hat Zugriff.',
   'applications.not_verified': 'Nicht von {server} überprüft.',
-  'applications.calls_itself': 'Sie nennt sich selbst: {name}',
+  'applications.calls_itself': 'Die App nennt sich selbst: {name}',
   'applications.since': 'Zugelassen seit: {date}',
   'applications.last_active': 'Zuletzt aktiv: {date}',
   'applications.answered_at': 'Antworten gehen an: {places}',
