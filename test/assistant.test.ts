@@ -206,14 +206,17 @@ describe('assistant:setup', () => {
     '/dev/full',
     '/dev/null',
     '/dev/null/addon.json',
-  ])('a manifest path that is no separate file is an error, and nothing is registered: %s', async (file) => {
-    await run(['db:migrate', 'up']);
-    const { code, clients, stderr } = await setup(['--manifest', file]);
-    expect([code, clients]).toEqual([1, []]);
-    expect(stderr).toContain(`${file} `);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
-    expect(await registered()).toEqual([]);
-  });
+  ])(
+    'a manifest path that is not a separate file is an error, and nothing is registered: %s',
+    async (file) => {
+      await run(['db:migrate', 'up']);
+      const { code, clients, stderr } = await setup(['--manifest', file]);
+      expect([code, clients]).toEqual([1, []]);
+      expect(stderr).toContain(`${file} `);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+      expect(await registered()).toEqual([]);
+    },
+  );
 
   // @shows MCP-9.6
   test.each(['/proc/nothing/copy', '/proc/copy', '/proc/self/fd/1', '/sys/copy', '/dev/full'])(
@@ -328,7 +331,7 @@ describe('assistant:doctor', () => {
   test.each([
     ['that is not there', null],
     ['that throws', "throw new Error('the oven has no door')"],
-    ['that is no application', 'export default 7;'],
+    ['that is not an application', 'export default 7;'],
     ['with a function for a plugin', 'export default { directory: ".", plugins: [() => 1] };'],
   ])('--json prints JSON for an app.ts %s, with the reason on standard error', async (_, text) => {
     if (text !== null) await writeFile(path.join(storage, 'app.ts'), text);

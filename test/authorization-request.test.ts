@@ -109,7 +109,7 @@ describe('every other error goes back to the redirect URI with error, state and 
     ['PKCE without a method, which means plain', { code_challenge_method: undefined }, 'invalid_request'],
     // @shows AS-1.2, AS-7.2, RFC7636-4.3, RFC7636-4.4.1, RFC7636-7.2, RFC9700-2.1.1b
     ['PKCE plain', { code_challenge_method: 'plain' }, 'invalid_request'],
-    ['a code_challenge that is no SHA-256', { code_challenge: 'short' }, 'invalid_request'],
+    ['a code_challenge that is not a SHA-256', { code_challenge: 'short' }, 'invalid_request'],
     // @shows AS-1.5, AS-7.9, OIDC-3.1.2.1d, OIDC-3.1.2.6a
     ['prompt=none', { prompt: 'none' }, 'interaction_required'],
     // @shows AS-7.10, OIDC-3.1.2.1e

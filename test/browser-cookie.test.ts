@@ -102,7 +102,7 @@ async function start(more: Partial<Host<Browser>> = {}, issuer = 'https://host.e
       ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams({ ...form }) }),
     });
     const response = await handle(request, browser);
-    if (response === null) throw new Error(`${at} is no endpoint's`);
+    if (response === null) throw new Error(`${at} is not an endpoint's`);
     return response;
   }
 

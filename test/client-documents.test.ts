@@ -253,7 +253,7 @@ describe('a client that is the URL of its document', () => {
   );
 });
 
-describe('a document that is no valid client', () => {
+describe('a document that is not a valid client', () => {
   // @shows AS-21.3, AS-21.6
   test.each<[says: string, changes: object, headers?: Readonly<Record<string, string>>]>([
     ['client_id is not the URL', { client_id: 'https://client.example/other.json' }],
@@ -580,7 +580,7 @@ describe('the configuration', () => {
   test.each([
     ['yes', 'must be true, false or { allowed_hosts, denied_hosts }'],
     [{ allowed_hosts: 'client.example' }, 'must be a list of hosts'],
-    [{ allowed_hosts: ['https://client.example/'] }, 'is no host'],
+    [{ allowed_hosts: ['https://client.example/'] }, 'is not a host'],
     [{ hosts: [] }, 'hosts'],
   ])('%j is refused at the start', async (documents, says) => {
     await expect(elsewhere(documents)).rejects.toThrow(says);

@@ -147,8 +147,8 @@ describe('the logo of a client', () => {
 
   // @shows AS-40.6
   test.each([
-    ['SVG', SVG, 'no PNG, JPEG, GIF or WebP'],
-    ['text', Buffer.from('a logo, they said; what a logo it was'), 'no PNG, JPEG, GIF or WebP'],
+    ['SVG', SVG, 'not a PNG, JPEG, GIF or WebP'],
+    ['text', Buffer.from('a logo, they said; what a logo it was'), 'not a PNG, JPEG, GIF or WebP'],
     ['too many pixels', png(513, 1, 0), '513 × 1 pixels; it may be 512 × 512'],
     ['too many bytes', Buffer.concat([ONE, Buffer.alloc(65_536)]), 'larger than 64 KB'],
   ])('is refused if it is %s, and nothing is registered or changed', async (_, logo, problem) => {
@@ -177,7 +177,7 @@ describe('the logo of a client', () => {
   });
 
   // @shows AS-40.6
-  test('is not fetched if its address redirects, is no image, is too large or is not public', async () => {
+  test('is not fetched if its address redirects, is not an image, is too large or is not public', async () => {
     const answers = {
       '/moved': (response: ServerResponse) => response.writeHead(302, { Location: '/logo.png' }).end(),
       '/page': (response: ServerResponse) =>

@@ -1082,8 +1082,11 @@ describe.runIf(RUNS_ALL)("an error in the application's file", () => {
   // @shows HOST-3.2
   test.each([
     ['[oauthServer]', 'plugins:0: is a function, not what it returns; call it: oauthServer()'],
-    ['[oauthServer(), undefined]', 'plugins:1: is no plugin; give what oauthServer() or another one returns'],
-    ['[{}]', 'plugins:0: is no plugin; give what oauthServer() or another one returns'],
+    [
+      '[oauthServer(), undefined]',
+      'plugins:1: is not a plugin; pass what oauthServer() or another plugin function returns',
+    ],
+    ['[{}]', 'plugins:0: is not a plugin; pass what oauthServer() or another plugin function returns'],
   ])('plugins: %s is named, without a stack', async (plugins, message) => {
     const source = `export default defineApplication({ directory: import.meta.dirname, config: {}, plugins: ${plugins} });\n`;
     const { code, stderr } = await mistaken('plugins.ts', source);
@@ -1092,7 +1095,7 @@ describe.runIf(RUNS_ALL)("an error in the application's file", () => {
   });
 
   // @shows HOST-3.2
-  test('a thrown value that is no error is printed too, with the file', async () => {
+  test('a thrown value that is not an error is printed too, with the file', async () => {
     const { code, stderr } = await mistaken('thrown.ts', "throw 'a text';\n");
     expect(code).toBe(1);
     expect(stderr).toContain('thrown.ts');
@@ -1101,7 +1104,7 @@ describe.runIf(RUNS_ALL)("an error in the application's file", () => {
 
   // @shows HOST-4.2
   test('portico --version still works', async () => {
-    await writeFile(path.join(folder, 'app.ts'), 'this is no program');
+    await writeFile(path.join(folder, 'app.ts'), 'this is not a program');
     const { code, stdout } = await portico(['--version'], { cwd: folder });
     expect(code).toBe(0);
     const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {

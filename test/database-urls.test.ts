@@ -47,11 +47,11 @@ describe('database_url', () => {
 
   // @shows AS-18.22
   test.each([
-    ['postgres:app', 'is no URL such as postgres://'],
-    ['postgres://app:hunter2#@db/app', 'is no URL such as postgres://'],
-    ['postgres://app:hunter2/x@db/app', 'is no URL such as postgres://'],
-    ['postgres://app:hunter2?x@db,two/app', 'is no URL such as postgres://'],
-    ['postgres://app:hunter2@db:port/app', 'is no URL such as postgres://'],
+    ['postgres:app', 'is not a URL such as postgres://'],
+    ['postgres://app:hunter2#@db/app', 'is not a URL such as postgres://'],
+    ['postgres://app:hunter2/x@db/app', 'is not a URL such as postgres://'],
+    ['postgres://app:hunter2?x@db,two/app', 'is not a URL such as postgres://'],
+    ['postgres://app:hunter2@db:port/app', 'is not a URL such as postgres://'],
     ['postgres://app:hunter2@one,,two/app', 'names 3 servers, of which the 2. is neither host nor host:port'],
     ['postgres://app:hunter2@one,two,/app', 'names 3 servers, of which the 3. is neither host nor host:port'],
     [
@@ -60,7 +60,7 @@ describe('database_url', () => {
     ],
     ['postgres://app:hunter2@one:65536,two/app', 'of which the 1. is neither host nor host:port'],
     ['postgres://app:hunter2@::1,two/app', 'of which the 1. is neither host nor host:port (an IPv6 address'],
-    ['postgres://app:hunter2/x@one,two/app', 'is no URL such as postgres://'],
+    ['postgres://app:hunter2/x@one,two/app', 'is not a URL such as postgres://'],
     ['postgres://app:hunter2@/app?host=one,two', 'names several servers before its path, not as a parameter'],
     ['postgres://app:hunter2@one/app?port=5432,5433', 'names several servers before its path'],
     [

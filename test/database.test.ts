@@ -506,7 +506,7 @@ describe('SQLite', () => {
 
   test('a failed open leaves no file open', async () => {
     const file = path.join(mkdtempSync(path.join(folder, 'none-')), 'test.sqlite');
-    writeFileSync(file, 'This is no database, however often it is tried. '.repeat(100));
+    writeFileSync(file, 'This is not a database, however often it is tried. '.repeat(100));
     const opened = openDatabase(`sqlite:${file}`, { directory: '/' });
     onTestFinished(() => opened.close());
     const held = () =>

@@ -127,7 +127,7 @@ describe('the public address, with --online', () => {
     });
   });
 
-  test('that leads elsewhere: a redirect is not followed, and a page is no document', async () => {
+  test('that leads elsewhere: a redirect is not followed, and a page is not a document', async () => {
     let asked = 0;
     const redirecting = keep(
       await startServer((_, outgoing) => {
@@ -167,7 +167,7 @@ describe('the public address, with --online', () => {
 
   test.each([
     ['with another status', 500, (issuer: string) => JSON.stringify({ issuer })],
-    ['that is no object', 200, (issuer: string) => JSON.stringify(issuer)],
+    ['that is not an object', 200, (issuer: string) => JSON.stringify(issuer)],
     [
       'of more than a megabyte',
       200,

@@ -307,7 +307,7 @@ describe('the doctor', () => {
   });
 
   test.each([
-    ['1, which is no yes of a hasher', (isRight: boolean) => (isRight ? 1 : 0)],
+    ['1, which is not a yes of a hasher', (isRight: boolean) => (isRight ? 1 : 0)],
     ['a result with a flag in it', (isRight: boolean) => ({ isRight })],
   ])('a hasher that returns %s', async (_, said) => {
     const passwordHasher: PasswordHasher = {

@@ -490,7 +490,7 @@ describe('dpop_jkt', () => {
 
   // @shows AS-24.5
   test.each(['a', 'a'.repeat(44), `${'a'.repeat(42)}=`])(
-    'is refused if it is no thumbprint: %j',
+    'is refused if it is not a thumbprint: %j',
     async (jkt) => {
       const visitor = await portal.signedIn(ADA);
       const response = await visitor.get(authorizationUrl(portal, application, { dpop_jkt: jkt }));

@@ -118,7 +118,7 @@ describe('an application without its own hooks', () => {
     }
   });
 
-  test('markup in a path is escaped on the page, and JSON is no page', async () => {
+  test('markup in a path is escaped on the page, and JSON is not a page', async () => {
     const at = `${running.url}/${encodeURIComponent('<b>')}<i>`;
     const response = await fetch(at);
     expect(await response.json()).toMatchObject({ path: '/%3Cb%3E%3Ci%3E' });

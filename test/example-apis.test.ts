@@ -245,7 +245,7 @@ describe('the article store', () => {
       ['two values', '{} {}'],
       ['a byte order mark', '\u{FEFF}{}'],
       ['a comma too many', '{"title":"A","body":"B",}'],
-      ['bytes that are no UTF-8', new Blob([new Uint8Array([0x22, 0xff, 0x22])])],
+      ['bytes that are not UTF-8', new Blob([new Uint8Array([0x22, 0xff, 0x22])])],
       ['half a character', '{"title":"\\ud800","body":"B"}'],
       ['nesting of 513', `${'['.repeat(513)}${']'.repeat(513)}`],
       ['nesting of 513 inside', `{"title":"A","body":"B","x":${'['.repeat(512)}${']'.repeat(512)}}`],

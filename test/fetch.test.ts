@@ -96,7 +96,7 @@ beforeEach(() => {
 
 async function answer(at: string, init: RequestInit = {}, context?: Framework): Promise<Response> {
   const response = await handle(new Request(ISSUER + at, init), context);
-  if (response === null) throw new Error(`${at} is no endpoint's`);
+  if (response === null) throw new Error(`${at} is not an endpoint's`);
   return response;
 }
 
@@ -126,7 +126,7 @@ async function questionOf(at: string, context?: Framework) {
 }
 
 describe('routing', () => {
-  test('a path that is no endpoint is left to the application, with its body unread', async () => {
+  test('a path that is not an endpoint is left to the application, with its body unread', async () => {
     const request = new Request(`${ISSUER}/oauth/tokens`, form({ a: 'b' }));
     expect([await handle(request), request.bodyUsed]).toEqual([null, false]);
     for (const path of ['/', '/oauth/token/', '/oauth/%74oken', '//oauth/token', '/OAUTH/token'])

@@ -196,7 +196,9 @@ describe('oauth:client:import', () => {
     const file = await fileOf(`${JSON.stringify(record())}\n{"client_secret": "${SECRET}",\n`);
     const { code, stdout, stderr } = await run('oauth:client:import', file);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toBe('Line 2 is no JSON. A file is one JSON array, or has one JSON object in each line\n');
+    expect(stderr).toBe(
+      'Line 2 is not JSON. A file is one JSON array, or has one JSON object in each line\n',
+    );
   });
 
   // @shows AS-41.8
@@ -542,7 +544,7 @@ describe('a secret with more iterations than are configured', () => {
 describe('a record of a client', () => {
   // @shows AS-41.2
   test.each([
-    ['a list', [], 'it is no JSON object'],
+    ['a list', [], 'it is not a JSON object'],
     ['without an id', record({ client_id: '' }), 'client_id is missing'],
     ['an id with a space', record({ client_id: 'a b' }), 'client_id is missing'],
     [
@@ -724,7 +726,7 @@ describe('oauth:subject:import', () => {
     ['an empty sub', { sub: '' }, 'sub is not 1 to 255'],
     ['a sub with a space', { sub: 'a b' }, 'sub is not 1 to 255'],
     ['one of 256 characters', { sub: 'x'.repeat(256) }, 'sub is not 1 to 255'],
-    ['one that is a number', { sub: 42 }, '"sub" is no text'],
+    ['one that is a number', { sub: 42 }, '"sub" is not a string'],
     ['a person without an id', { id: '' }, 'not empty'],
     ['an unknown field', { email: 'ada@example.com' }, '"email" is not known here'],
   ] as const)('refuses %s', async (_, changes, reason) => {

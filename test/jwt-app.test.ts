@@ -203,7 +203,7 @@ describe('an application that signs in with a JWT in the browser’s storage', (
     expect(await shown()).toContain('Signed in as Ada Lovelace');
   });
 
-  test('the cookie is only for the pages of /oauth and not valid at the API, and an API token is no cookie', async () => {
+  test('the cookie is only for the pages of /oauth and not valid at the API, and an API token is not a cookie', async () => {
     await authorize();
     await signIn(ADA);
     const cookies = await context.cookies(`${url}/oauth/authorize`);

@@ -194,7 +194,7 @@ describe('an invalid signature', () => {
       'failed: an error\n',
       () => Promise.reject(Object.assign(new Error(SECRET), { name: SECRET, code: SECRET })),
     ],
-    ['something that is no error', 'failed: an error\n', () => Promise.reject(SECRET)],
+    ['something that is not an error', 'failed: an error\n', () => Promise.reject(SECRET)],
     [
       'an error whose code throws',
       'failed: an error\n',
@@ -202,7 +202,7 @@ describe('an invalid signature', () => {
     ],
     [
       'bytes that it has given away',
-      'answered something that is no Uint8Array',
+      'answered something that is not a Uint8Array',
       (data) => {
         const bytes = Uint8Array.from(right(data));
         structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
@@ -212,27 +212,31 @@ describe('an invalid signature', () => {
     ['nothing, for ever', 'did not answer within 50 ms', () => new Promise(() => {})],
     [
       'a text',
-      'answered something that is no Uint8Array',
+      'answered something that is not a Uint8Array',
       (data) => Buffer.from(right(data)).toString('base64url'),
     ],
-    ['undefined', 'answered something that is no Uint8Array', () => undefined],
+    ['undefined', 'answered something that is not a Uint8Array', () => undefined],
     [
       'an ArrayBuffer',
-      'answered something that is no Uint8Array',
+      'answered something that is not a Uint8Array',
       (data) => Uint8Array.from(right(data)).buffer,
     ],
-    ['no bytes', 'answered 0 bytes that are no ES256 signature', () => new Uint8Array()],
-    ['a byte less', 'answered 63 bytes that are no ES256 signature', (data) => right(data).subarray(0, 63)],
+    ['no bytes', 'answered 0 bytes that are not a ES256 signature', () => new Uint8Array()],
+    [
+      'a byte less',
+      'answered 63 bytes that are not a ES256 signature',
+      (data) => right(data).subarray(0, 63),
+    ],
     [
       'a byte more',
-      'answered 65 bytes that are no ES256 signature',
+      'answered 65 bytes that are not a ES256 signature',
       (data) => Buffer.concat([right(data), Buffer.of(0)]),
     ],
-    ['zeros', 'answered 64 bytes that are no ES256 signature', () => new Uint8Array(64)],
-    ['the signature of another key', 'answered 64 bytes that are no ES256 signature', signature],
+    ['zeros', 'answered 64 bytes that are not a ES256 signature', () => new Uint8Array(64)],
+    ['the signature of another key', 'answered 64 bytes that are not a ES256 signature', signature],
     [
       'the signature of something else',
-      'answered 64 bytes that are no ES256 signature',
+      'answered 64 bytes that are not a ES256 signature',
       () => right(Buffer.from('something else')),
     ],
     ['DER', 'answered a signature in DER', (data) => sign('sha256', data, pairOf('ES256'))],

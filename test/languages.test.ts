@@ -276,7 +276,7 @@ describe("an application's own messages", () => {
     ['de.json', { 'scope.none.label': 'x' }, 'scope.none.label: there is no message of this key'],
     ['de.json', '{ "consent.allow": ', 'cannot be read: '],
     ['de.json', '[]', 'must be one object that maps keys to texts'],
-    ['no language.json', {}, 'its name is no language tag'],
+    ['no language.json', {}, 'its name is not a language tag'],
   ])('are refused at the start, with file and key: %s %j', async (name, content, problem) => {
     const views = await viewsWith({ [name]: content });
     const file = path.join(views, 'words', name);
@@ -318,7 +318,7 @@ describe("an application's own messages", () => {
   test.each([
     [['tlh'], 'oauth_server:languages: tlh is none of en, de'],
     [[], 'oauth_server:languages: must name a language'],
-    [['_'], 'is no language tag (BCP 47)'],
+    [['_'], 'is not a language tag (BCP 47)'],
     ['de', "must be true, false or a list of languages such as ['en', 'de']"],
   ])('are required for a configured language: %j', async (languages, problem) => {
     await expect(startPortal({ config: { oauth_server: { languages } } })).rejects.toThrow(problem);

@@ -42,7 +42,7 @@ describe('an error in a link is found', () => {
     ['a definition', '[x]: nowhere.md', 'there is no docs/nowhere.md'],
     ['plain http', '[x](http://example.com)', 'is neither https nor mailto'],
     ['credentials', '[x](https://me:secret@example.com)', 'has credentials'],
-    ['no URL', '<https://[>', 'is no URL'],
+    ['no URL', '<https://[>', 'is not a URL'],
   ])('%s', (_, markdown, problem) => {
     expect(problemWith(`first\n\n${markdown}\n`)).toEqual([[3, problem]]);
   });

@@ -256,7 +256,7 @@ describe('a request of 2026-07-28', () => {
   test.each([
     ['no _meta', null],
     ['no version', { 'io.modelcontextprotocol/clientCapabilities': {} }],
-    ['a version that is no text', { ...META, 'io.modelcontextprotocol/protocolVersion': 3 }],
+    ['a version that is not a string', { ...META, 'io.modelcontextprotocol/protocolVersion': 3 }],
     ['no capabilities', { 'io.modelcontextprotocol/protocolVersion': STATELESS }],
     [
       'capabilities that are none',
@@ -303,7 +303,7 @@ describe('a request of 2026-07-28', () => {
     ['no tool', { 'Mcp-Name': null }],
     ['two tools', { 'Mcp-Name': 'noted, described' }],
     ['a tool in base64 that is none', { 'Mcp-Name': '=?base64?bm90ZWQ?=' }],
-    ['a tool in base64 that is no UTF-8', { 'Mcp-Name': '=?base64?/w==?=' }],
+    ['a tool in base64 that is not UTF-8', { 'Mcp-Name': '=?base64?/w==?=' }],
     ['an older version', { 'MCP-Protocol-Version': '2025-11-25' }],
     ['no version', { 'MCP-Protocol-Version': null }],
   ])('whose header fields have %s: -32020 and 400, and no tool runs', async (_, headers) => {
@@ -668,8 +668,8 @@ describe('what a tool declares about itself', () => {
     ['an icon with more', { icons: () => [{ src: 'https://app.example/i.png', onload: 'x' }] }],
     ['an icon of an odd theme', { icons: () => [{ src: 'https://app.example/i.png', theme: 'blue' }] }],
     ['an annotation that MCP does not know', { annotations: () => ({ safe: true }) }],
-    ['a hint that is no boolean', { annotations: () => ({ readOnlyHint: 'yes' }) }],
-    ['a title that is no text', { title: () => 3 }],
+    ['a hint that is not a boolean', { annotations: () => ({ readOnlyHint: 'yes' }) }],
+    ['a title that is not a string', { title: () => 3 }],
     ['an empty title', { title: () => '' }],
     ['an outputSchema that is none', { outputSchema: () => ({ type: 'nothing' }) }],
     ['a marked argument in an array', markedAt('items')],
@@ -791,7 +791,7 @@ describe('a tool that asks', () => {
   // @shows MCP-15.8
   test.each([
     ['that breaks the schema', { confirm: { action: 'accept', content: { ok: true, tip: 11 } } }],
-    ['that is no answer', { confirm: 12_345 }],
+    ['that is not an answer', { confirm: 12_345 }],
     ['that does nothing MCP knows', { confirm: { action: 'perhaps' } }],
   ])('refuses an answer %s with -32602, and does not run', async (_, inputResponses) => {
     const requestState = await asked('pay', { amount: 5 });
@@ -1078,7 +1078,7 @@ describe('mcp:calls_per_minute', () => {
     ['requests that call no tool', { id: 1, method: 'ping' }],
     ['calls without a name', { id: 1, method: 'tools/call', params: {} }],
     ['notifications', { method: 'notifications/initialized' }],
-    ['what is no message', {}],
+    ['what is not a message', {}],
   ])('every message of a batch counts: %s', async (_, message) => {
     const config = { ...FAR, mcp: { protocol_versions: VERSIONS, calls_per_minute: 10 } };
     const limited = await startAssistant({ tools: TOOLS, config });

@@ -697,7 +697,7 @@ describe('what a tool receives and returns', () => {
     ['without its text', [{ type: 'text' }]],
     ['that is nothing', [null]],
     ['that cannot be written as JSON', [{ type: 'text', text: 'x', _meta: { a: 1n } }]],
-    ['that are no list', 'text'],
+    ['that are not list', 'text'],
   ])('a content block %s is a tool error for the caller, and one log line', async (_, blocks) => {
     for (const [at, bearer] of [
       [assistant, service],
@@ -1058,7 +1058,7 @@ describe('registering tools', () => {
       'oauth_server:scopes: lacks x:y, the scope() of the tool x',
     ],
     [
-      'a scope that is no method, and would leave the tool public',
+      'a scope that is not a method, and would leave the tool public',
       [{ ...toolNamed('x', () => 1), scope: 'orders:read' }],
       'The scope of the tool x must be a method that returns it',
     ],

@@ -570,7 +570,7 @@ describe('pages of any origin', () => {
 
   // @shows AS-6.27
   test.each([
-    ['what is no name of a field', 'x y, <b>, x:1, x;y, "x", x-ok', `${NAMED}, x-ok`],
+    ['what is not a name of a field', 'x y, <b>, x:1, x;y, "x", x-ok', `${NAMED}, x-ok`],
     ['the same name twice', 'x-a, x-a,X-A ,,authorization', `${NAMED}, x-a, X-A`],
     ['a star', '*', `${NAMED}, *`],
     ['more than any browser asks for', Array.from({ length: 400 }, (_, at) => `x-${at}`).join(), NAMED],

@@ -98,7 +98,7 @@ describe('branding', () => {
     );
     const readable = { ...config, branding: { logo: branding.logo } };
     await expect(startApplication({ ...definition, config: readable }, { env })).rejects.toThrow(
-      /branding:logo.*is no PNG, SVG, WebP or JPEG/,
+      /branding:logo.*is not a PNG, SVG, WebP or JPEG/,
     );
   });
 

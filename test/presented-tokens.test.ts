@@ -399,7 +399,7 @@ describe('UserInfo refuses a token, and the log says why', () => {
   test('without a person, in the scheme of the request', async () => {
     const response = await requestToken(portal, service, { grant_type: 'client_credentials' });
     const { access_token: free } = (await response.json()) as Tokens;
-    const detail = 'the token stands for no person';
+    const detail = 'the token is not for a person';
     expect(await refusal(portal, ask(portal, USERINFO, bearer(free)))).toEqual([
       403,
       'Bearer DPoP',

@@ -510,7 +510,7 @@ describe('an invalid assertion is refused, and never a server error', () => {
       () => signed(stranger, { ...headerOf(key), x5c: ['MIIB'], x5u: 'https://evil.example/' }, claims(id)),
     ],
     ['another kid', () => header({ kid: 'another' })],
-    ['a kid that is no text', () => header({ kid: { a: 1 } })],
+    ['a kid that is not a string', () => header({ kid: { a: 1 } })],
     ['no kid, and another key', () => signed(stranger, { alg: 'RS256' }, claims(id))],
     ['no alg', () => header({ alg: undefined })],
     ['alg none', () => `${unsigned({ alg: 'none' })}.`],
@@ -530,7 +530,7 @@ describe('an invalid assertion is refused, and never a server error', () => {
     ['b64', () => header({ crit: ['b64'], b64: false })],
     ['typ of an access token', () => header({ typ: 'at+jwt' })],
     ['typ of a proof', () => header({ typ: 'dpop+jwt' })],
-    ['typ that is no text', () => header({ typ: 1 })],
+    ['typ that is not a string', () => header({ typ: 1 })],
     ['no signature', () => `${parts().slice(0, 2).join('.')}.`],
     ['two parts', () => parts().slice(0, 2).join('.')],
     ['four parts', () => `${parts().join('.')}.a`],
@@ -554,10 +554,10 @@ describe('an invalid assertion is refused, and never a server error', () => {
     ['a header that is a list', () => signed(key, '["RS256"]', claims(id))],
     ['a header that is null', () => signed(key, 'null', claims(id))],
     ['a payload that is a text', () => signed(key, headerOf(key), '"text"')],
-    ['a payload that is no JSON', () => signed(key, headerOf(key), '{"iss":')],
+    ['a payload that is not JSON', () => signed(key, headerOf(key), '{"iss":')],
     ['deep JSON', () => signed(key, headerOf(key), '['.repeat(6000))],
     [
-      'a payload that is no UTF-8',
+      'a payload that is not UTF-8',
       () => {
         const input = `${parts()[0]}._w`;
         return `${input}.${signatureOf(key, input)}`;
@@ -659,7 +659,7 @@ describe('the log says why an assertion is refused, while the client gets one an
     ['none of the keys of the client signed it', (id) => signed(another, headerOf(key), claims(id))],
     ['its iss and sub are not both the client', (id) => assertionOf(id, key, { iss: 'another' })],
     ['it has expired', (id) => assertionOf(id, key, { exp: 1 })],
-    ['its iat is no time', (id) => assertionOf(id, key, { iat: 'x' })],
+    ['its iat is not a time', (id) => assertionOf(id, key, { iat: 'x' })],
     [
       'its nbf is in the future',
       (id) => assertionOf(id, key, { nbf: (claimsOf(id, '', clock.now())['exp'] as number) + 60 }),
@@ -669,7 +669,7 @@ describe('the log says why an assertion is refused, while the client gets one an
       'its exp is more than 600 seconds ahead, and it has no iat',
       (id) => assertionOf(id, key, { exp: clock.now(), iat: undefined }),
     ],
-    ['its kid is no text', (id) => signed(key, { ...headerOf(key), kid: 1 }, claims(id))],
+    ['its kid is not a string', (id) => signed(key, { ...headerOf(key), kid: 1 }, claims(id))],
     [
       'its typ is that of another kind of token',
       (id) => signed(key, { ...headerOf(key), typ: 'at+jwt' }, claims(id)),
@@ -748,7 +748,7 @@ describe('the keys of a client', () => {
   test.each<[what: string, says: string, jwks: unknown]>([
     ['a text', 'RFC 7517', 'keys'],
     ['none', 'no key', { keys: [] }],
-    ['a key that is no object', 'no JSON object', { keys: ['key'] }],
+    ['a key that is not an object', 'not a JSON object', { keys: ['key'] }],
     ['a private one', 'private', { keys: [{ ...rsa.jwk, d: 'AAAA' }] }],
     ['a symmetric one', 'symmetric', { keys: [{ kty: 'oct', k: 'AAAA' }] }],
     ['RSA with 1,024 bits', '1024 bits', { keys: [newKey('RS256', 'a', 1024).jwk] }],
@@ -762,10 +762,10 @@ describe('the keys of a client', () => {
     ['another curve', 'no key', { keys: [{ kty: 'EC', crv: 'P-521', x: 'AA', y: 'AA' }] }],
     [
       'a point that is not on the curve',
-      'no public key',
+      'not a public key',
       { keys: [{ kty: 'EC', crv: 'P-256', x: 'A'.repeat(43), y: 'A'.repeat(43) }] },
     ],
-    ['a kid that is no text', 'kid', { keys: [{ ...rsa.jwk, kid: 1 }] }],
+    ['a kid that is not a string', 'kid', { keys: [{ ...rsa.jwk, kid: 1 }] }],
     ['eleven', 'more than 10', { keys: Array.from({ length: 11 }, () => rsa.jwk) }],
   ])('cannot be registered if they are %s', async (_, says, jwks) => {
     await expect(create(jwks)).rejects.toThrow(says);

@@ -88,7 +88,7 @@ describe('a release', () => {
     const { code, said } = await release();
     expect(code).toBe(1);
     expect(said).toContain('package.json names no repository');
-    expect(said).toContain('This is no workflow that may ask for an identity');
+    expect(said).toContain('This is not a workflow that may ask for an identity');
   });
 
   describe('a valid release', () => {

@@ -305,7 +305,7 @@ describe('an API elsewhere accepts bound tokens', () => {
       ['a key, and no type', { cnf: { jkt: 'the thumbprint' } }, 401, 200],
       ['a certificate', { cnf: { 'x5t#S256': 'x' } }, 401, 401],
       ['a key and a certificate', { cnf: { jkt: 'the thumbprint', 'x5t#S256': 'x' } }, 401, 401],
-      ['a key that is no text', { cnf: { jkt: ['x'] } }, 401, 401],
+      ['a key that is not a string', { cnf: { jkt: ['x'] } }, 401, 401],
       ['an empty confirmation', { cnf: {} }, 401, 401],
     ])('%s', async (_, said, asBearer, asBound) => {
       const body = JSON.stringify({ active: true, scope: SCOPE, ...said }).replace(
@@ -388,7 +388,7 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
     proof_repeated: [sending('there is more than one', () => `${proof()}, ${proof()}`)],
     proof_malformed: [
       sending('it has more than three parts', () => `${proof()}.x`),
-      sending('its header is missing or no base64url', () => ''),
+      sending('its header is missing or not base64url', () => ''),
       sending('its header has crit', () => proof({}, { crit: ['exp'] })),
       sending('it is too long', () => 'a'.repeat(20_000)),
     ],
@@ -406,7 +406,7 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
     ],
     proof_url: [
       sending('its htu is another URL', () => proof({ htu: `${url}/` })),
-      sending('its htu is no URL', () => proof({ htu: '/notes' })),
+      sending('its htu is not a URL', () => proof({ htu: '/notes' })),
       sending('its htu is missing, or not a text of at most 2048 characters', () =>
         proof({ htu: undefined }),
       ),
@@ -421,7 +421,7 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
       sending('its ath is that of another token', () => proof({ ath: hashOf('another') })),
     ],
     proof_key: [
-      sending('its jwk is no JSON object', () => proof({}, { jwk: undefined })),
+      sending('its jwk is not a JSON object', () => proof({}, { jwk: undefined })),
       sending('its jwk has a private or symmetric part', () =>
         proof({}, { jwk: { ...jwk, d: 'the-private-part' } }),
       ),
@@ -459,7 +459,7 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
       },
     ],
     fault: [
-      { title: 'a header that is no text', sent: { dpop: 7 as never }, detail: 'TypeError', told: AWAY },
+      { title: 'a header that is not a string', sent: { dpop: 7 as never }, detail: 'TypeError', told: AWAY },
       {
         title: 'no path, and no proof',
         sent: { dpop: null, target: undefined as never },

@@ -1,7 +1,7 @@
 /** The deepest nesting of a body that is read. */
 const DEEPEST = 512;
 
-/** Why a body is no JSON value for this API. */
+/** Why a body is not a JSON value for this API. */
 export type JsonProblem = 'not JSON by its media type' | 'malformed';
 
 /** The JSON value of a request, or why it has no JSON. */
@@ -32,7 +32,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** Whether every text in it can be written as UTF-8: an escape such as \ud800 alone is no character. */
+/** Whether every text in it can be written as UTF-8: an escape such as \ud800 alone is not a character. */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;

@@ -111,7 +111,7 @@ function answers({ userInfo, notes }: SignedIn): Html {
 }
 
 const REFUSED: Readonly<Record<number, string>> = {
-  401: 'The token is no token any more: its person is suspended, its access was removed, or its time is over.',
+  401: 'The token no longer works: its person is suspended, its access was removed, or its time is over.',
   403: 'The token is good, and does not reach this: its person does not hold the permission behind the scope now.',
 };
 

@@ -34,7 +34,7 @@ const tries = (who: string): readonly Try[] => [
   },
   {
     title: 'Suspend the account',
-    says: 'The token is no token, from that moment: 401 everywhere.',
+    says: 'The token stops working at that moment: 401 everywhere.',
     commands: [`npx portico account:suspend ${who}`, `npx portico account:restore ${who}`],
   },
   {

@@ -443,7 +443,7 @@ export const CHANGES: readonly Change[] = [
       ['three letters', () => 'a.b.c'],
       ['a header that is a list', (proof: string) => ['WzFd', ...proof.split('.').slice(1)].join('.')],
       ['claims that are null', (proof: string) => proof.split('.').with(1, 'bnVsbA').join('.')],
-      ['claims that are no UTF-8', (proof: string) => proof.split('.').with(1, '_w').join('.')],
+      ['claims that are not UTF-8', (proof: string) => proof.split('.').with(1, '_w').join('.')],
       [
         'what it says was changed',
         (proof: string) =>

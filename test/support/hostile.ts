@@ -280,7 +280,7 @@ function authorizationNear(token: Arbitrary<string>): Arbitrary<string> {
     { weight: 2, arbitrary: token.map((value) => `bEaReR   ${forHeader(value)}  `) },
     headerText.map((text) => `Bearer ${text}`),
     headerText.map((text) => `Basic ${text.replaceAll(/[\w+/]/g, '!')}`),
-    // Without a colon, or with an ill-formed one of the two, these are no credentials.
+    // Without a colon, or with an ill-formed one of the two, these are not credentials.
     word.map((text) => `Basic ${base64(text.replaceAll(':', ''))}`),
     word.map((text) => `Basic ${base64(`%zz${text}:${text}`)}`),
     fc.constantFrom('Bearer', 'Bearer ', 'Basic', 'Basic ', 'Bearer,Bearer', 'Digest a="b"', 'Negotiate', ''),

@@ -10,7 +10,10 @@ import { assistant } from '@portico/assistant';
 import { mcp, type mcpConfiguration, type McpConfigInput } from '@portico/mcp';
 import { z } from 'zod';
 
-/** What the configuration of an application may hold, and what must not compile; `npm run types` looks. */
+/**
+ * What the configuration of an application may hold, and what must not compile; `npm run types`
+ * looks.
+ */
 
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
 export const sections: {
@@ -58,7 +61,8 @@ export const allowed = [
     }),
     plugins: [oauthServer()],
   }),
-  // Sections of plugins of the application's own: as they say, as their schema says, or whatever it is.
+  // Sections of plugins of the application's own: as they say, as their schema says, or whatever it
+  // is.
   defineApplication({ config: { billing: { rates: {} } }, plugins: [typed] }),
   defineApplication({ config: () => ({ shop: { open: ['sunday'] } }), plugins: [derived, oauthServer()] }),
   defineApplication({ config: () => ({ anything: { at: 'all' } }), plugins: [untyped, mcp()] }),
@@ -120,8 +124,8 @@ export const refused = [
   }),
   // @ts-expect-error -- a key of nobody's
   defineApplication({ config: { imprint: { city: 'Turin' } } }),
-  // @ts-expect-error -- loud is no level
+  // @ts-expect-error -- loud is not a level
   defineApplication({ config: () => ({ log: { level: 'loud' } }) }),
-  // @ts-expect-error -- a number is no name
+  // @ts-expect-error -- a number is not a name
   defineApplication({ config: { oauth_server: { name: 5 } }, plugins: [oauthServer()] }),
 ];

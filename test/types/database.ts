@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { fromMysql, fromPostgres, fromSqlite } from 'portico';
 
-/** What an application has is taken as it is, without a cast; what is no pool is not. */
+/** What an application has is taken as it is, without a cast; what is not a pool is not. */
 export const taken = () => [
   fromPostgres(new pg.Pool()),
   fromMysql(mysql.createPool('')),
@@ -12,7 +12,7 @@ export const taken = () => [
   fromSqlite(new DatabaseSync('file')),
 ];
 
-// @ts-expect-error -- one connection is no pool: two requests would be in one transaction
+// @ts-expect-error -- one connection is not a pool: two requests would be in one transaction
 export const single = () => fromMysql(mysql.createConnection(''));
 
 declare const betterSqlite3: { prepare(sql: string): { all(): unknown[] }; exec(sql: string): object };

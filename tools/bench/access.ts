@@ -1,6 +1,7 @@
-// node tools/bench/access.ts [--rows 1000000] [--seconds 10] [--theirs 50000]: who holds access, at a million authorizations: how long the first
-// page of each list takes, and what a refresh takes while all that a person allowed is revoked, erased, or removed since it expired. On SQLite, or on the
-// server of PostgreSQL or MariaDB that DATABASE_URL names.
+// node tools/bench/access.ts [--rows 1000000] [--seconds 10] [--theirs 50000]: who holds access, at
+// a million authorizations: how long the first page of each list takes, and what a refresh takes
+// while all that a person allowed is revoked, erased, or removed since it expired. On SQLite, or on
+// the server of PostgreSQL or MariaDB that DATABASE_URL names.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openDatabase, type Database, authorizationServerOf, type AuthorizationServer } from 'portico';
@@ -30,7 +31,10 @@ const BETWEEN_TWO = Math.floor((28 * DAY) / rows);
 /** Rows of one statement. */
 const AT_ONCE = 50_000;
 const PROVIDER = 'accounts';
-/** People with very many authorizations each: the n-th such part of the rows, counted from the newest. */
+/**
+ * People with very many authorizations each: the n-th such part of the rows, counted from the
+ * newest.
+ */
 const MANY = ['to be revoked', 'to be erased', 'looked for'] as const;
 const RARE_CLIENT = 'rare';
 
@@ -82,9 +86,13 @@ try {
   else await bench.remove();
 }
 
-// --- indexes ---------------------------------------------------------------------------------------------------
+// --- indexes
+// ---------------------------------------------------------------------------------------------------
 
-/** How long the steps of the schema take that this needs: PostgreSQL and SQLite write nothing to the table meanwhile, MariaDB does. */
+/**
+ * How long the steps of the schema take that this needs: PostgreSQL and SQLite write nothing to the
+ * table meanwhile, MariaDB does.
+ */
 async function printIndexes(): Promise<void> {
   const on = database.dialect === 'mysql' ? ' ON oauth_families' : '';
   const INDEXES = [
@@ -102,7 +110,8 @@ async function printIndexes(): Promise<void> {
   print(`A column is added in ${(performance.now() - began).toFixed(0)} ms.\n`);
 }
 
-// --- lists ----------------------------------------------------------------------------------------------------
+// --- lists
+// ----------------------------------------------------------------------------------------------------
 
 async function printLists({ access }: AuthorizationServer): Promise<void> {
   const common = bench.seeded.web.id;
@@ -156,7 +165,8 @@ async function printLists({ access }: AuthorizationServer): Promise<void> {
   printRows(['first page, ms', 'found', 'first time', 'median', '99th percentile', 'below 100 ms'], table);
 }
 
-// --- tokens beside it -----------------------------------------------------------------------------------------
+// --- tokens beside it
+// -----------------------------------------------------------------------------------------
 
 async function printMassActions(server: AuthorizationServer): Promise<void> {
   const refresh = WORKS.find(({ name }) => name === 'refresh, no ID token');
@@ -206,9 +216,13 @@ function row(
   return [name, figure(perSecond), p50.toFixed(1), p99.toFixed(1), percent(p99 / alone.p99), took];
 }
 
-// --- filling --------------------------------------------------------------------------------------------------
+// --- filling
+// --------------------------------------------------------------------------------------------------
 
-/** A person for each four rows, over four weeks; the newest parts are of those who have very many, the oldest have expired. */
+/**
+ * A person for each four rows, over four weeks; the newest parts are of those who have very many,
+ * the oldest have expired.
+ */
 async function fill(): Promise<void> {
   const { hex, concat, series } = WORDS[database.dialect];
   const { id: common } = bench.seeded.web;

@@ -6,7 +6,10 @@ const MOST_STEPS = 15;
 
 type Decision = 'allow' | 'deny';
 
-/** A person's browser, as far as signing in and allowing an application need one: cookies, redirects and forms. */
+/**
+ * A person's browser, as far as signing in and allowing an application need one: cookies, redirects
+ * and forms.
+ */
 export class Browser {
   readonly #connection: Connection;
   readonly #cookies = new Map<string, { readonly value: string; readonly path: string }>();
@@ -18,7 +21,10 @@ export class Browser {
     this.#password = password;
   }
 
-  /** Goes there, signs in when asked to, allows what is asked for (or denies it); answers the URL that the application is called back at. */
+  /**
+   * Goes there, signs in when asked to, allows what is asked for (or denies it); answers the URL
+   * that the application is called back at.
+   */
   async authorize(path: string, decision: Decision = 'allow'): Promise<URL> {
     let sent: Sent = { method: 'GET', path };
     for (let step = 0; step < MOST_STEPS; step += 1) {

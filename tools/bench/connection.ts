@@ -24,8 +24,9 @@ interface Waiting {
 }
 
 /**
- * One kept-alive connection to a server, one request at a time. Node's own client takes longer to send a request than
- * the servers measured here take to answer it; this one does no more than it must.
+ * One kept-alive connection to a server, one request at a time. Node's own client takes longer to
+ * send a request than the servers measured here take to answer it; this one does no more than it
+ * must.
  */
 export class Connection {
   readonly #port: number;
@@ -44,8 +45,9 @@ export class Connection {
   }
 
   async request(sent: Sent): Promise<Answer> {
-    // A server closes a connection that is idle for seconds, as the first ones are while others are made ready. It may be
-    // doing so now: one that was idle for half of the five seconds that Node waits is not used again.
+    // A server closes a connection that is idle for seconds, as the first ones are while others are
+    // made ready. It may be doing so now: one that was idle for half of the five seconds that Node
+    // waits is not used again.
     if (this.#socket.closed || this.#socket.readableEnded || performance.now() - this.#usedAt > IDLE) {
       this.#socket.destroy();
       this.#socket = this.#listenTo(await connected(this.#port));

@@ -1,6 +1,8 @@
-// node bench/dist/cost.js <work> [target ...]: microseconds of the server's processor time for one request of the work, which is
-// what other programs on the machine disturb least. The targets take turns; a target of another checkout is named by its file there,
-// without the extension: `/elsewhere/bench/dist/targets/portico`. CONNECTIONS, ROUNDS and REQUESTS say how much, DATABASE_URL where.
+// node bench/dist/cost.js <work> [target ...]: microseconds of the server's processor time for one
+// request of the work, which is what other programs on the machine disturb least. The targets take
+// turns; a target of another checkout is named by its file there, without the extension:
+// `/elsewhere/bench/dist/targets/portico`. CONNECTIONS, ROUNDS and REQUESTS say how much,
+// DATABASE_URL where.
 import path from 'node:path';
 import { createDatabase } from './database.ts';
 import { Connection } from './connection.ts';

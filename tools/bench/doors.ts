@@ -1,5 +1,7 @@
-// `npm run bench:doors`: what clients of other people need, beside what is asked of any server, in turn, in one run: processor time
-// and requests a second. `node bench/dist/doors.js [rounds] [seconds]`; DATABASE_URL names a PostgreSQL server to do it on instead of SQLite.
+// `npm run bench:doors`: what clients of other people need, beside what is asked of any server, in
+// turn, in one run: processor time and requests a second.
+// `node bench/dist/doors.js [rounds] [seconds]`; DATABASE_URL names a PostgreSQL server to do it on
+// instead of SQLite.
 import type { Connection, Sent } from './connection.ts';
 import { createDatabase } from './database.ts';
 import { measure, type Measured, type Prepare } from './measure.ts';

@@ -1,5 +1,6 @@
-// node bench/dist/family.js [refreshes]: which rows one authorization leaves that was refreshed once, and which when it was refreshed
-// 100,000 times (1,000 with --quick). On SQLite, or on the PostgreSQL server that DATABASE_URL names.
+// node bench/dist/family.js [refreshes]: which rows one authorization leaves that was refreshed
+// once, and which when it was refreshed 100,000 times (1,000 with --quick). On SQLite, or on the
+// PostgreSQL server that DATABASE_URL names.
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import pg from 'pg';

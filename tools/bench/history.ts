@@ -1,6 +1,7 @@
-// node bench/dist/history.js [rows …] [--rounds 5] [--seconds 2] [--works part]: does a request cost more, the more was issued before
-// it? A database for each number of authorizations, each with a refresh token and a living access token, and a server on each;
-// the servers take turns. On SQLite, or on the PostgreSQL server that DATABASE_URL names.
+// node bench/dist/history.js [rows …] [--rounds 5] [--seconds 2] [--works part]: does a request
+// cost more, the more was issued before it? A database for each number of authorizations, each with
+// a refresh token and a living access token, and a server on each; the servers take turns. On
+// SQLite, or on the PostgreSQL server that DATABASE_URL names.
 import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
@@ -25,7 +26,10 @@ const postgres = process.env['DATABASE_URL'];
 const sizes = positionals.length === 0 ? [10_000, 1_000_000, 10_000_000] : positionals.map(Number);
 const [rounds, seconds] = [Number(options.rounds), Number(options.seconds)];
 const DAY = 24 * 3_600_000;
-/** Bytes that one authorization with its tokens takes at most, with its indexes and what is written on the way. */
+/**
+ * Bytes that one authorization with its tokens takes at most, with its indexes and what is written
+ * on the way.
+ */
 const BYTES_EACH = 1200;
 /** Rows in one transaction: what does not fit its memory is written twice. */
 const AT_ONCE = 500_000;
@@ -110,7 +114,8 @@ async function turns(name: string): Promise<ReadonlyMap<number, Pick<Measured, '
   );
 }
 
-// --- filling --------------------------------------------------------------------------------------------------
+// --- filling
+// --------------------------------------------------------------------------------------------------
 
 function requireRoom(): void {
   if (postgres !== undefined) return;
@@ -130,7 +135,10 @@ interface Words {
   readonly hash: string;
 }
 
-/** Authorizations of a person each, a millisecond apart, that were refreshed lately, in the order of their keys. */
+/**
+ * Authorizations of a person each, a millisecond apart, that were refreshed lately, in the order of
+ * their keys.
+ */
 function rowsOf({ hex, hash }: Words, client: string, now: number, rows: number) {
   const at = `(${now - rows} + n)`;
   const id = `${hex(at, 12)} || ${hex('n', 20)}`;

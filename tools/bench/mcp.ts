@@ -1,5 +1,6 @@
-// `npm run bench:mcp`: tools/call with fifty tools, the token checked at each call, beside a server made with the SDK alone and
-// beside Portico's own UserInfo, in turn, in one run. `node tools/bench/mcp.ts [rounds] [seconds]`.
+// `npm run bench:mcp`: tools/call with fifty tools, the token checked at each call, beside a server
+// made with the SDK alone and beside Portico's own UserInfo, in turn, in one run.
+// `node tools/bench/mcp.ts [rounds] [seconds]`.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

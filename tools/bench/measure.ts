@@ -1,6 +1,9 @@
 import { Connection } from './connection.ts';
 
-/** What one connection does: what this makes ready does the work once, and rejects when it was not done. */
+/**
+ * What one connection does: what this makes ready does the work once, and rejects when it was not
+ * done.
+ */
 export type Prepare = (connection: Connection) => Promise<() => Promise<unknown>>;
 
 /** What a piece of work took. Latencies are in milliseconds. */
@@ -23,7 +26,10 @@ export interface Load {
   readonly processorTime?: () => number;
 }
 
-/** Does the work over so many connections, each doing it again when it is done. One failure ends it all. */
+/**
+ * Does the work over so many connections, each doing it again when it is done. One failure ends it
+ * all.
+ */
 export async function measure(port: number, prepare: Prepare, load: Load): Promise<Measured> {
   const connections = await Promise.all(
     Array.from({ length: load.connections }, () => Connection.open(port)),

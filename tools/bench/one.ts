@@ -1,5 +1,6 @@
-// node bench/dist/one.js <target> [work] [connections] [seconds]: one target, for a look at one thing. DATABASE=<url> is where it
-// keeps its data; PROFILE=<folder> gets a profile of its processor time.
+// node bench/dist/one.js <target> [work] [connections] [seconds]: one target, for a look at one
+// thing. DATABASE=<url> is where it keeps its data; PROFILE=<folder> gets a profile of its
+// processor time.
 import { measure } from './measure.ts';
 import { Bench } from './server.ts';
 import { WORKS } from './works.ts';

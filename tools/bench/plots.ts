@@ -1,5 +1,6 @@
-// Draws what a run measured: a picture (SVG) of bars for each table of RESULTS.md that a picture says sooner. `npm run bench` stores
-// its figures in results/ and draws them; `node tools/bench/plots.ts` draws what is stored.
+// Draws what a run measured: a picture (SVG) of bars for each table of RESULTS.md that a picture
+// says sooner. `npm run bench` stores its figures in results/ and draws them;
+// `node tools/bench/plots.ts` draws what is stored.
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -74,7 +75,10 @@ const barsOf = (targets: readonly string[], values: Readonly<Record<string, numb
 
 const [WIDTH, LEFT, RIGHT, BAR, STEP, GAP, LINE] = [720, 190, 90, 14, 20, 34, 16];
 
-/** The chart as SVG: it has its own ground, light or dark as the reader's, and says its figures to who does not see them. */
+/**
+ * The chart as SVG: it has its own ground, light or dark as the reader's, and says its figures to
+ * who does not see them.
+ */
 export function drawBars(chart: BarChart): string {
   const lines = wrapped(chart.description);
   let y = 48 + lines.length * LINE + 12;

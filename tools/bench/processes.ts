@@ -1,5 +1,6 @@
-// DATABASE_URL=postgres://… node bench/dist/processes.js: Portico on PostgreSQL, by one process and by two on one database.
-// The database server, the processes and the load share the machine's cores.
+// DATABASE_URL=postgres://… node bench/dist/processes.js: Portico on PostgreSQL, by one process and
+// by two on one database. The database server, the processes and the load share the machine's
+// cores.
 import { createDatabase } from './database.ts';
 import { measure } from './measure.ts';
 import { Bench, freePort } from './server.ts';

@@ -1,4 +1,5 @@
-// node bench/dist/profile.js [target]: what the processor's time of each work goes to, by Node's own profiler.
+// node bench/dist/profile.js [target]: what the processor's time of each work goes to, by Node's
+// own profiler.
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,6 +1,7 @@
-// `npm run bench`: every work on every target, in turn, in one run; prints the tables of RESULTS.md. DATABASE_URL names a
-// PostgreSQL server to do it on instead of SQLite. A run of everything stores its figures in
-// results/, and draws them. With --quick, everything once and briefly: does it all still work?
+// `npm run bench`: every work on every target, in turn, in one run; prints the tables of
+// RESULTS.md. DATABASE_URL names a PostgreSQL server to do it on instead of SQLite. A run of
+// everything stores its figures in results/, and draws them. With --quick, everything once and
+// briefly: does it all still work?
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -43,10 +44,16 @@ interface Contender {
   readonly start: number;
 }
 
-/** `npx portico serve`, whose memory is held against the peer's; everything else is of the server that an application starts. */
+/**
+ * `npx portico serve`, whose memory is held against the peer's; everything else is of the server
+ * that an application starts.
+ */
 const SERVED = 'portico-serve';
 
-/** Which of the targets are compared: Portico, oidc-provider and the bare limit, in whatever framework. */
+/**
+ * Which of the targets are compared: Portico, oidc-provider and the bare limit, in whatever
+ * framework.
+ */
 const [ours = '', peer = '', limit = ''] = ['portico', 'oidc-provider', 'bare'].map((start) =>
   names.find((name) => name.startsWith(start)),
 );
@@ -189,7 +196,10 @@ function valuesOf(lines: ReadonlyMap<string, Line>, value: (measured: Measured) 
 interface Line {
   /** By target, the median of the rounds. */
   readonly by: ReadonlyMap<string, Measured>;
-  /** How many signatures of the work's algorithm the core makes in a second, measured in the same rounds. */
+  /**
+   * How many signatures of the work's algorithm the core makes in a second, measured in the same
+   * rounds.
+   */
   readonly signatures: number | null;
 }
 

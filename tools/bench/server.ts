@@ -52,7 +52,10 @@ export class Bench {
     };
   }
 
-  /** Starts a process of the target, on the processor's first core where that can be said; answers when it answers. */
+  /**
+   * Starts a process of the target, on the processor's first core where that can be said; answers
+   * when it answers.
+   */
   async start(
     options: {
       readonly port?: number;
@@ -120,7 +123,8 @@ export class RunningTarget {
 
   /** Seconds of processor time so far. */
   processorTime(): number {
-    // The second field is the name, which may hold anything; after it, the 12th and 13th are ticks in user and in kernel mode.
+    // The second field is the name, which may hold anything; after it, the 12th and 13th are ticks
+    // in user and in kernel mode.
     const fields = readFileSync(`/proc/${this.pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ');

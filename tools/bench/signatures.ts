@@ -1,4 +1,5 @@
-// node bench/dist/signatures.js <RS256|ES256> [seconds]: how many signatures of an ID token's size one core makes in a second.
+// node bench/dist/signatures.js <RS256|ES256> [seconds]: how many signatures of an ID token's size
+// one core makes in a second.
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes, sign, type SignKeyObjectInput } from 'node:crypto';
 import { CAN_PIN } from './server.ts';

@@ -1,6 +1,7 @@
-// `npm run bench:soak -- [minutes] [mount] [rounds a second]`: every endpoint, in each mount, in a heap of 64 MiB; at about half of
-// what a process can do, or at the rate that is given, so that several mounts can run side by side.
-// Prints memory, open files and errors every minute, and at the end what a request left behind in the heap.
+// `npm run bench:soak -- [minutes] [mount] [rounds a second]`: every endpoint, in each mount, in a
+// heap of 64 MiB; at about half of what a process can do, or at the rate that is given, so that
+// several mounts can run side by side. Prints memory, open files and errors every minute, and at
+// the end what a request left behind in the heap.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -18,7 +19,10 @@ const minutes = Number(process.argv[2] ?? 10);
 const rate = process.argv[4] === undefined ? null : Number(process.argv[4]);
 const mounts = SOAKED.filter((mount) => mount.includes(process.argv[3] ?? ''));
 const CONNECTIONS = 10;
-/** What a token's life is made of, and how often in a round. A work that a mount does not have is left out. */
+/**
+ * What a token's life is made of, and how often in a round. A work that a mount does not have is
+ * left out.
+ */
 const SHARES: Readonly<Record<string, number>> = {
   'whole authorization': 1,
   'consent denied': 1,

@@ -16,7 +16,9 @@ export interface Seeded {
   readonly password?: string;
   /** With what any number of clients may register themselves; left out where none may. */
   readonly initialAccessToken?: string;
-  /** The `scope` of each: for the application itself, for a person without and with OpenID Connect. */
+  /**
+   * The `scope` of each: for the application itself, for a person without and with OpenID Connect.
+   */
   readonly scopes: { readonly service: string; readonly plain: string; readonly openid: string };
   /** Its public address, where it takes tokens that are bound to a key (DPoP). */
   readonly provesTo?: string;
@@ -29,7 +31,10 @@ export interface Seeded {
     readonly revoke?: string;
     /** The page of a person's applications. */
     readonly applications?: string;
-    /** An endpoint of the application that needs the scope of `scopes.service`, and names the person. */
+    /**
+     * An endpoint of the application that needs the scope of `scopes.service`, and names the
+     * person.
+     */
     readonly protected: string | null;
     /** An MCP endpoint with the tool `my_name`. */
     readonly mcp?: string | null;
@@ -78,7 +83,9 @@ export function placeOfProcess(): Place {
   return { directory, database, port, url: `http://127.0.0.1:${port}` };
 }
 
-/** The main of every target: `seed` prints what was made as JSON, `serve` goes on until it is ended. */
+/**
+ * The main of every target: `seed` prints what was made as JSON, `serve` goes on until it is ended.
+ */
 export async function runTarget(target: Target): Promise<void> {
   const place = placeOfProcess();
   if (process.argv[2] === 'seed') {

@@ -12,7 +12,10 @@ export interface Work {
   /** Whether the target has it at all. */
   readonly applies: (target: Seeded) => boolean;
   readonly prepare: (target: Seeded, connection: Connection) => ReturnType<Prepare>;
-  /** What signs the ID token that each request is answered with; null without an ID token, or if a work is more than that. */
+  /**
+   * What signs the ID token that each request is answered with; null without an ID token, or if a
+   * work is more than that.
+   */
   readonly algorithm: Algorithm | null;
 }
 

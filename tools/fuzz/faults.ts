@@ -1,4 +1,7 @@
-/** A fault that is planted to see that it is found. Each is asleep in the same copy of the sources until its target runs. */
+/**
+ * A fault that is planted to see that it is found. Each is asleep in the same copy of the sources
+ * until its target runs.
+ */
 export interface Fault {
   /** What is wrong. */
   readonly name: string;
@@ -54,7 +57,7 @@ export const FAULTS: readonly Fault[] = [
     'document.redirect_uris.filter((uri) => AWAKE ? URL.canParse(uri) :',
   ),
   one(
-    'what is no language throws',
+    'what is not a language throws',
     'languages',
     'packages/portico/src/words/language-ranges.ts',
     'if (tag.length > LONGEST_TAG) return null;',

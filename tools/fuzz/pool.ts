@@ -54,7 +54,10 @@ export function targetNames(): readonly string[] {
     .toSorted();
 }
 
-/** What is kept of a target: what once was a fault, and what a run with `--keep` has left on this machine. */
+/**
+ * What is kept of a target: what once was a fault, and what a run with `--keep` has left on this
+ * machine.
+ */
 export function corpusOf(target: string): readonly string[] {
   return [path.join(here, 'regressions', `${target}.txt`), keptFile(target)]
     .filter((file) => existsSync(file))
@@ -97,7 +100,8 @@ function runOne(
     places: tree.places,
     seed,
     seconds,
-    // A fault is found from the seeds alone: some of what is kept was found because of such a fault.
+    // A fault is found from the seeds alone: some of what is kept was found because of such a
+    // fault.
     corpus: fault === null ? corpusOf(target) : [],
     keeps,
     enough: fault === null ? ENOUGH : 1,

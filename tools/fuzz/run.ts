@@ -21,7 +21,7 @@ const { values } = parseArgs({
 
 const number = (text: string | undefined, otherwise: number) => {
   const given = Number(text ?? otherwise);
-  if (!Number.isFinite(given) || given < 0) throw new Error(`${text} is no number`);
+  if (!Number.isFinite(given) || given < 0) throw new Error(`${text} is not a number`);
   return given;
 };
 const names = targetNames();

@@ -14,7 +14,10 @@ export interface Target {
   start(): Promise<Run> | Run;
 }
 
-/** Gives the parser an input. Throws for whatever it should not have done: a fault of ours, or a Violation. */
+/**
+ * Gives the parser an input. Throws for whatever it should not have done: a fault of ours, or a
+ * Violation.
+ */
 export type Run = (input: Buffer) => void | Promise<void>;
 
 /** The parser answered, and not as it should. */
@@ -26,7 +29,10 @@ export function hold(holds: boolean, rule: string): asserts holds {
   if (!holds) throw new Violation(rule);
 }
 
-/** What the parser returns; null when it refuses in its own way. Everything else that it throws is a fault. */
+/**
+ * What the parser returns; null when it refuses in its own way. Everything else that it throws is a
+ * fault.
+ */
 export function unless<T>(isRefusal: (error: unknown) => boolean, parse: () => T): T | null {
   try {
     return parse();

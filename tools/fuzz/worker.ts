@@ -17,7 +17,10 @@ const coverage = startCoverage(order.places);
 const { target } = (await import(`./targets/${order.target}.ts`)) as { readonly target: Target };
 const run: Run = await target.start();
 
-/** Inputs after which timers, and what is called when garbage is collected, have their turn: without it what waits for them grows. */
+/**
+ * Inputs after which timers, and what is called when garbage is collected, have their turn: without
+ * it what waits for them grows.
+ */
 const TURN = 32;
 /** In bytes: a longer input is not kept for having done the same more often. */
 const LONGEST_COUNTED = 1024;
@@ -56,7 +59,10 @@ async function attempt(input: Buffer): Promise<Tried> {
   return { thrown, milliseconds: performance.now() - from };
 }
 
-/** The least of three more times: what the compiler, the collector of garbage and other programs take does not count. */
+/**
+ * The least of three more times: what the compiler, the collector of garbage and other programs
+ * take does not count.
+ */
 async function timeOf(input: Buffer): Promise<{ readonly clock: number; readonly processor: number }> {
   let [clock, processor] = [Infinity, Infinity];
   for (let round = 0; round < 3; round += 1) {
@@ -68,7 +74,10 @@ async function timeOf(input: Buffer): Promise<{ readonly clock: number; readonly
   return { clock, processor };
 }
 
-/** The same fault of another input is the same: without numbers, and by the first line of the sources in its stack. */
+/**
+ * The same fault of another input is the same: without numbers, and by the first line of the
+ * sources in its stack.
+ */
 function keyOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return inspect(thrown);
   const place = /(?:src|targets)\/[^\s)]*/.exec(thrown.stack ?? '')?.[0] ?? '';
@@ -112,7 +121,8 @@ async function judge(input: Buffer, { thrown, milliseconds }: Tried): Promise<vo
   const { clock, processor } = await timeOf(input);
   const time = Math.min(milliseconds, clock);
   if (time > slow.milliseconds) slow = { milliseconds: time, length: input.length };
-  // The system counts the processor's time in large steps, and a clock goes on while others have it.
+  // The system counts the processor's time in large steps, and a clock goes on while others have
+  // it.
   if (Math.min(time, 2 * processor) <= slowest || known.has('slow')) return;
   known.add('slow');
   found('slow', `${input.length} bytes took ${time.toFixed(0)} ms`, input);

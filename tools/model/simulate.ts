@@ -1,4 +1,7 @@
-/** Looks at random behaviours of a model that is too large to be looked at as a whole: `npm run model:simulate -- <seconds each>`. */
+/**
+ * Looks at random behaviours of a model that is too large to be looked at as a whole:
+ * `npm run model:simulate -- <seconds each>`.
+ */
 import { configOf, INVARIANTS, SIMULATED } from './bounds.ts';
 import { runTlc } from './tlc.ts';
 

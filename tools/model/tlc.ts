@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** TLC, the model checker of TLA+, as `npm run model:fetch` puts it here. Using it fetches nothing. */
+/**
+ * TLC, the model checker of TLA+, as `npm run model:fetch` puts it here. Using it fetches nothing.
+ */
 export const JAR = path.join(
   import.meta.dirname,
   '..',
@@ -51,7 +53,10 @@ export interface Finding {
 
 const MODULES = ['Grants', 'Traces', 'History', 'Recorded'];
 
-/** Throws an Error that says what to do when TLC or Java is not there, and one with TLC's words when it could not do it. */
+/**
+ * Throws an Error that says what to do when TLC or Java is not there, and one with TLC's words when
+ * it could not do it.
+ */
 export async function runTlc(checked: Checked): Promise<Finding> {
   await requireJar();
   const folder = await mkdtemp(path.join(tmpdir(), 'portico-tlc-'));

@@ -1,4 +1,7 @@
-/** Writes the behaviours of the model that test/model-traces.test.ts replays: `npm run model:traces`. */
+/**
+ * Writes the behaviours of the model that test/model-traces.test.ts replays:
+ * `npm run model:traces`.
+ */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { configOf, TRACED, type Bounds } from './bounds.ts';
@@ -12,7 +15,10 @@ const SEED = 21;
 const SIMULATED = 150;
 const KEPT = 60;
 
-/** So many behaviours of the model with these bounds, each from its beginning until every request was answered. */
+/**
+ * So many behaviours of the model with these bounds, each from its beginning until every request
+ * was answered.
+ */
 export async function simulate(given: Bounds, seed: number, count: number): Promise<readonly Trace[]> {
   const traces: Trace[] = [];
   let printed = '';
@@ -40,7 +46,8 @@ const depthOf = (text: string): number => text.split('<<').length - text.split('
 /** What is interesting about a trace: what follows what, for one request and for all. */
 function featuresOf({ start, window, steps }: Trace): ReadonlySet<string> {
   const before = new Map<number, string>();
-  // That a window is closed, or a lost statement was refused, shows in what others may do afterwards.
+  // That a window is closed, or a lost statement was refused, shows in what others may do
+  // afterwards.
   let since = '';
   const features = steps.flatMap(({ does, request, at, about }, index) => {
     const own = before.get(request) ?? '';

@@ -1,4 +1,5 @@
-// What is kept of `npm run mutation`: for each file how many of its mutants a test killed, and how many live.
+// What is kept of `npm run mutation`: for each file how many of its mutants a test killed, and how
+// many live.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Explanation, Fate, Report } from './report.ts';
@@ -62,7 +63,10 @@ export function scoreOf(baseline: Baseline): {
   return { killed, all, score: all === 0 ? 0 : Math.floor((10_000 * killed) / all) / 100 };
 }
 
-/** Where the number of survivors is not that of their explanations, or an explanation is of a file that was never mutated. */
+/**
+ * Where the number of survivors is not that of their explanations, or an explanation is of a file
+ * that was never mutated.
+ */
 export function miscounted(baseline: Baseline, explanations: readonly Explanation[]): readonly string[] {
   const explained = Map.groupBy(explanations, ({ file }) => file);
   const files = new Set([...Object.keys(baseline), ...explained.keys()]);

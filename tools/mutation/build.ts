@@ -8,7 +8,8 @@ if ((process.env['MUTATION_ROOT'] ?? root) === root)
   throw new Error('This changes a source: it is for the copy that Stryker makes');
 linkDependencies(root, process.env['MUTATION_ROOT']);
 
-// A test that is called a hundred times fails to sign in a hundred times, and is slowed: every-mutant.ts has that forgotten in between.
+// A test that is called a hundred times fails to sign in a hundred times, and is slowed:
+// every-mutant.ts has that forgotten in between.
 const attempts = path.join(root, 'packages', 'portico', 'src', 'http', 'failed-attempts.ts');
 const remembered = 'new RecentMap<string, Failures>(MOST_KEYS)';
 const before = readFileSync(attempts, 'utf8');

@@ -1,5 +1,5 @@
-// npm run mutation:check, for CI: a bounded part of what `npm run mutation` does. What a file of tests killed of a source, it has to kill
-// again.
+// npm run mutation:check, for CI: a bounded part of what `npm run mutation` does. What a file of
+// tests killed of a source, it has to kill again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

@@ -20,8 +20,9 @@ const PATIENCE = 10_000;
 const BUDGET = Number(process.env['MUTATION_BUDGET']);
 
 /**
- * Runs each test once, and then again with every mutant that it reaches and that nothing has killed yet: the server of the file goes
- * on running meanwhile. A mutant is killed by a test that passes before, fails with it, and passes again after.
+ * Runs each test once, and then again with every mutant that it reaches and that nothing has killed
+ * yet: the server of the file goes on running meanwhile. A mutant is killed by a test that passes
+ * before, fails with it, and passes again after.
  */
 export default class EveryMutant extends TestRunner {
   async runTask(test: RunnerTestCase): Promise<void> {
@@ -108,7 +109,10 @@ async function outcome(test: RunnerTestCase, run: () => unknown): Promise<string
   }
 }
 
-/** The hooks of the file and of each group that the test is in, as Vitest calls them before and after the only call that it knows of. */
+/**
+ * The hooks of the file and of each group that the test is in, as Vitest calls them before and
+ * after the only call that it knows of.
+ */
 async function callEach(when: 'beforeEach' | 'afterEach', test: RunnerTestCase): Promise<void> {
   type Group = Parameters<typeof TestRunner.getSuiteHooks>[0];
   const groups: Group[] = [test.file];

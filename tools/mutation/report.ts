@@ -1,5 +1,6 @@
-// What `npm run mutation` leaves behind. reports/mutation, which git ignores, has a file for each area that says of every mutant what
-// became of it. What is kept is small: baseline.ts. What lives is explained in tools/mutation/explained, by hand.
+// What `npm run mutation` leaves behind. reports/mutation, which git ignores, has a file for each
+// area that says of every mutant what became of it. What is kept is small: baseline.ts. What lives
+// is explained in tools/mutation/explained, by hand.
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +8,10 @@ import path from 'node:path';
 const root = path.join(import.meta.dirname, '..', '..');
 const REPORTS = path.join('reports', 'mutation');
 
-/** `static`: it acts while a file is loaded or a server is made, before any test. `words`: a sentence for a person (words.ts). */
+/**
+ * `static`: it acts while a file is loaded or a server is made, before any test. `words`: a
+ * sentence for a person (words.ts).
+ */
 export type Fate = 'killed' | 'survived' | 'static' | 'words';
 
 export interface Mutant {
@@ -37,7 +41,10 @@ export interface Explanation {
   readonly mutator: string;
   readonly original: string;
   readonly replacement: string;
-  /** How many places of the file it explains, where such a line stands more than once; 1 unless given. */
+  /**
+   * How many places of the file it explains, where such a line stands more than once; 1 unless
+   * given.
+   */
   readonly places?: number;
   readonly why: string;
 }
@@ -79,7 +86,10 @@ export function isCurrent(
   return existsSync(path.join(root, file)) && known[file]?.source === hashOf(file);
 }
 
-/** What lives of a file, with what its source says there. The source has to be the one that was mutated. */
+/**
+ * What lives of a file, with what its source says there. The source has to be the one that was
+ * mutated.
+ */
 export function survivorsOf(report: Report, file: string): readonly Survivor[] {
   const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
   return (report[file]?.mutants ?? [])
@@ -100,7 +110,10 @@ export function survivorsOf(report: Report, file: string): readonly Survivor[] {
     });
 }
 
-/** What is wrong with a report, in words that say what to do; empty when nothing is. Says nothing of files that it does not have. */
+/**
+ * What is wrong with a report, in words that say what to do; empty when nothing is. Says nothing of
+ * files that it does not have.
+ */
 export function problemsOf(report: Report, explanations: readonly Explanation[]): readonly string[] {
   const left = new Set(explanations);
   const current = Object.keys(report).filter((file) => isCurrent(report, file));

@@ -1,5 +1,5 @@
-// npm run mutation [-- area …] [--all]: runs every mutant of what changed since, and those that lived, or all of them; writes the report
-// and the baseline, and says what lives unexplained.
+// npm run mutation [-- area …] [--all]: runs every mutant of what changed since, and those that
+// lived, or all of them; writes the report and the baseline, and says what lives unexplained.
 import { globSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -72,7 +72,10 @@ async function run(name: string, { files: patterns, tests }: Area): Promise<void
   writeBaseline({ ...Object.fromEntries(others), ...baselineOf(report) });
 }
 
-/** What was found again replaces what was known of the same source; of another source, nothing is known any more. */
+/**
+ * What was found again replaces what was known of the same source; of another source, nothing is
+ * known any more.
+ */
 function merged(before: Report, found: Report): Report {
   const files = Object.entries(found).map(([file, now]): [string, MutatedFile] => {
     const known = before[file];

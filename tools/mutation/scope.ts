@@ -1,4 +1,7 @@
-/** What is mutated together, and the tests that are held against it: the short ones first, the long ones have fewer mutants left. */
+/**
+ * What is mutated together, and the tests that are held against it: the short ones first, the long
+ * ones have fewer mutants left.
+ */
 export interface Area {
   /** Files and patterns of them, from the root. */
   readonly files: readonly string[];

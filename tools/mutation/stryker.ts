@@ -12,7 +12,9 @@ export interface Round {
   readonly tests: readonly string[];
   /** In milliseconds of computing: what a mutant may cost before it counts as alive. */
   readonly budget: number;
-  /** Whether a mutant that no test killed, and that some test was not fit for, gets a separate run. */
+  /**
+   * Whether a mutant that no test killed, and that some test was not fit for, gets a separate run.
+   */
   readonly oneByOne: boolean;
 }
 

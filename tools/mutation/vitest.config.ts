@@ -18,7 +18,7 @@ export default defineConfig({
     include: [...TESTS],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // A mutant's own errors beside a test are no errors of the run.
+    // A mutant's own errors beside a test are not errors of the run.
     onUnhandledError: () => false,
     runner: './tools/mutation/every-mutant.ts',
     sequence: { sequencer: AsListed },

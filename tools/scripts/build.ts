@@ -1,6 +1,7 @@
-// Makes `dist` of every package: what is published. TypeScript checks and declares; the code goes into few files, since most of an
-// application's start is the reading of files: `docs/decisions/0012` has the figures. A server may run on `dist` meanwhile,
-// and every npm script begins with a build: `docs/decisions/0022` says what holds then.
+// Makes `dist` of every package: what is published. TypeScript checks and declares; the code goes
+// into few files, since most of an application's start is the reading of files:
+// `docs/decisions/0012` has the figures. A server may run on `dist` meanwhile, and every npm script
+// begins with a build: `docs/decisions/0022` says what holds then.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -26,7 +27,10 @@ import { PACKAGES, ROOT as root, type Package } from './packages.ts';
 
 /** Beside `dist` and as deep, so that source maps name the same files from both. */
 const NEXT = '.dist';
-/** Modules with a file of their own, besides the entries: the console, and what loads it by its file. */
+/**
+ * Modules with a file of their own, besides the entries: the console, and what loads it by its
+ * file.
+ */
 const ALSO: Readonly<Record<string, readonly string[]>> = {
   portico: ['console/program/console', 'console/program/run-console'],
 };
@@ -49,7 +53,8 @@ if (!isCurrent()) {
 builds.exec('COMMIT');
 builds.close();
 
-// --- whether there is something to do -------------------------------------------------------------------------
+// --- whether there is something to do
+// -------------------------------------------------------------------------
 
 /** One build at a time: the file's lock ends with the process that holds it, however that ends. */
 function waitForOtherBuilds(): DatabaseSync {
@@ -60,7 +65,10 @@ function waitForOtherBuilds(): DatabaseSync {
   return database;
 }
 
-/** Whether `dist` is, byte for byte, what was made of these inputs. A build that was cut off left something else. */
+/**
+ * Whether `dist` is, byte for byte, what was made of these inputs. A build that was cut off left
+ * something else.
+ */
 function isCurrent(): boolean {
   const last = builds.prepare('SELECT inputs, outputs FROM build').get();
   if (last?.['inputs'] === inputs && last['outputs'] === outputsIn('dist')) return true;
@@ -115,9 +123,13 @@ function filesIn(folder: string): readonly string[] {
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
 }
 
-// --- making it ------------------------------------------------------------------------------------------------
+// --- making it
+// ------------------------------------------------------------------------------------------------
 
-/** One program for all packages; each gets its own declarations. Gives the names that are a value and a type, as `namesOfBoth`. */
+/**
+ * One program for all packages; each gets its own declarations. Gives the names that are a value
+ * and a type, as `namesOfBoth`.
+ */
 function declare(): ReadonlyMap<string, string> {
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const out = path.join(root, '.build', 'types');
@@ -148,7 +160,8 @@ async function bundle(each: Package, types: ReadonlyMap<string, string>): Promis
     input,
     cwd: root,
     platform: 'node',
-    // Dependencies stay what the application installed. zod alone, most of it translations, comes along.
+    // Dependencies stay what the application installed. zod alone, most of it translations, comes
+    // along.
     external: (id) =>
       /^[^./]/.test(id) && !id.startsWith('zod') && !path.isAbsolute(id) && !bundledIn.includes(id),
     resolve: {
@@ -171,13 +184,15 @@ async function bundle(each: Package, types: ReadonlyMap<string, string>): Promis
       },
     ],
   });
-  // Named by content: a process that starts while files are replaced must not link parts of two builds.
+  // Named by content: a process that starts while files are replaced must not link parts of two
+  // builds.
   const { output } = await bundled.write({
     dir: next,
     chunkFileNames: 'shared/[name]-[hash].js',
     // For us: no file names them, and packages leave them out.
     sourcemap: 'hidden',
-    // They are in the declarations, where editors look, and in the source maps. Node reads what is left at every start.
+    // They are in the declarations, where editors look, and in the source maps. Node reads what is
+    // left at every start.
     comments: { jsdoc: false },
     codeSplitting: { groups: folder === 'portico' ? startGroups(source) : [] },
   });
@@ -193,8 +208,9 @@ async function bundle(each: Package, types: ReadonlyMap<string, string>): Promis
 }
 
 /**
- * Bundlers look for a driver that is named, and an application that uses SQLite has none; and they warn of a file that the
- * console loads, whose name they do not know: all of them leave these alone.
+ * Bundlers look for a driver that is named, and an application that uses SQLite has none; and they
+ * warn of a file that the console loads, whose name they do not know: all of them leave these
+ * alone.
  */
 function hideImports(file: string): void {
   const code = readFileSync(file, 'utf8');
@@ -224,9 +240,13 @@ function modulesOf({ folder, entries }: Package): readonly string[] {
   return [...entries.map(({ module }) => module), ...(ALSO[folder] ?? [])];
 }
 
-// --- putting it in place --------------------------------------------------------------------------------------
+// --- putting it in place
+// --------------------------------------------------------------------------------------
 
-/** File by file, so that no name is ever missing: first what the entries name, then the entries, then what is left over. */
+/**
+ * File by file, so that no name is ever missing: first what the entries name, then the entries,
+ * then what is left over.
+ */
 function replace(each: Package): void {
   const [dist, next] = [path.join(each.directory, 'dist'), path.join(each.directory, NEXT)];
   const files = filesIn(next);

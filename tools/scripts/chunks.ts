@@ -4,8 +4,8 @@ import type { CodeSplittingGroup, ModuleInfo } from 'rolldown';
 type Look = (id: string) => ModuleInfo | null;
 
 /**
- * Which modules of `portico` go into one file although some of them are also asked for without the others: what every start loads
- * together, since Node spends more on a file than on what is in it.
+ * Which modules of `portico` go into one file although some of them are also asked for without the
+ * others: what every start loads together, since Node spends more on a file than on what is in it.
  */
 export function startGroups(source: string): CodeSplittingGroup[] {
   const [server, extension] = [path.join(source, 'index.ts'), path.join(source, 'extension.ts')];

@@ -1,4 +1,7 @@
-/** Says where two packages differ: `node tools/scripts/compare-packages.ts <one.tgz> <other.tgz>`. Exits with 1 when they do. */
+/**
+ * Says where two packages differ: `node tools/scripts/compare-packages.ts <one.tgz> <other.tgz>`.
+ * Exits with 1 when they do.
+ */
 import { readFileSync } from 'node:fs';
 import { differences } from './supply/tarball.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Writes docs/configuration.md: each key that the schemas of the configuration know, with what its doc comment says. With --check, it
- * says what is wrong instead.
+ * Writes docs/configuration.md: each key that the schemas of the configuration know, with what its
+ * doc comment says. With --check, it says what is wrong instead.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -43,7 +43,10 @@ function inOrder(own: readonly string[]): readonly Key[] {
   return own.flatMap((name) => keys.filter(({ key }) => groupOf(key) === name));
 }
 
-/** The longest name of a group that the key has, or is below; the group with the empty name has the rest. */
+/**
+ * The longest name of a group that the key has, or is below; the group with the empty name has the
+ * rest.
+ */
 function groupOf(key: string): string {
   const names = GROUPS.flatMap(({ keys: own }) => own).filter((name) => isAtOrBelow(key, name));
   return names.reduce((longest, name) => (name.length > longest.length ? name : longest), '');

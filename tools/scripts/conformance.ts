@@ -1,6 +1,7 @@
 /**
- * Writes docs/generated/conformance.md: each rule of docs/specification.md and of docs/standards.md, and the tests that show it. With
- * --check, it says which rules have no test, and which tests name a rule that does not exist.
+ * Writes docs/generated/conformance.md: each rule of docs/specification.md and of
+ * docs/standards.md, and the tests that show it. With --check, it says which rules have no test,
+ * and which tests name a rule that does not exist.
  */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,7 +23,8 @@ const SHOWN_BY = Map.groupBy(
   ({ id }) => id,
 );
 
-// --- the page -------------------------------------------------------------------------------------------------
+// --- the page
+// -------------------------------------------------------------------------------------------------
 
 const INTRODUCTION = `# Conformance
 
@@ -96,7 +98,8 @@ function plain(value: string): string {
     .replaceAll('>', '&gt;');
 }
 
-// --- what is wrong --------------------------------------------------------------------------------------------
+// --- what is wrong
+// --------------------------------------------------------------------------------------------
 
 function problems(): readonly string[] {
   return [...MARKS.flatMap(problemsOfMark), ...RULES.flatMap(problemsOfRule), ...strayCitations()];
@@ -121,7 +124,7 @@ function problemsOfRule({ id, text, withoutTest }: Rule): readonly string[] {
     : [`${id}: begin with "Not applicable: " or "Not done: "`];
 }
 
-/** Numbers of the specification in code, tests and pages that are no rule of it. */
+/** Numbers of the specification in code, tests and pages that are not rule of it. */
 function strayCitations(): readonly string[] {
   const files = globSync(['{src,test,examples,scripts,bench}/**/*.ts', 'docs/**/*.md', '*.md'], {
     cwd: root,

@@ -1,5 +1,6 @@
-// What is left to do with the declarations that TypeScript wrote: they name each other as every TypeScript reads it, say that
-// they need Node's types, and CommonJS gets its own beside those of each entry.
+// What is left to do with the declarations that TypeScript wrote: they name each other as every
+// TypeScript reads it, say that they need Node's types, and CommonJS gets its own beside those of
+// each entry.
 import {
   appendFileSync,
   copyFileSync,
@@ -14,7 +15,10 @@ import path from 'node:path';
 import { nodeVersionFrom } from './node-version.ts';
 import { ROOT, type Entry } from './packages.ts';
 
-/** Leaves the declarations that an entry leads to. They name each other by the files that they stand for, which older compilers ask for. */
+/**
+ * Leaves the declarations that an entry leads to. They name each other by the files that they stand
+ * for, which older compilers ask for.
+ */
 export function finishDeclarations(folder: string, entries: readonly Entry[]): void {
   const first = entries.map(({ module }) => path.join(folder, `${module}.d.ts`));
   const [main] = first;
@@ -82,8 +86,9 @@ const RELATIVE = /((?:from|import\(|declare module)\s*['"]\.\.?\/[^'"]*)\.ts(?=[
 const NAMED = /(from|import\()\s*['"](\.\.?\/[^'"]*)\.js['"]/g;
 
 /**
- * An entry for `require`: the module itself, which Node hands out to CommonJS as it is, so that there is only ever one. Its
- * types are those of the module too. A module's types reach CommonJS by `resolution-mode`; its values are named one by one.
+ * An entry for `require`: the module itself, which Node hands out to CommonJS as it is, so that
+ * there is only ever one. Its types are those of the module too. A module's types reach CommonJS by
+ * `resolution-mode`; its values are named one by one.
  */
 export function writeCommonJs(
   folder: string,
@@ -113,8 +118,8 @@ export function writeCommonJs(
 }
 
 /**
- * Names that are a value and a type at once, in all packages: classes with their type parameters, such as `<Key, Value>`, and constants
- * beside a type of the same name.
+ * Names that are a value and a type at once, in all packages: classes with their type parameters,
+ * such as `<Key, Value>`, and constants beside a type of the same name.
  */
 export function namesOfBoth(folder: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();

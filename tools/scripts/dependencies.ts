@@ -1,6 +1,6 @@
 /**
- * Writes docs/generated/dependencies.md: each dependency with its reason, its size and what would take its place. With --check, it
- * says which have no reason instead.
+ * Writes docs/generated/dependencies.md: each dependency with its reason, its size and what would
+ * take its place. With --check, it says which have no reason instead.
  */
 import path from 'node:path';
 import { readLock, readManifest, treeOf, type Installed } from './supply/lock.ts';
@@ -89,7 +89,10 @@ function row(name: string, range: string, { why, instead }: Reason): readonly st
 
 const code = ({ name, version }: Installed) => `\`${name}\` ${version}`;
 
-/** The development dependencies that a name stands for: those that an earlier group has are not among them. */
+/**
+ * The development dependencies that a name stands for: those that an earlier group has are not
+ * among them.
+ */
 function developed(pattern: string): readonly string[] {
   const isMeant = (name: string) =>
     pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
@@ -123,7 +126,9 @@ function problems(): readonly string[] {
 function compared(there: readonly string[], explained: readonly string[]): readonly string[] {
   return [
     ...there.filter((name) => !explained.includes(name)).map((name) => `${name} has no reason`),
-    ...explained.filter((name) => !there.includes(name)).map((name) => `${name} is no dependency any more`),
+    ...explained
+      .filter((name) => !there.includes(name))
+      .map((name) => `${name} is not a dependency any more`),
   ];
 }
 

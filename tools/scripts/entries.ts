@@ -1,12 +1,13 @@
-// What each package.json has to say of the package's entries, in three places; the build writes them, so that a new entry is a new folder
-// and nothing else.
+// What each package.json has to say of the package's entries, in three places; the build writes
+// them, so that a new entry is a new folder and nothing else.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Entry, Package } from './packages.ts';
 
 /**
- * `require` leads to a stub that requires the one module that there is: Node and the types of CommonJS ask for a file of their own
- * kind. `main`, `types` and `typesVersions` are for `moduleResolution: node10`, which reads no exports.
+ * `require` leads to a stub that requires the one module that there is: Node and the types of
+ * CommonJS ask for a file of their own kind. `main`, `types` and `typesVersions` are for
+ * `moduleResolution: node10`, which reads no exports.
  */
 export function manifestParts(entries: readonly Entry[]) {
   const targets = entries.map(({ name, module }) => [

@@ -1,6 +1,7 @@
 /**
- * After the build, before npm packs it: the files of the package are readable by all, and executable where their owner may execute
- * them, whatever the umask of the checkout was. npm writes the modes into the package as they are.
+ * After the build, before npm packs it: the files of the package are readable by all, and
+ * executable where their owner may execute them, whatever the umask of the checkout was. npm writes
+ * the modes into the package as they are.
  */
 import { chmodSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,8 @@
 /**
- * Writes examples/<name>/package-lock.json again: `node tools/scripts/lock-stack.ts <name> …`, on a built `dist`. The lockfile
- * names the packages of Portico as files beside it, without a hash, since every build is another one; what they depend on is locked too. Versions
- * that the lockfile has stay.
+ * Writes examples/<name>/package-lock.json again: `node tools/scripts/lock-stack.ts <name> …`, on a
+ * built `dist`. The lockfile names the packages of Portico as files beside it, without a hash,
+ * since every build is another one; what they depend on is locked too. Versions that the lockfile
+ * has stay.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

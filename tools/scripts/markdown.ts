@@ -1,4 +1,5 @@
-// What the pages of this repository link to, and what can be linked to in them. The tests and the site read them alike.
+// What the pages of this repository link to, and what can be linked to in them. The tests and the
+// site read them alike.
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -25,7 +26,10 @@ const FENCE = /^ *(`{3,}|~{3,})[^\n]*\n[^]*?^ *\1 *$/gm;
 const COMMENT = /<!--[^]*?-->/g;
 const CODE = /(?<!`)(`+)(?!`)[^]*?(?<!`)\1(?!`)/g;
 
-/** The text, as long and with as many lines, without what is no prose: fences, comments and, if asked, code in a line. */
+/**
+ * The text, as long and with as many lines, without what is not prose: fences, comments and, if
+ * asked, code in a line.
+ */
 export function proseOf(markdown: string, withCode: boolean): string {
   const blank = (match: string) => match.replaceAll(/[^\n]/g, ' ');
   const prose = markdown.replaceAll(FENCE, blank).replaceAll(COMMENT, blank);
@@ -109,7 +113,7 @@ export function problemOf(root: string, { page, target }: Link): string | null {
 
 /** Links to elsewhere are looked at by their form alone: https, or http to this machine. */
 function problemOfUrl(target: string): string | null {
-  if (!URL.canParse(target)) return 'is no URL';
+  if (!URL.canParse(target)) return 'is not a URL';
   const { protocol, hostname, username } = new URL(target);
   if (username !== '') return 'has credentials';
   if (protocol === 'https:' || protocol === 'mailto:') return null;

@@ -16,8 +16,9 @@ export function writeNodeVersion(folder: string): void {
 }
 
 /**
- * Makes an entry load that file first. It runs after everything was linked, so nothing in an entry may import what Node 20 has
- * not: `node:sqlite` is asked for where it is needed. It stands on the first line, as the source map counts lines.
+ * Makes an entry load that file first. It runs after everything was linked, so nothing in an entry
+ * may import what Node 20 has not: `node:sqlite` is asked for where it is needed. It stands on the
+ * first line, as the source map counts lines.
  */
 export function checkNodeFirst(folder: string, module: string): void {
   const file = path.join(folder, `${module}.js`);

@@ -48,8 +48,9 @@ function nameOf(module: string): string {
 }
 
 /**
- * Gives a copy of the workspace, which has its packages at the same places, the dependencies of this one: links to all that is installed
- * here, and to the packages of the copy instead of those of this one.
+ * Gives a copy of the workspace, which has its packages at the same places, the dependencies of
+ * this one: links to all that is installed here, and to the packages of the copy instead of those
+ * of this one.
  */
 export function linkDependencies(copy: string, from: string = ROOT): void {
   const [installed, modules] = [path.join(from, 'node_modules'), path.join(copy, 'node_modules')];

@@ -1,6 +1,6 @@
 /**
- * Writes docs/generated/program-messages.md: what the console, the configuration and the doctor say,
- * read from the sources, so that a person can read all of it in one place.
+ * Writes docs/generated/program-messages.md: what the console, the configuration and the doctor
+ * say, read from the sources, so that a person can read all of it in one place.
  */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * `npm run prose`: finds vague and old-fashioned words in pages and comments, and sentences in guides that are too long. It prints each
- * with its place, and exits with 1.
+ * `npm run prose`: finds vague and old-fashioned words in pages and comments, and sentences in
+ * guides that are too long. It prints each with its place, and exits with 1.
  */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// What the package publishes: the names of each entry, where each is declared, and what its comment says. The test of the
-// public names and the API reference of the site read the declarations alike.
+// What the package publishes: the names of each entry, where each is declared, and what its comment
+// says. The test of the public names and the API reference of the site read the declarations alike.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseSync, type ParseResult } from 'rolldown/utils';
@@ -8,7 +8,10 @@ import { PACKAGES } from './packages.ts';
 type Statement = ParseResult['program']['body'][number];
 type Declaration = NonNullable<Extract<Statement, { type: 'ExportNamedDeclaration' }>['declaration']>;
 
-/** The entries of the packages, each with its declarations: `portico/fetch` and the path of a file below `dist`. */
+/**
+ * The entries of the packages, each with its declarations: `portico/fetch` and the path of a file
+ * below `dist`.
+ */
 export function publishedEntries(root: string): readonly (readonly [entry: string, file: string])[] {
   return PACKAGES.flatMap(({ folder, name, entries }) =>
     entries.map(({ name: entry, module }) => {
@@ -125,7 +128,10 @@ function signaturesOf(signatures: readonly Signature[]): readonly Member[] {
   });
 }
 
-/** The doc comment right before a declaration, without its stars; null without a comment, and for one that says next to nothing. */
+/**
+ * The doc comment right before a declaration, without its stars; null without a comment, and for
+ * one that says next to nothing.
+ */
 export function commentBefore({ text, parsed }: Module, start: number): string | null {
   const found = parsed.comments.find(
     ({ type, value, end }) =>

@@ -1,9 +1,10 @@
 /**
- * Releases the commit that is checked out: `npm run release -- --output <folder>`. It looks whether the commit is fit, builds it twice
- * in surroundings that have nothing in common, compares the packages byte for byte, and writes beside them their bill of
- * materials, their provenance and the sums. Then it publishes those very packages, with npm's signed provenance, which only a
- * workflow can ask for (`tools/scripts/supply/publish.yml`). With `--dry-run` it stops before that, and needs no network: it builds with
- * the packages that are installed here.
+ * Releases the commit that is checked out: `npm run release -- --output <folder>`. It looks whether
+ * the commit is fit, builds it twice in surroundings that have nothing in common, compares the
+ * packages byte for byte, and writes beside them their bill of materials, their provenance and the
+ * sums. Then it publishes those very packages, with npm's signed provenance, which only a workflow
+ * can ask for (`tools/scripts/supply/publish.yml`). With `--dry-run` it stops before that, and
+ * needs no network: it builds with the packages that are installed here.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

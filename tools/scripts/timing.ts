@@ -1,5 +1,6 @@
-// npm run timing: how much longer one of two requests takes that are refused in the same words, as the tables of docs/assurance.md.
-// `--plant <name>` measures one row with a fault in it, in a separate process: what is loaded first stays.
+// npm run timing: how much longer one of two requests takes that are refused in the same words, as
+// the tables of docs/assurance.md. `--plant <name>` measures one row with a fault in it, in a
+// separate process: what is loaded first stays.
 import { spawnSync } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,7 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Where pages are that a script writes completely: git ignores them, and tools/site/build.ts makes them again. */
+/**
+ * Where pages are that a script writes completely: git ignores them, and tools/site/build.ts makes
+ * them again.
+ */
 const FOLDER = path.join('docs', 'generated');
 
 export function writePage(name: string, markdown: string): void {

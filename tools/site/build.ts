@@ -1,7 +1,8 @@
 /**
- * `npm run docs:site`: the site of the pages of this repository, in `tools/site/.dist`. Needs `dist`, which the API reference is made of,
- * and asks nothing over the network. SITE_BASE is the path that it will be served below (`/portico/`), SITE_REPOSITORY where files of
- * the repository can be read (`https://…/blob/main`); without it they are named, and not linked.
+ * `npm run docs:site`: the site of the pages of this repository, in `tools/site/.dist`. Needs
+ * `dist`, which the API reference is made of, and asks nothing over the network. SITE_BASE is the
+ * path that it will be served below (`/portico/`), SITE_REPOSITORY where files of the repository
+ * can be read (`https://…/blob/main`); without it they are named, and not linked.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';

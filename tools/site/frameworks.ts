@@ -1,6 +1,6 @@
 /**
- * Remembers which framework a reader chose. A choice is a `<details>` among others of one name, which
- * the browser opens one at a time, without this script too.
+ * Remembers which framework a reader chose. A choice is a `<details>` among others of one name,
+ * which the browser opens one at a time, without this script too.
  */
 const KEY = 'portico-framework';
 const CHOICES = '.frameworks > details';

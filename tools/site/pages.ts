@@ -53,7 +53,10 @@ export interface Site {
   readonly problems: readonly string[];
 }
 
-/** Reads every page of the repository, and makes those of the API. `repository`: where its files can be read, if anywhere. */
+/**
+ * Reads every page of the repository, and makes those of the API. `repository`: where its files can
+ * be read, if anywhere.
+ */
 export function readSite(root: string, repository: string | null): Site {
   const written = [...pagesOf(root)].map((source) => read(root, source));
   const made = [...referencePages(root), decisionsPage(root)].map(({ path: place, markdown }) =>
@@ -145,7 +148,8 @@ function sidebarsOf(pages: readonly SitePage[]): Readonly<Record<string, readonl
 const byPlace = (one: SitePage, other: SitePage) =>
   one.place.replace('index.md', '') < other.place.replace('index.md', '') ? -1 : 1;
 
-// --- the sidebar ----------------------------------------------------------------------------------------------
+// --- the sidebar
+// ----------------------------------------------------------------------------------------------
 
 /** In the order of the topic; those of a folder by their names. */
 function listedPages(pages: readonly SitePage[], patterns: readonly string[]): readonly SitePage[] {
@@ -173,14 +177,15 @@ export function unlisted(root: string): readonly string[] {
     .map((page) => `${page} is in no topic of tools/site/sidebar.ts`);
 }
 
-/** What the topics list, and is no page of the repository. */
+/** What the topics list, and is not a page of the repository. */
 export function missing(root: string): readonly string[] {
   return patterns
     .filter((pattern) => !pagesOf(root).some((page) => matches(page, [pattern])))
     .map((pattern) => `tools/site/sidebar.ts lists ${pattern}, and there is none`);
 }
 
-// --- a page, for the site -------------------------------------------------------------------------------------
+// --- a page, for the site
+// -------------------------------------------------------------------------------------
 
 interface Context {
   readonly root: string;
@@ -189,7 +194,9 @@ interface Context {
   readonly places: ReadonlyMap<string, string>;
 }
 
-/** Whether the page is searched, and where it can be edited: a page that a script writes, nowhere. */
+/**
+ * Whether the page is searched, and where it can be edited: a page that a script writes, nowhere.
+ */
 function frontmatterOf({ source }: SitePage, { root, repository }: Context): SitePage['frontmatter'] {
   const isWritten = existsSync(path.join(root, source)) && !source.startsWith('docs/generated/');
   return {
@@ -198,14 +205,18 @@ function frontmatterOf({ source }: SitePage, { root, repository }: Context): Sit
   };
 }
 
-/** The page with links that lead to pages of the site, and nothing that its engine would take for code. */
+/**
+ * The page with links that lead to pages of the site, and nothing that its engine would take for
+ * code.
+ */
 function forSite(page: SitePage, context: Context, pictures: Set<string>): string {
   return outsideCode(relinked(page, context, pictures), withoutTemplates);
 }
 
 /**
- * Comments are for the tests, and go with what they are indented by: left there it would indent the fence behind them. `{{` would be a
- * template, and a line that begins with `<` would be HTML, also in code.
+ * Comments are for the tests, and go with what they are indented by: left there it would indent the
+ * fence behind them. `{{` would be a template, and a line that begins with `<` would be HTML, also
+ * in code.
  */
 const withoutTemplates = (prose: string) =>
   prose

@@ -15,7 +15,10 @@ export interface GeneratedPage {
   readonly markdown: string;
 }
 
-/** The API reference: a page for each entry of the package, and one that lists them, from the doc comments in `dist`. */
+/**
+ * The API reference: a page for each entry of the package, and one that lists them, from the doc
+ * comments in `dist`.
+ */
 export function referencePages(root: string): readonly GeneratedPage[] {
   const entries = publishedEntries(root).map(([entry, file]) => ({ entry, names: namesOf(file) }));
   const rows = entries.map(({ entry, names }) => `| [\`${entry}\`](${pageOf(entry)}) | ${names.length} |`);
@@ -105,7 +108,10 @@ const inLine = (comment: string) => comment.replaceAll(/^@example\s+(?!`)(.+)$/g
 
 const oneLine = (comment: string) => comment.replaceAll(/\s*\n\s*/g, ' ');
 
-/** The declaration without its comments and private members, which the list below it has or need not have. */
+/**
+ * The declaration without its comments and private members, which the list below it has or need not
+ * have.
+ */
 function signatureOf({ module, declaration }: Named): string {
   const { start, end } = declaration;
   const inside = module.parsed.comments.filter((each) => each.start >= start && each.end <= end);

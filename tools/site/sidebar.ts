@@ -1,10 +1,16 @@
-/** A topic of the sidebar: pages by their paths in the repository; `docs/moving/*.md` stands for all pages of a folder. */
+/**
+ * A topic of the sidebar: pages by their paths in the repository; `docs/moving/*.md` stands for all
+ * pages of a folder.
+ */
 export interface Topic {
   readonly title: string;
   readonly pages: readonly string[];
 }
 
-/** Every page of the site, by topic; decisions and the pages of the API have sidebars of their own. test/site.test.ts fails where a page of `docs/` is in none, or a page here does not exist. */
+/**
+ * Every page of the site, by topic; decisions and the pages of the API have sidebars of their own.
+ * test/site.test.ts fails where a page of `docs/` is in none, or a page here does not exist.
+ */
 export const TOPICS: readonly Topic[] = [
   {
     title: 'Begin',

@@ -86,7 +86,9 @@ export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
    * them.
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
-  /** The URL of the metadata of that API (RFC 9728), which challenges name; null if they name none. */
+  /**
+   * The URL of the metadata of that API (RFC 9728), which challenges name; null if they name none.
+   */
   readonly resourceMetadataUrl: string | null;
   /** Adds what the API of the tokens needs besides them. Call it before requests are answered. */
   serveResource(needs: ResourceNeeds): void;

@@ -96,7 +96,7 @@ const languages = z.union(
       .array(
         z
           .string()
-          .refine((tag) => canonicalTag(tag) !== null, 'is no language tag (BCP 47), such as de or pt-BR'),
+          .refine((tag) => canonicalTag(tag) !== null, 'is not a language tag (BCP 47), such as de or pt-BR'),
       )
       .min(1, 'must name a language; write false for English alone'),
   ],

@@ -33,8 +33,8 @@ export function configurationWith(own: readonly Feature[]): OAuthServerConfigura
 }
 
 /**
- * The keys that features add, each with its schema. Throws if one of them is taken: its schema would
- * replace a check that something else relies on.
+ * The keys that features add, each with its schema. Throws if one of them is taken: its schema
+ * would replace a check that something else relies on.
  */
 function keysOf(
   features: readonly Feature[],

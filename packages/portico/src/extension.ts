@@ -1,4 +1,7 @@
-/** What packages that extend Portico are built on: HTTP, words, views and limits. Stable within a minor version. */
+/**
+ * What packages that extend Portico are built on: HTTP, words, views and limits. Stable within a
+ * minor version.
+ */
 export { StartedApplication } from './application/application.ts';
 export { STANDARD_OUTPUT, applicationName } from './application/configuration.ts';
 export { Event, type HostEvents } from './application/events.ts';

@@ -47,7 +47,10 @@ function verifiedAlgorithms(profile: SecurityProfile | null): readonly string[] 
   return VERIFIED_ALGORITHMS.filter((each) => profile?.algorithms.includes(each) ?? true);
 }
 
-/** The methods at each endpoint, and with what assertions may be signed, where they are taken (RFC 8414 section 2). */
+/**
+ * The methods at each endpoint, and with what assertions may be signed, where they are taken (RFC
+ * 8414 section 2).
+ */
 function authenticationMethods(
   takesKeys: boolean,
   profile: SecurityProfile | null,
@@ -63,7 +66,8 @@ function authenticationMethods(
   return {
     ...withAlgorithms('token', profile?.authenticationMethods ?? methods),
     ...withAlgorithms('revocation', profile?.authenticationMethods ?? methods),
-    // An API elsewhere may ask with a secret, whatever the profile demands of clients (decision 45).
+    // An API elsewhere may ask with a secret, whatever the profile demands of clients (decision
+    // 45).
     ...withAlgorithms(
       'introspection',
       methods.filter((method) => method !== 'none'),

@@ -55,7 +55,8 @@ const SHORTEST_SECRET = 16;
  *
  * - one of this server's form, and one that is too short to be a secret, is shown whole;
  * - a URL is shown as any URI;
- * - everything else is shortened in the middle: at most four characters at either end, and never more than a quarter of it.
+ * - everything else is shortened in the middle: at most four characters at either end, and never
+ *   more than a quarter of it.
  */
 export function quotedClientId(clientId: string): string {
   if (/^[0-9a-f]{32}$/.test(clientId)) return quoted(clientId);

@@ -49,8 +49,8 @@ describe('A request in the scheme DPoP', () => {
     const { told, ask } = api();
     for (const [dpop, reason, detail] of [
       [null, 'proof_missing', null],
-      ['', 'proof_malformed', 'its header is missing or no base64url'],
-      ['eHg', 'proof_malformed', 'its header is no JSON'],
+      ['', 'proof_malformed', 'its header is missing or not base64url'],
+      ['eHg', 'proof_malformed', 'its header is not JSON'],
       [proof('https://api.example/other'), 'proof_url', 'its htu is another URL'],
       [proof('https://api.example/notes', { htm: 'POST' }), 'proof_method', 'its htm is another method'],
       [
@@ -157,7 +157,7 @@ describe('Whether a proof is new', () => {
       new Error('x', { cause: Object.assign(new Error('y'), { code: '57P01' }) }),
       '57P01',
     ],
-    ['what is no code', Object.assign(new Error('x'), { code: 'the token abc' }), null],
+    ['what is not a code', Object.assign(new Error('x'), { code: 'the token abc' }), null],
     ['a number', Object.assign(new Error('x'), { code: 7 }), null],
     ['none, being none', 'ECONNREFUSED', null],
   ])('cannot be decided if the store fails, reported by %s', async (_, fault, detail) => {

@@ -80,7 +80,7 @@ const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 /**
  * Opens a file to append to. Creates it and its folder if they are missing, with access only for
  * their owner. For root, that is the owner of the folder, or root if the file cannot be given away.
- * In another user's folder, root opens an existing file only if it is no link and has no second
+ * In another user's folder, root opens an existing file only if it is not a link and has no second
  * name. Otherwise that user could make root write elsewhere.
  */
 export function openToAppend(file: string, flags = APPENDING): number {

@@ -3,8 +3,9 @@ import * as oauth from 'oauth4webapi';
 import { run } from './program.ts';
 
 /**
- * The official SDK, 2.x, with what it leaves to its user: tokens that are bound to a key (RFC 9449), in its `fetch`. Without a redirect URI it is
- * the MCP conformance suite that runs it, whose pages ask nobody anything.
+ * The official SDK, 2.x, with what it leaves to its user: tokens that are bound to a key (RFC
+ * 9449), in its `fetch`. Without a redirect URI it is the MCP conformance suite that runs it, whose
+ * pages ask nobody anything.
  */
 const options = { [oauth.allowInsecureRequests]: true };
 

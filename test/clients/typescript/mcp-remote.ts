@@ -3,7 +3,10 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { run } from './program.ts';
 
-/** mcp-remote between a host that speaks over standard input alone and the server. It listens for the browser itself. */
+/**
+ * mcp-remote between a host that speaks over standard input alone and the server. It listens for
+ * the browser itself.
+ */
 const PROXY = path.join(import.meta.dirname, '../../../node_modules/mcp-remote/dist/proxy.js');
 
 await run(async ({ resource, redirectUri, document }, ask) => {

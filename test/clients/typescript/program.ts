@@ -1,12 +1,14 @@
 import { createInterface } from 'node:readline';
 
 /**
- * What the programs of this folder have in common, in every language. Arguments: the address of the tools, a redirect URI, and the URL of a
- * metadata document for a client that has one. Nothing else of the server is known.
+ * What the programs of this folder have in common, in every language. Arguments: the address of the
+ * tools, a redirect URI, and the URL of a metadata document for a client that has one. Nothing else
+ * of the server is known.
  *
- * Lines on standard output: `{"authorize": <url>}`, upon which the next line of input is the URL that the browser came back to;
- * `{"connected": <protocol version>}` once; then one `{"answer": <text>}` or `{"refused": <text>}` for each line of input:
- * `call <tool>`, or `hour` for an hour that passes.
+ * Lines on standard output: `{"authorize": <url>}`, upon which the next line of input is the URL
+ * that the browser came back to; `{"connected": <protocol version>}` once; then one
+ * `{"answer": <text>}` or `{"refused": <text>}` for each line of input: `call <tool>`, or `hour`
+ * for an hour that passes.
  */
 export interface Connected {
   readonly version: string;

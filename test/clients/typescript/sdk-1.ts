@@ -5,8 +5,9 @@ import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprot
 import { authorized, run } from './program.ts';
 
 /**
- * The official SDK, 1.x. It refreshes after a 401, whatever the clock says; and also where a scope is missing, which cannot help, and then
- * gives up. A host has to keep the refresh token from it there.
+ * The official SDK, 1.x. It refreshes after a 401, whatever the clock says; and also where a scope
+ * is missing, which cannot help, and then gives up. A host has to keep the refresh token from it
+ * there.
  */
 await run(async ({ resource, redirectUri, document }, ask) => {
   let asked: URL | undefined;

@@ -363,7 +363,7 @@ function updated(client: Client, update: Update, at: number): Partial<Client> | 
     case 'take back':
       break;
   }
-  throw new Error(`${update.kind} is no update`);
+  throw new Error(`${update.kind} is not an update`);
 }
 
 const familiesOf = (world: World, person: string, client?: string) =>

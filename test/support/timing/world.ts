@@ -51,8 +51,8 @@ export const GRACE = 'grace@example.com';
 export const PASSWORD = 'portico';
 
 /**
- * `argon2id` is the kit's, with little memory. `none` is no slow hash: it shows the rest best, and
- * the call itself is counted elsewhere.
+ * `argon2id` is the kit's, with little memory. `none` is not a slow hash: it shows the rest best,
+ * and the call itself is counted elsewhere.
  */
 export type Hashing = 'argon2id' | 'none';
 

@@ -76,9 +76,9 @@ function forbid(response: ServerResponse): void {
 }
 
 /**
- * The plugin's own introspection, called in the process: it checks expiry, revocation, client and session,
- * and answers with a `sub` only when it found the person. It wants the credentials of the client that the
- * token was issued to.
+ * The plugin's own introspection, called in the process: it checks expiry, revocation, client and
+ * session, and answers with a `sub` only when it found the person. It wants the credentials of the
+ * client that the token was issued to.
  */
 function introspectionOf(auth: Auth, url: string, own: Credentials) {
   const credentials = Buffer.from(`${own.id}:${own.secret}`).toString('base64');

@@ -101,7 +101,9 @@ export class Repositories {
     return secret;
   }
 
-  /** Signs the person in; answers the session's identifier, or null when the password is another. */
+  /**
+   * Signs the person in; answers the session's identifier, or null when the password is another.
+   */
   signIn(email: string, password: string): string | null {
     const user = this.#get('SELECT id, password_hash FROM users WHERE email = ?', email);
     if (user === undefined || !sameText(hashOf(password), String(user['password_hash']))) return null;

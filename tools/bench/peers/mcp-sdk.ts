@@ -1,5 +1,6 @@
-// A server made with the SDK as its documentation has it: `createMcpHandler`, a server for each request by a factory, and
-// `requireBearerAuth`, which asks SQLite for the token at each call. Prints its port and a token when it listens.
+// A server made with the SDK as its documentation has it: `createMcpHandler`, a server for each
+// request by a factory, and `requireBearerAuth`, which asks SQLite for the token at each call.
+// Prints its port and a token when it listens.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';

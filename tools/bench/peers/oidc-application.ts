@@ -98,7 +98,8 @@ function configuration(place: Place, storage: Storage): Configuration {
     interactions: { url: (_ctx, { uid }) => INTERACTION + uid },
     pkce: { required: () => true },
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    // The default binds tokens without `offline_access` to the session, which lives shorter than a refresh token here.
+    // The default binds tokens without `offline_access` to the session, which lives shorter than a
+    // refresh token here.
     expiresWithSession: async () => false,
     rotateRefreshToken: true,
     ttl: {
@@ -165,8 +166,9 @@ async function interact(
 }
 
 /**
- * The account that a bearer token opens the application's own endpoint for; undefined for no one. A token is looked at as
- * the provider's own UserInfo does: with its client, its grant and its account.
+ * The account that a bearer token opens the application's own endpoint for; undefined for no one. A
+ * token is looked at as the provider's own UserInfo does: with its client, its grant and its
+ * account.
  */
 export async function accountOf(
   { provider, storage }: Opened,

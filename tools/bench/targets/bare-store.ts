@@ -11,7 +11,10 @@ export interface NewRow {
   readonly times: readonly string[];
 }
 
-/** A row that is changed, and another that is added with it: one statement on PostgreSQL, a transaction on SQLite. */
+/**
+ * A row that is changed, and another that is added with it: one statement on PostgreSQL, a
+ * transaction on SQLite.
+ */
 export interface Pair extends NewRow {
   readonly claim: string;
 }

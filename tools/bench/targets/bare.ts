@@ -1,6 +1,7 @@
-// The bare limit: node:http, and the statements that Portico runs for each request, on the schema and the data that
-// Portico made. No errors are told, no rule is checked, nothing is hashed slowly; each writing request has a transaction
-// and a commit for itself. What is quicker than this does less.
+// The bare limit: node:http, and the statements that Portico runs for each request, on the schema
+// and the data that Portico made. No errors are told, no rule is checked, nothing is hashed slowly;
+// each writing request has a transaction and a commit for itself. What is quicker than this does
+// less.
 import {
   createHash,
   createPrivateKey,
@@ -103,7 +104,10 @@ function answers(store: Store, keys: Keys, issuer: string): Readonly<Record<stri
     return first(ACCESS_TOKEN, [idIn(token)]);
   }
 
-  /** The code or refresh token of a family is used; `before` are the parameters before those of the new refresh token. */
+  /**
+   * The code or refresh token of a family is used; `before` are the parameters before those of the
+   * new refresh token.
+   */
   async function exchange(
     found: Row,
     use: Pair,

@@ -28,7 +28,10 @@ interface Additions {
   readonly tools?: () => void;
 }
 
-/** Portico in an application of the host kit, everything at its default unless a target says otherwise. */
+/**
+ * Portico in an application of the host kit, everything at its default unless a target says
+ * otherwise.
+ */
 export function definitionFor(
   { directory, database, url }: Place,
   changes: Changes = {},
@@ -81,7 +84,10 @@ export const PATHS = {
   keys: '/.well-known/jwks.json',
 } as const;
 
-/** The clients, which may ask for this scope of the application's API, and what the service may have besides. */
+/**
+ * The clients, which may ask for this scope of the application's API, and what the service may have
+ * besides.
+ */
 export async function registerClients(
   clients: AuthorizationServer['clients'],
   scope: string,

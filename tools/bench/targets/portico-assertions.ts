@@ -1,4 +1,5 @@
-// Portico with a service that signs an assertion for each request (RFC 7523, ES256), beside `portico`, whose service has a secret:
+// Portico with a service that signs an assertion for each request (RFC 7523, ES256), beside
+// `portico`, whose service has a secret:
 // `cost.js 'client-credentials token' portico portico-assertions`.
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { authorizationServerOf } from 'portico';

@@ -1,4 +1,5 @@
-// Portico that takes bound tokens, for one call with each kind: `run.js --targets portico-dpop --works protected`.
+// Portico that takes bound tokens, for one call with each kind:
+// `run.js --targets portico-dpop --works protected`.
 import { runTarget } from '../target.ts';
 import { seed, serve } from './portico-application.ts';
 

@@ -1,4 +1,5 @@
-// Portico in an Express application, whose own endpoint asks for its access tokens. Signing in is the kit's.
+// Portico in an Express application, whose own endpoint asks for its access tokens. Signing in is
+// the kit's.
 import { createServer } from 'node:http';
 import express from 'express';
 import { bearer } from 'portico/express';

@@ -10,9 +10,14 @@ export interface Coverage {
   entered(): readonly number[];
   /** How many places have been entered at all. */
   total(): number;
-  /** How often any place was entered by the last input: its work, whatever else the machine does. */
+  /**
+   * How often any place was entered by the last input: its work, whatever else the machine does.
+   */
   work(): number;
-  /** Texts that were compared by the last inputs: the one that was there, and the one that would have been equal. */
+  /**
+   * Texts that were compared by the last inputs: the one that was there, and the one that would
+   * have been equal.
+   */
   readonly compared: readonly (readonly [string, string])[];
   /** Texts of the source. */
   readonly words: readonly string[];

@@ -40,8 +40,9 @@ const LOOK_UPS: ReadonlySet<string> = new Set(['startsWith', 'endsWith', 'includ
 const WORD = /^[\x21-\x7E]{2,60}$/;
 
 /**
- * Counts every function, both ways of every branch, and every loop of TypeScript; notes the texts that are compared, and those that stand in
- * the source. No line moves, so that stack traces name those of the source.
+ * Counts every function, both ways of every branch, and every loop of TypeScript; notes the texts
+ * that are compared, and those that stand in the source. No line moves, so that stack traces name
+ * those of the source.
  */
 export function instrument(code: string, first: number): Instrumented {
   const program = parseAst(code, { lang: 'ts' }) as unknown as Node;

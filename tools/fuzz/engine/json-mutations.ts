@@ -10,7 +10,10 @@ interface Place {
   readonly name: string;
 }
 
-/** The JSON in this input, changed in one place as JSON: the whole of it, or one line. What is no JSON stays as it is. */
+/**
+ * The JSON in this input, changed in one place as JSON: the whole of it, or one line. What is not
+ * JSON stays as it is.
+ */
 export function changedJson(input: Buffer, random: Random, words: readonly string[]): Buffer {
   const text = input.toString('utf8');
   const whole = parsed(text);

@@ -17,7 +17,10 @@ export interface Order {
   readonly shared: SharedArrayBuffer;
 }
 
-/** Where things are in the shared memory: three numbers of 32 bits, of which the last asks for an end, then the bytes of the input. */
+/**
+ * Where things are in the shared memory: three numbers of 32 bits, of which the last asks for an
+ * end, then the bytes of the input.
+ */
 export const SHARED = { length: 0, tried: 1, ends: 2, bytes: 16, size: 16 + 1024 * 1024 } as const;
 
 /** Something that should not be. */

@@ -1,4 +1,7 @@
-/** Inputs are bytes. In files they are lines: printable ASCII as it is, `\` doubled, and every other byte as `\xNN`. */
+/**
+ * Inputs are bytes. In files they are lines: printable ASCII as it is, `\` doubled, and every other
+ * byte as `\xNN`.
+ */
 export function asLine(input: Uint8Array): string {
   return Buffer.from(input)
     .toString('latin1')

@@ -28,7 +28,10 @@ const builds = path.join(root, '.build', 'fuzz');
 /** In milliseconds: older trees are not in use any more. */
 const OLD = 86_400_000;
 
-/** Below `.build/fuzz`, once for what the sources say now; `planted`: with every fault of `faults.ts`, each asleep until its target runs. */
+/**
+ * Below `.build/fuzz`, once for what the sources say now; `planted`: with every fault of
+ * `faults.ts`, each asleep until its target runs.
+ */
 export function buildTree(planted: boolean): Tree {
   const sources = filesOf('packages/*/src/**/*.{ts,eta}').filter((file) => !file.endsWith('.test.ts'));
   // What the targets share with the tests comes along as it is.

@@ -9,7 +9,9 @@ import { mcp, tool, type ToolInterface } from '../../../packages/mcp/src/index.t
 import { authorizationServerOf, oauthServer, setUpServer } from '../../../packages/portico/src/index.ts';
 import { scratch } from './scratch.ts';
 
-/** A whole application with every switch on, and a clock that goes on by a second with each input. */
+/**
+ * A whole application with every switch on, and a clock that goes on by a second with each input.
+ */
 export interface FuzzedApplication {
   readonly application: Application;
   /** Ends what has come of the inputs until now: what waits, and what is counted. */

@@ -11,7 +11,10 @@ import {
 export interface SigningKeys {
   /** By name: `ec`, `rsa`, `ed`. */
   readonly jwks: Readonly<Record<string, JsonWebKey>>;
-  /** Signs with one of them, as its kind does; `ps` is that of `rsa` with PSS. Null for a name that none has. */
+  /**
+   * Signs with one of them, as its kind does; `ps` is that of `rsa` with PSS. Null for a name that
+   * none has.
+   */
   sign(name: string, signed: string): Buffer | null;
 }
 
@@ -38,8 +41,9 @@ export function createKeys(): SigningKeys {
 }
 
 /**
- * The JWS that an input describes: its header and its payload as JSON, a line each, and the name of the key that signs it. What stands in
- * `{ec}` and the like is the public key. An input of one line is the JWS itself.
+ * The JWS that an input describes: its header and its payload as JSON, a line each, and the name of
+ * the key that signs it. What stands in `{ec}` and the like is the public key. An input of one line
+ * is the JWS itself.
  */
 export function jwsOf(input: Buffer, keys: SigningKeys): string {
   const text = input.toString('utf8');

@@ -90,7 +90,7 @@ export const target: Target = {
       const isInternal = internal.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
       hold(!(isPublicAddress(text) && isInternal), 'an internal address counts as public');
       hold(!(isPublicAddress(text) && isLoopbackAddress(text)), 'an address is public and of this machine');
-    } else hold(!isPublicAddress(text), 'what is no address is public');
+    } else hold(!isPublicAddress(text), 'what is not an address is public');
     let request: Request;
     try {
       request = new Request('https://app.example/', { headers: { 'X-Forwarded-For': text } });

@@ -80,8 +80,9 @@ export const target: Target = {
     );
     for (const pairs of [declared, streamed]) {
       if (pairs === null) continue;
-      hold(expected !== null, 'a body that is no UTF-8 was read');
-      // Of bytes beyond ASCII beside escapes that are no UTF-8, Node's URLSearchParams makes others than the standard does.
+      hold(expected !== null, 'a body that is not UTF-8 was read');
+      // Of bytes beyond ASCII beside escapes that are not UTF-8, Node's URLSearchParams makes
+      // others than the standard does.
       if (/^[\0-\x7F]*$/.test(input.toString('latin1')))
         hold(JSON.stringify(pairs) === JSON.stringify(expected), 'the pairs are not those that were sent');
     }

@@ -20,7 +20,10 @@ const request = (line: string, headers: readonly string[] = [], body = '') =>
 const form = (line: string, body: string, ...headers: string[]) =>
   request(line, ['Content-Type: application/x-www-form-urlencoded', ...headers], body);
 
-/** The answer without words of the request: a 404 repeats its path, which tells of no code, whatever it looks like. */
+/**
+ * The answer without words of the request: a 404 repeats its path, which tells of no code, whatever
+ * it looks like.
+ */
 function withoutSent(answer: string, sent: string): string {
   const words = sent.match(/[^\s?&=;,"]+/g) ?? [];
   const paths = words.flatMap((word) => [word, URL.parse(word, ORIGIN)?.pathname ?? word]);
@@ -171,7 +174,8 @@ export const target: Target = {
       for (const [, status = '', rest = ''] of answer.matchAll(
         /(?:^|\r\n\r\n|[}>])HTTP\/1\.1 (\d{3}) ([\s\S]*?)(?=$|[}>]HTTP\/1\.1 \d{3} )/g,
       )) {
-        // HTTP/1.1 itself is not spoken in another version, and room that is used up is there again.
+        // HTTP/1.1 itself is not spoken in another version, and room that is used up is there
+        // again.
         const isOwn =
           Number(status) < 500 || status === '505' || (status === '503' && /\r\nretry-after: /i.test(rest));
         hold(isOwn, `it was answered ${status}`);

@@ -149,7 +149,10 @@ export const target: Target = {
   },
 };
 
-/** Whether the answer has this id. Half of a surrogate pair is answered with U+FFFD, as all JSON is written here. */
+/**
+ * Whether the answer has this id. Half of a surrogate pair is answered with U+FFFD, as all JSON is
+ * written here.
+ */
 function isAnswered(own: unknown, id: unknown): boolean {
   const written = typeof own === 'string' ? own.toWellFormed() : own;
   return JSON.stringify(written) === JSON.stringify(id);

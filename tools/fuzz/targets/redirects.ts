@@ -32,7 +32,8 @@ function registrable(uri: string): void {
     const isWeb = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
     const isPrivate = type === 'native' && url.protocol.includes('.');
     hold(isWeb || isPrivate, 'a redirect URI of another scheme was taken');
-    // What browsers go to is what stands there first, and people are told: no other host behind an @.
+    // What browsers go to is what stands there first, and people are told: no other host behind an
+    // @.
     if (isWeb) hold(/^https?:\/\/[^/?#\\@]+(?:[/?\\]|$)/i.test(uri), 'the host is not what it looks like');
     const answer = redirectWith(uri, RESPONSE);
     const to = new URL(answer);

@@ -1,4 +1,7 @@
-/** The keys of the configuration by the question that leads to them. A key is in the group that names it, or the nearest above it. */
+/**
+ * The keys of the configuration by the question that leads to them. A key is in the group that
+ * names it, or the nearest above it.
+ */
 export interface Group {
   readonly question: string;
   readonly says?: string;

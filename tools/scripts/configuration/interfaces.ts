@@ -13,7 +13,9 @@ export interface Member {
 const COMMENT = String.raw`(?:/\*\*((?:(?!\*/)[^])*)\*/\s*)?`;
 const MEMBER = new RegExp(String.raw`${COMMENT}readonly (\w+)\??: ((?:[^;{]|\{[^}]*\})+);`, 'g');
 
-/** The members of every interface, and of every type that is an object, of these files, by its name. */
+/**
+ * The members of every interface, and of every type that is an object, of these files, by its name.
+ */
 export function interfacesOf(root: string, files: readonly string[]): ReadonlyMap<string, readonly Member[]> {
   const found = files.flatMap((file) => {
     const text = readFileSync(path.join(root, file), 'utf8');

@@ -36,7 +36,10 @@ interface Schema {
   };
 }
 
-/** What is given in code, where the configuration has nothing to say: its options by the function that takes them. */
+/**
+ * What is given in code, where the configuration has nothing to say: its options by the function
+ * that takes them.
+ */
 export function optionsOf(
   root: string,
 ): readonly { readonly takenBy: string; readonly options: readonly Member[] }[] {
@@ -55,7 +58,10 @@ const TAKEN = {
   'opentelemetry()': 'OpenTelemetryOptions',
 } as const;
 
-/** All keys, and what is wrong with them: a key without a comment, a comment without a key, another default than the comment's. */
+/**
+ * All keys, and what is wrong with them: a key without a comment, a comment without a key, another
+ * default than the comment's.
+ */
 export function keysOf(root: string): {
   readonly keys: readonly Key[];
   readonly problems: readonly string[];
@@ -139,7 +145,8 @@ function defaultOf({ def }: Schema): unknown {
   return undefined;
 }
 
-// --- doc comments ---------------------------------------------------------------------------------------------
+// --- doc comments
+// ---------------------------------------------------------------------------------------------
 
 /** `How long a code lives, in seconds; 60.` is a sentence and a default. */
 function withoutDefault(comment: string): { readonly says: string; readonly end: string | null } {
@@ -158,7 +165,10 @@ const DEFAULT =
 
 const isLiteral = (text: string): boolean => /^(?:\d+|true|false|`(?!\w+:)[^`]*`)$/.test(text);
 
-/** A default as the page has it: numbers, true and false bare, texts and lists as code, what is empty as "none". */
+/**
+ * A default as the page has it: numbers, true and false bare, texts and lists as code, what is
+ * empty as "none".
+ */
 function literal(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0))

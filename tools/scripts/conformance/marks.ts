@@ -8,7 +8,10 @@ export interface Mark {
   readonly file: string;
   /** The line of the mark, counted from 1. */
   readonly line: number;
-  /** The titles of its describe blocks and its own, the first column of a row in brackets; null above anything else. */
+  /**
+   * The titles of its describe blocks and its own, the first column of a row in brackets; null
+   * above anything else.
+   */
   readonly test: string | null;
   /** Whether it has the form of a mark; `ids` is empty otherwise. */
   readonly wellFormed: boolean;

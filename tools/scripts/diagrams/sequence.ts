@@ -4,7 +4,8 @@ import { badge, line, rect, svg, text, tip, widthOf } from './svg.ts';
 /**
  * Who sends what to whom, from top to bottom:
  *
- * - `lane browser: The person’s browser` for each of those who take part, from the left to the right
+ * - `lane browser: The person’s browser` for each of those who take part, from the left to the
+ *   right
  * - `browser -> client: what is asked | more, in small letters`; `-->` is an answer
  * - `note browser client: what happens between these two`
  */

@@ -1,4 +1,6 @@
-/** What all diagrams are drawn with: one look, on a card, light or dark as the reader's system is. */
+/**
+ * What all diagrams are drawn with: one look, on a card, light or dark as the reader's system is.
+ */
 
 const STYLE = `
     :root { --card: #ffffff; --edge: #d5dbe5; --ink: #1d2330; --soft: #566072; --lane: #c3ccda; --accent: #2f4b8f; --tint: #edf1f9; --on: #ffffff }
@@ -67,7 +69,10 @@ export function badge(x: number, y: number, number: number): string {
   return `<circle class="solid" cx="${x}" cy="${y}" r="11"/>${text(x, y + 4, String(number), 'number')}`;
 }
 
-/** About as wide as the text is drawn, in units of the picture; a little more, so that it fits with any font. */
+/**
+ * About as wide as the text is drawn, in units of the picture; a little more, so that it fits with
+ * any font.
+ */
 export function widthOf(value: string, perCharacter = 7.4): number {
   return Math.ceil(value.length * perCharacter);
 }

@@ -1,4 +1,5 @@
-// Builds and packs a commit in separate folders. The result must not depend on where, when and by whom.
+// Builds and packs a commit in separate folders. The result must not depend on where, when and by
+// whom.
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -23,7 +24,10 @@ export interface Surroundings {
   readonly umask: string;
   readonly timeZone: string;
   readonly locale: string;
-  /** The time that all files of the clone get, in seconds since 1970; without it they keep that of the clone. */
+  /**
+   * The time that all files of the clone get, in seconds since 1970; without it they keep that of
+   * the clone.
+   */
   readonly fileTime?: number;
 }
 
@@ -31,11 +35,16 @@ export interface BuildOptions {
   /** The repository. */
   readonly root: string;
   readonly commit: string;
-  /** Takes the packages of this folder, and no network; without it `npm ci` brings those of the lock file. */
+  /**
+   * Takes the packages of this folder, and no network; without it `npm ci` brings those of the lock
+   * file.
+   */
   readonly modules?: string;
 }
 
-/** What npm made, by the name of its file, in the order in which the packages depend on each other. */
+/**
+ * What npm made, by the name of its file, in the order in which the packages depend on each other.
+ */
 export type Tarballs = ReadonlyMap<string, Buffer>;
 
 /** Clones the commit into `<folder>/portico`, builds and packs it there. */
@@ -93,8 +102,9 @@ async function inSurroundings(
 }
 
 /**
- * The packages of a folder by other names. What can be part of `dist` is there itself, since the build names it by where it is; the rest,
- * which is much, is a symbolic link. What tools keep there for themselves is left.
+ * The packages of a folder by other names. What can be part of `dist` is there itself, since the
+ * build names it by where it is; the rest, which is much, is a symbolic link. What tools keep there
+ * for themselves is left.
  */
 function lend(from: string, to: string, itself: ReadonlySet<string>): void {
   mkdirSync(to, { recursive: true });

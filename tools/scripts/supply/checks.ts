@@ -31,14 +31,17 @@ function versionOf(directory: string): string {
     .version;
 }
 
-/** What only publishing needs: a repository that npm can name, and a runner that can prove what it is. */
+/**
+ * What only publishing needs: a repository that npm can name, and a runner that can prove what it
+ * is.
+ */
 export function problemsOfPublishing(root: string, environment: NodeJS.ProcessEnv): readonly string[] {
   return [
     ...(readManifest(root).repository === undefined
       ? ['package.json names no repository, and provenance is of a repository']
       : []),
     ...(environment['ACTIONS_ID_TOKEN_REQUEST_URL'] === undefined
-      ? ['This is no workflow that may ask for an identity (permissions: id-token: write)']
+      ? ['This is not a workflow that may ask for an identity (permissions: id-token: write)']
       : []),
   ];
 }

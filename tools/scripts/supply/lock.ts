@@ -1,4 +1,5 @@
-// What package-lock.json says of the packages that are installed, and what an application gets when it installs Portico.
+// What package-lock.json says of the packages that are installed, and what an application gets when
+// it installs Portico.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { PACKAGES } from '../packages.ts';
@@ -37,7 +38,10 @@ export interface Installed extends LockedPackage {
   readonly needs: readonly string[];
 }
 
-/** What the packages ask for together, of others; what `portico` says of itself; and what work on them needs. */
+/**
+ * What the packages ask for together, of others; what `portico` says of itself; and what work on
+ * them needs.
+ */
 export function readManifest(root: string): Manifest {
   const read = (folder: string) =>
     JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8')) as Partial<Manifest>;
@@ -59,8 +63,8 @@ export const readLock = (root: string): Lock =>
   (JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')) as { packages: Lock }).packages;
 
 /**
- * These packages and all that they need, by folder, each once. Optional and peer dependencies are not followed: npm does not ask for
- * them.
+ * These packages and all that they need, by folder, each once. Optional and peer dependencies are
+ * not followed: npm does not ask for them.
  *
  * @throws {Error} When the lock file lacks one of them.
  */

@@ -1,4 +1,5 @@
-// Why each dependency is there, and what would take its place. `npm run dependencies:page` writes a page of it.
+// Why each dependency is there, and what would take its place. `npm run dependencies:page` writes a
+// page of it.
 
 export interface Reason {
   readonly why: string;
@@ -61,7 +62,9 @@ export const PEERS: Readonly<Record<string, Reason>> = {
   rxjs: { why: '`portico/nest`: the interceptor answers with its observables', instead: 'Nest brings it' },
 };
 
-/** Those that work on Portico need, in groups. A name that ends in `*` stands for all that begin so. */
+/**
+ * Those that work on Portico need, in groups. A name that ends in `*` stands for all that begin so.
+ */
 export const DEVELOPMENT: readonly (readonly [names: readonly string[], why: string])[] = [
   [['node', 'typescript', 'rolldown'], 'the Node of the tests, the compiler, and what makes `dist`'],
   [

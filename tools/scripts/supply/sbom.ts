@@ -1,5 +1,6 @@
-// The bill of materials of a release (CycloneDX 1.6): what an application gets when it installs Portico, from package-lock.json, and
-// what the build has put into `dist`, from its source maps. The same input gives the same bytes.
+// The bill of materials of a release (CycloneDX 1.6): what an application gets when it installs
+// Portico, from package-lock.json, and what the build has put into `dist`, from its source maps.
+// The same input gives the same bytes.
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +24,10 @@ export interface Sbom {
 }
 
 export interface SbomOptions {
-  /** When it was made, as ISO 8601: a release takes the time of its commit. Left out, the document has none. */
+  /**
+   * When it was made, as ISO 8601: a release takes the time of its commit. Left out, the document
+   * has none.
+   */
   readonly timestamp?: string;
   /** The SHA-512 of the package as hexadecimal digits. */
   readonly sha512?: string;
@@ -110,7 +114,9 @@ function licencesOf(name: string, license: string | undefined): readonly object[
   return /^[\w.-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }];
 }
 
-/** https://github.com/package-url/purl-spec: the scope is a separate segment, with its `@` encoded. */
+/**
+ * https://github.com/package-url/purl-spec: the scope is a separate segment, with its `@` encoded.
+ */
 function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace(/^@/, '%40')}@${version}`;
 }

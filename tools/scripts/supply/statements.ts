@@ -25,8 +25,8 @@ export interface Origin {
 }
 
 /**
- * Provenance in the form of in-toto (Statement v1) and SLSA (Provenance v1). It is not signed: npm signs another one when a workflow
- * publishes with `--provenance`.
+ * Provenance in the form of in-toto (Statement v1) and SLSA (Provenance v1). It is not signed: npm
+ * signs another one when a workflow publishes with `--provenance`.
  */
 export function provenanceOf(files: ReadonlyMap<string, Uint8Array | string>, origin: Origin): object {
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name, GITHUB_RUN_ID: id } = origin.environment;

@@ -33,7 +33,9 @@ export function entriesOf(tarball: Uint8Array): ReadonlyMap<string, Entry> {
   return found;
 }
 
-/** What is not the same in two packages, a line for each; none when they are the same byte for byte. */
+/**
+ * What is not the same in two packages, a line for each; none when they are the same byte for byte.
+ */
 export function differences(one: Uint8Array, other: Uint8Array): readonly string[] {
   if (Buffer.compare(one, other) === 0) return [];
   const [first, second] = [entriesOf(one), entriesOf(other)];

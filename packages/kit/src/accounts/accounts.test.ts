@@ -32,7 +32,7 @@ const signedIn = (active: unknown) => {
 
 describe('a result that is neither true nor false', () => {
   test.each([[true, true], [1, true], [false], [0], [2], ['1'], ['false'], [[]], [{ rows: [] }], [null]])(
-    'is no permission, except the 1 of a database engine: %j',
+    'is not a permission, except the 1 of a database engine: %j',
     async (held, expected = false) => {
       expect(await answering({ held }).holdsPermission(PERSON, 'edit')).toBe(expected);
     },

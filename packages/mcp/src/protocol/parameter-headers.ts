@@ -38,7 +38,7 @@ export function unrepeated(schema: JsonSchema, args: unknown, headers: Headers):
 }
 
 /**
- * Integers are compared as numbers: 42 and 42.0 are equal. A value that is no text, integer or
+ * Integers are compared as numbers: 42 and 42.0 are equal. A value that is not a string, integer or
  * boolean is an error in the arguments.
  */
 function repeats(field: string | null, value: unknown): boolean {
@@ -106,7 +106,7 @@ function repeatedArgument(schema: JsonSchema, path: readonly string[] | null): R
     throw new Error(`has an ${KEYWORD} that is not a header field name`);
   }
   if (path === null || path.length === 0 || !TYPES.includes(schema['type'])) {
-    throw new Error(`has an ${KEYWORD} on what is no text, integer or boolean at one place: ${name}`);
+    throw new Error(`has an ${KEYWORD} on a property that is not a string, integer or boolean: ${name}`);
   }
   return { path, header: `mcp-param-${name.toLowerCase()}` };
 }

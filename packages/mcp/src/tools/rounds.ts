@@ -55,7 +55,7 @@ export class Rounds {
   ): Promise<Round | { readonly problem: string }> {
     // Answers without their questions are ignored. The tool asks again.
     if (requestState === undefined) return firstRound(capabilities);
-    if (!isObject(inputResponses)) return { problem: 'inputResponses is no object.' };
+    if (!isObject(inputResponses)) return { problem: 'inputResponses is not an object.' };
     const text =
       typeof requestState === 'string'
         ? await this.#sealing.open(this.#purposeOf(tool, args), requestState)

@@ -59,7 +59,7 @@ interface Description {
 export function readDescription(name: string, tool: Describing): Description {
   const title = typeof tool.title === 'function' ? tool.title() : null;
   if (title !== null && (typeof title !== 'string' || title === '')) {
-    throw new Error(`The title() of the tool ${name} is no text`);
+    throw new Error(`The title() of the tool ${name} is not a string`);
   }
   return {
     title,

@@ -111,7 +111,7 @@ function inputRequest(name: string, question: ToolQuestion): InputRequest {
   if ('url' in question) {
     const { message, url } = question;
     if (typeof message !== 'string' || !isPage(url))
-      throw new TypeError(`The page of the question ${name} is no https URL`);
+      throw new TypeError(`The page of the question ${name} is not an https URL`);
     return { method: 'elicitation/create', params: { mode: 'url', message, url } };
   }
   const { message, schema } = question;
@@ -126,7 +126,7 @@ function inputRequest(name: string, question: ToolQuestion): InputRequest {
 function clientRequest(name: string, { method, params }: ClientQuestion): InputRequest {
   const type = method === 'roots/list' ? 'ListRootsRequest' : 'CreateMessageRequest';
   if (readAs(type, { method, params }) !== null) return { method, params };
-  throw new TypeError(`The question ${name} is no ${method} of MCP`);
+  throw new TypeError(`The question ${name} is not a ${method} of MCP`);
 }
 
 function isPage(text: string): boolean {

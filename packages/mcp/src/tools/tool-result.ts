@@ -75,7 +75,7 @@ function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
   });
   if (sent['structuredContent'] === null) return { content };
   if (!isMap(sent['structuredContent'])) {
-    throw new TypeError('The structured content of content() is no object');
+    throw new TypeError('The structured content of content() is not an object');
   }
   return { content, ...structured(sent['structuredContent']) };
 }

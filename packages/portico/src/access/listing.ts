@@ -95,7 +95,7 @@ function requirePage(limit: number, after: string | undefined): void {
 }
 
 function requireFilter({ clientId, person, scope, unusedSince }: AuthorizationFilter, now: number): void {
-  if (clientId !== undefined && !CLIENT_ID.test(clientId)) throw new AccessError('That is no client id');
+  if (clientId !== undefined && !CLIENT_ID.test(clientId)) throw new AccessError('That is not a client id');
   if (person !== undefined) requirePerson(person);
   if (scope !== undefined && !isScopeToken(scope)) throw new AccessError('That is not one well-formed scope');
   if (unusedSince !== undefined && !(unusedSince <= now)) {

@@ -124,7 +124,9 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
     }
     const isPlugin =
       typeof plugin === 'object' && plugin !== null && 'register' in plugin && 'commands' in plugin;
-    return isPlugin ? [] : [{ key, message: 'is no plugin; give what oauthServer() or another one returns' }];
+    return isPlugin
+      ? []
+      : [{ key, message: 'is not a plugin; pass what oauthServer() or another plugin function returns' }];
   });
   if (problems.length > 0) throw new ConfigurationError(problems);
 }

@@ -202,7 +202,7 @@ export type AuditEvent =
   /** A client secret was wrong. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
-   * The first attempt that was answered 429, after many wrong secrets. Later ones are no events
+   * The first attempt that was answered 429, after many wrong secrets. Later ones are not events
    * until there was no failure for a quarter of an hour.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })

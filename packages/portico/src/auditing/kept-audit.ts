@@ -184,7 +184,7 @@ function rangeOf({ since, until }: AuditFilter, after: string | undefined): IdRa
  * ids are smaller. A fraction of a millisecond is rounded up.
  */
 export function idAt(time: number): string {
-  if (!Number.isFinite(time) || time > LATEST) throw new OutOfRangeError('This is no time');
+  if (!Number.isFinite(time) || time > LATEST) throw new OutOfRangeError('This is not a valid time');
   return Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0');
 }
 

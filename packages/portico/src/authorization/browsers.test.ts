@@ -54,7 +54,7 @@ describe('a browser without a cookie', () => {
     expect([given.slice(0, name.length), given.slice(given.indexOf(';'))]).toEqual([name, attributes]);
   });
 
-  test('gets none from a request that is no navigation', async () => {
+  test('gets none from a request that is not a navigation', async () => {
     const { browsers, request } = start();
     const given = async (init: Sent) => (await browsers.setCookie(request('', init))) !== null;
     expect(await given({ headers: { 'Sec-Fetch-Dest': 'document' } })).toBe(true);

@@ -228,7 +228,7 @@ function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): reado
 function noRoom(): AuthorizationPageError {
   return new AuthorizationPageError(
     page('error.too_many_waiting'),
-    'the budget for long requests of nobody who is signed in is used up',
+    'the budget for long requests of people who are not signed in is used up',
     { retryAfter: TRY_AGAIN },
   );
 }

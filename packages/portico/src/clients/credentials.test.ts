@@ -57,7 +57,7 @@ describe('HTTP Basic', () => {
     const refusal = expect.objectContaining({ code: 'invalid_client' }) as Error;
     expect(() => read(header, { client_id: 'a', client_secret: 'b' })).toThrow(refusal);
     expect(() => read(header)).toThrow(
-      expect.objectContaining({ detail: expect.stringContaining('no HTTP Basic') }) as Error,
+      expect.objectContaining({ detail: expect.stringContaining('not HTTP Basic') }) as Error,
     );
   });
 
@@ -77,7 +77,7 @@ describe('HTTP Basic', () => {
 });
 
 // @shows AS-9.1, AS-9.2
-test('in the body, an id with a secret is a confidential client, an id alone a public one, and neither is no client', () => {
+test('in the body, an id with a secret is a confidential client, an id alone a public one, and having neither is not a client', () => {
   expect(read(null, { client_id: 'a', client_secret: 'b' })).toEqual({
     method: 'client_secret_post',
     clientId: 'a',

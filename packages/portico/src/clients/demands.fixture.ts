@@ -2,7 +2,7 @@ import type { ClientDemand } from './demands.ts';
 
 const TOLD = {
   key: 'some_key',
-  effect: 'nobody gets further',
+  effect: 'no request gets further',
   option: { flag: '--demand', says: 'it demands' },
 };
 const SHOWN = { what: 'demand', as: 'made', inFull: 'made, in full' };

@@ -75,6 +75,6 @@ test('its keys are those stored here, each with its names', () => {
   expect(described({ keys: { jwks, jwksUri: null, algorithm: null } }).keys).toEqual(shown);
   expect(describeKeys(null)).toEqual([]);
   expect(describeKeys({ jwks: null, jwksUri: 'https://client.example/keys', algorithm: null })).toEqual([]);
-  // What a store holds that is no key set any more has no keys.
+  // What a store holds that is not a key set any more has no keys.
   expect(describeKeys({ jwks: '{}', jwksUri: null, algorithm: null })).toEqual([]);
 });

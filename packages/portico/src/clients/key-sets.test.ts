@@ -60,7 +60,7 @@ describe('the keys that a client registers', () => {
   });
 
   // @shows AS-23.2
-  test('are refused if they are no set', () => {
+  test('are refused if they are not set', () => {
     for (const jwks of NO_SETS.slice(1)) expect(() => checkClientKeys({ jwks })).toThrow('RFC 7517');
   });
 
@@ -96,7 +96,7 @@ describe('the keys that a client publishes', () => {
     expect(keySetProblems({ keys: [OTHER] }, null)).toEqual(['none of them verifies anything']);
     expect(keySetProblems({ keys: [WEAK, EC, WEAK, null] }, null)).toEqual([
       expect.stringMatching(/^one has .* bits/),
-      'one is no JSON object',
+      'one is not a JSON object',
     ]);
   });
 

@@ -5,7 +5,7 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import type { Client } from '../store/client.ts';
 
 /**
- * Whether a secret is blank: empty, or nothing but spaces. Such a secret is no credential, whatever hash a client has: another
+ * Whether a secret is blank: empty, or nothing but spaces. Such a secret is not a credential, whatever hash a client has: another
  * server may have kept one of an empty secret, and everybody knows that one.
  */
 export function isBlank(secret: string): boolean {

@@ -15,8 +15,8 @@ const TEXT = fc.string({
 });
 
 /**
- * Keys that can be read again. Once Node 24's `JSON.parse` has read a key with a backslash, it takes
- * some other keys with escapes for that key (V8 13.6).
+ * Keys that can be read again. Once Node 24's `JSON.parse` has read a key with a backslash, it
+ * takes some other keys with escapes for that key (V8 13.6).
  */
 const READABLE = TEXT.filter((key) => !key.includes('\\'));
 

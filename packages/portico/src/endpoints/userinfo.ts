@@ -36,7 +36,7 @@ export class UserinfoEndpoint {
     const { clientId, authorization } = token;
     noteClient(request, clientId);
     if (token.user === null || token.subject === null || !token.scopes.includes('openid')) {
-      const detail = token.user === null ? 'the token stands for no person' : 'the token has no scope openid';
+      const detail = token.user === null ? 'the token is not for a person' : 'the token has no scope openid';
       const proof = token.thumbprint === null ? undefined : { answer: null };
       const about = { detail, binding: bindingRefusal(this.#offer, proof), authorization };
       throw new BearerError('insufficient_scope', 'openid', about);

@@ -23,7 +23,10 @@ import {
   requireScopesInForce,
 } from './stored-grant.ts';
 
-/** Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was issued for. */
+/**
+ * Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was
+ * issued for.
+ */
 export class AuthorizationCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
@@ -69,7 +72,10 @@ export class AuthorizationCodeGrant implements TokenGrant {
     });
   }
 
-  /** Spends the code and issues nothing. If another request was quicker, that was the first use, and this one is a replay. */
+  /**
+   * Spends the code and issues nothing. If another request was quicker, that was the first use, and
+   * this one is a replay.
+   */
   async #burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
     if (await this.#parts.server.store.codes.burnCode(code, client.id, now))
       await this.#outcomes.auditReplay(code);

@@ -12,7 +12,10 @@ export interface TokenGrant {
   answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse>;
 }
 
-/** The successful response of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3). */
+/**
+ * The successful response of the token endpoint (RFC 6749 section 5.1, OpenID Connect Core section
+ * 3.1.3.3).
+ */
 export interface TokenResponse {
   readonly access_token: string;
   readonly token_type: string;

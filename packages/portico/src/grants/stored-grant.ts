@@ -61,9 +61,9 @@ export function requireScopesInForce(
 }
 
 /**
- * Checks again everything that may have changed since a grant was used: its client, the account, the
- * scopes in force. That the grant itself has expired meanwhile changes nothing, since it was used in
- * time.
+ * Checks again everything that may have changed since a grant was used: its client, the account,
+ * the scopes in force. That the grant itself has expired meanwhile changes nothing, since it was
+ * used in time.
  */
 export function againFor(
   grant: Grant,

@@ -91,7 +91,7 @@ test('failures within the free rate per 15 minutes slow no one down', async () =
   }
 });
 
-test('an attempt without a result is no failure, and a right one does not shorten the wait of others', async () => {
+test('an attempt without a result is not a failure, and a right one does not shorten the wait of others', async () => {
   const { attempts, make, fail } = limiter();
   const broken = new Error('the hasher is gone');
   for (let count = 0; count < 20; count += 1) {

@@ -46,7 +46,7 @@ function decode(part: keyof typeof LONGEST, text: string): Buffer {
   if (text.length > LONGEST[part]) throw new JwsError(`its ${part} is too long`);
   const bytes = Buffer.from(text, 'base64url');
   if (!BASE64URL.test(text) || bytes.toString('base64url') !== text) {
-    throw new JwsError(`its ${part} is missing or no base64url`);
+    throw new JwsError(`its ${part} is missing or not base64url`);
   }
   return bytes;
 }
@@ -57,10 +57,10 @@ function parseObject(part: 'header' | 'payload', text: string): JsonObject {
   try {
     value = JSON.parse(json);
   } catch {
-    throw new JwsError(`its ${part} is no JSON`);
+    throw new JwsError(`its ${part} is not JSON`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new JwsError(`its ${part} is no JSON object`);
+    throw new JwsError(`its ${part} is not a JSON object`);
   }
   if (hasRepeatedName(json)) throw new JwsError(`its ${part} has a member twice`);
   return value as JsonObject;

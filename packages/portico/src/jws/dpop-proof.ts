@@ -117,7 +117,7 @@ function requireText(payload: JsonObject, name: keyof typeof LONGEST): string {
 
 function requireUrl(payload: JsonObject, url: string): void {
   const claimed = normalized(requireText(payload, 'htu'));
-  if (claimed === null) throw new DpopProofError('proof_url', 'its htu is no URL');
+  if (claimed === null) throw new DpopProofError('proof_url', 'its htu is not a URL');
   if (claimed !== normalized(url)) throw new DpopProofError('proof_url', 'its htu is another URL');
 }
 

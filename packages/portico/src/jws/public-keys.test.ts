@@ -61,8 +61,8 @@ describe('A public key', () => {
     ['for nothing that it says', { ...EC, use: null }],
     ['for signing alone', { ...EC, key_ops: ['sign'] }],
     ['for nothing', { ...EC, key_ops: [] }],
-    ['for what is no list', { ...EC, key_ops: 'verify' }],
-    ['for what is no list either', { ...EC, key_ops: { verify: true } }],
+    ['for what is not a list', { ...EC, key_ops: 'verify' }],
+    ['for what is not a list either', { ...EC, key_ops: { verify: true } }],
     ['for an algorithm that is not taken', { ...RSA, alg: 'RS512' }],
     ['for the algorithm of another kind', { ...RSA, alg: 'ES256' }],
   ])('of or for something else is ignored: %s', (_, jwk) => {
@@ -71,10 +71,10 @@ describe('A public key', () => {
 
   const notRead = (name: string) => `has no ${name}, or one that cannot be read`;
   test.each<[says: string, jwk: unknown]>([
-    ['is no JSON object', undefined],
-    ['is no JSON object', null],
-    ['is no JSON object', 'key'],
-    ['is no JSON object', [EC]],
+    ['is not a JSON object', undefined],
+    ['is not a JSON object', null],
+    ['is not a JSON object', 'key'],
+    ['is not a JSON object', [EC]],
     ['has a private or symmetric part', { kty: 'oct', k: 'AAAA' }],
     ['has a private or symmetric part', { ...EC, d: undefined }],
     ['has a kid that is not a text of at most 255 characters', { ...EC, kid: 1 }],
@@ -89,8 +89,8 @@ describe('A public key', () => {
     [notRead('e'), { ...RSA, e: 65_537 }],
     [notRead('y'), { ...EC, y: undefined }],
     [notRead('x'), { ...OKP, x: undefined }],
-    ['is no public key', { ...EC, x: EC['y'], y: EC['x'] }],
-    ['is no public key', { ...OKP, x: 'AAAA' }],
+    ['is not a public key', { ...EC, x: EC['y'], y: EC['x'] }],
+    ['is not a public key', { ...OKP, x: 'AAAA' }],
     ['has 2047 bits; RSA needs 2048 to 4096', rsaOf(2047)],
     ['has 4097 bits; RSA needs 2048 to 4096', rsaOf(4097)],
     ['has 8400 bits; RSA needs 2048 to 4096', rsaOf(8400)],

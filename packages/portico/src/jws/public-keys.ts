@@ -57,7 +57,7 @@ export function hasPrivateMember(jwk: object): boolean {
  */
 export function readPublicKey(value: unknown): PublicKey | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new JwkError('is no JSON object');
+    throw new JwkError('is not a JSON object');
   const jwk = value as JsonObject;
   if (hasPrivateMember(jwk)) throw new JwkError('has a private or symmetric part');
   const form = formOf(jwk);
@@ -108,7 +108,7 @@ function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObj
   try {
     key = createPublicKey({ key: jwk, format: 'jwk' });
   } catch {
-    throw new JwkError('is no public key');
+    throw new JwkError('is not a public key');
   }
   if (form !== RSA) return key;
   const { modulusLength: bits = 0, publicExponent: exponent = 0n } = key.asymmetricKeyDetails ?? {};

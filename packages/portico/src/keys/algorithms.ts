@@ -17,7 +17,9 @@ export interface AlgorithmForm {
   readonly hash: 'sha256' | 'sha512';
   /** Whether signing includes the hash; otherwise it runs before. */
   readonly hashesItself?: boolean;
-  /** What is wrong with these bytes, which are no signature, if they are one in another encoding. */
+  /**
+   * What is wrong with these bytes, which are not a signature, if they are one in another encoding.
+   */
   readonly encodingProblem?: (bytes: Uint8Array) => string | null;
 }
 

@@ -75,8 +75,8 @@ export class KeyFiles {
   }
 
   /**
-   * Writes a key that only this user may read. For root, only the owner of the directory may read it,
-   * even before the file has a key's name. Leaves nothing behind when it fails.
+   * Writes a key that only this user may read. For root, only the owner of the directory may read
+   * it, even before the file has a key's name. Leaves nothing behind when it fails.
    */
   async draft({ kid, algorithm, jwk }: NewKey, staged: StagedMembers = {}): Promise<Draft> {
     const folder = openOwnedFolder(this.directory);
@@ -137,8 +137,8 @@ export class KeyFiles {
   }
 
   /**
-   * Removes drafts of processes that were killed while they wrote a key. `now` is the disk's time, in
-   * milliseconds since 1970.
+   * Removes drafts of processes that were killed while they wrote a key. `now` is the disk's time,
+   * in milliseconds since 1970.
    */
   async removeLeftDrafts(now: number): Promise<void> {
     for (const name of (await readdir(this.directory)).filter((each) => DRAFT.test(each))) {

@@ -29,7 +29,7 @@ function parsedKey(text: string): JWK & StagedMembers {
   try {
     return JSON.parse(text) as JWK & StagedMembers;
   } catch {
-    throw new Error('it is no JSON');
+    throw new Error('it is not JSON');
   }
 }
 

@@ -34,7 +34,9 @@ interface KnownKeys {
   readonly complete: boolean;
 }
 
-/** Lists the keys of a directory, and remembers what it read: the contents of a file never change. */
+/**
+ * Lists the keys of a directory, and remembers what it read: the contents of a file never change.
+ */
 export class ListedKeys {
   readonly #sources: KeySources;
   readonly #loaded = new Map<string, Promise<SigningKey>>();

@@ -157,7 +157,9 @@ export class Rotation {
     }
   }
 
-  /** If two processes do this at once, each could remove the other's new key. So keep newer keys. */
+  /**
+   * If two processes do this at once, each could remove the other's new key. So keep newer keys.
+   */
   async #removeBefore(
     signsFrom: number,
     algorithms: readonly SigningAlgorithm[],

@@ -139,7 +139,7 @@ function bytesOf(kid: string, answer: unknown): Uint8Array {
   } catch {
     // Its bytes were transferred, for example to another thread.
   }
-  throw new SignerError(kid, 'answered something that is no Uint8Array');
+  throw new SignerError(kid, 'answered something that is not a Uint8Array');
 }
 
 async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): Promise<unknown> {
@@ -180,5 +180,5 @@ async function isSignature(
 function whatIsWrong({ name, encodingProblem }: AlgorithmForm, signature: Uint8Array): string {
   const problem = encodingProblem?.(signature) ?? null;
   if (problem !== null) return `answered ${problem}`;
-  return `answered ${signature.length} bytes that are no ${name} signature of what it was given by its public key`;
+  return `answered ${signature.length} bytes that are not a ${name} signature of what it was given by its public key`;
 }

@@ -77,7 +77,7 @@ export function createFetchImage(options: FetchJsonOptions): FetchImage {
   return createFetch(options, 'image/png, image/jpeg, image/webp, image/gif', async (response, limit) => {
     requirePlain(response);
     if (!mediaTypeOf(response.headers['content-type']).startsWith('image/')) {
-      throw new OutboundError('the answer is no picture');
+      throw new OutboundError('the answer is not a picture');
     }
     return readBytes(response, limit);
   });
@@ -215,7 +215,7 @@ async function readJson(response: IncomingMessage, limit: number): Promise<unkno
   try {
     return JSON.parse(text);
   } catch {
-    throw new OutboundError('the answer is no JSON');
+    throw new OutboundError('the answer is not JSON');
   }
 }
 

@@ -11,7 +11,7 @@ export function fetchableUrlProblem(text: string): string | null {
   if (text.length > LONGEST) return `has more than ${LONGEST} characters`;
   const problem = uriTextProblem(text);
   if (problem !== null) return problem;
-  if (!URL.canParse(text)) return 'is no URL';
+  if (!URL.canParse(text)) return 'is not a URL';
   const url = new URL(text);
   if (url.protocol !== 'https:') return 'is not https';
   if (text.includes('#')) return 'has a fragment';

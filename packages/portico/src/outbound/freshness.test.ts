@@ -11,7 +11,7 @@ test.each([
   ['may be kept for very long', { 'cache-control': `max-age=${'9'.repeat(400)}` }, 86_400],
   ['must not be kept', { 'cache-control': 'no-store' }, 300],
   ['must be asked for again', { 'cache-control': 'no-cache, max-age=7200' }, 300],
-  ['says what is no number', { 'cache-control': 'max-age=-1' }, 300],
+  ['says what is not a number', { 'cache-control': 'max-age=-1' }, 300],
   ['is older than it may become', { 'cache-control': 'max-age=600', age: '6000' }, 300],
   ['names a date', { date: 'Sun, 22 Nov 2026 12:00:00 GMT', expires: 'Sun, 22 Nov 2026 14:00:00 GMT' }, 7200],
   ['names a date that is over', { date: 'Sun, 22 Nov 2026 12:00:00 GMT', expires: '0' }, 300],

@@ -26,7 +26,10 @@ export interface SecurityProfile {
   readonly says: string;
   /** The only algorithms that clients may sign with. */
   readonly algorithms: readonly string[];
-  /** The algorithm of ID tokens for clients that ask for none: the first that the server has a key for. */
+  /**
+   * The algorithm of ID tokens for clients that ask for none: the first that the server has a key
+   * for.
+   */
   readonly idTokenAlgorithms: readonly [SigningAlgorithm, ...SigningAlgorithm[]];
   /** How clients may authenticate where they get tokens. */
   readonly authenticationMethods: readonly string[];
@@ -55,7 +58,9 @@ export interface OfferedProfile extends SecurityProfile {
 }
 
 const UNKNOWN_PROFILE = 'it is of a profile that is not known here';
-/** Of clients that are held to a profile that no feature of this server provides: they get nothing. */
+/**
+ * Of clients that are held to a profile that no feature of this server provides: they get nothing.
+ */
 const UNKNOWN: SecurityProfile = {
   name: '',
   says: '',
@@ -97,7 +102,10 @@ export class Profiles {
     return this.named(client.profile) ?? (asksWhatTokensAreGoodFor(client) ? null : this.servers);
   }
 
-  /** Why this client gets nothing now, for the log; null when nothing is against it, as for every client without a profile. */
+  /**
+   * Why this client gets nothing now, for the log; null when nothing is against it, as for every
+   * client without a profile.
+   */
   refusal(client: ProfiledClient): string | null {
     const profile = this.of(client);
     if (profile === null) return null;
@@ -129,8 +137,8 @@ export class Profiles {
 }
 
 /**
- * An API that only uses introspection is not a client of the server's profile: it receives no token, and no
- * data about a person.
+ * An API that only uses introspection is not a client of the server's profile: it receives no
+ * token, and no data about a person.
  */
 function asksWhatTokensAreGoodFor({ grants }: Pick<Client, 'grants'>): boolean {
   return grants.join() === 'introspection';

@@ -183,7 +183,7 @@ describe('the scopes of a grant that still apply', () => {
   });
 
   test.each([2, '1', 'yes', {}, [], null, undefined])(
-    'are none if the host returns %j, which is no yes: alone, and among others',
+    'are none if the host returns %j, which is not a yes: alone, and among others',
     async (answer) => {
       const host = { holdsPermission: async () => answer as boolean };
       const person = { provider: 'accounts', id: '1' };

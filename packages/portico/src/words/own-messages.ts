@@ -25,7 +25,7 @@ export function readOwnMessages(folder: string | null, known: Catalog): OwnMessa
     const file = path.join(folder ?? '', name);
     const tag = canonicalTag(name.slice(0, -SUFFIX.length));
     if (tag === null) {
-      problems.push({ key: file, message: 'its name is no language tag (BCP 47), such as de.json' });
+      problems.push({ key: file, message: 'its name is not a language tag (BCP 47), such as de.json' });
       continue;
     }
     const read = readCatalog(file);

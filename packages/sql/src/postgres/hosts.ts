@@ -40,7 +40,7 @@ const HOST = /^(?:[^[\]:@\s]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 export function readPostgresUrl(url: string): PostgresHosts {
   const [, start, authority = '', path = '', query = ''] = URL_PARTS.exec(url) ?? [];
   if (start === undefined)
-    refuse(`is no URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
+    refuse(`is not a URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
   const parameters = new URLSearchParams(query);
   const attributes = parameters.get('target_session_attrs');
   if (attributes !== null && !WANTED.has(attributes))
@@ -62,7 +62,7 @@ export function readPostgresUrl(url: string): PostgresHosts {
 /** Accepts what `pg` accepts. For `pg`, a URL without a host means a socket. */
 function requireUrl(url: string): void {
   if (!URL.canParse(url) && !URL.canParse(url.replace('@/', '@socket/')))
-    refuse(`is no URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
+    refuse(`is not a URL such as postgres://user:password@host:5432/database; ${ESCAPES}`);
 }
 
 function requireHost(name: string, index: number, { length }: readonly string[]): void {

@@ -97,7 +97,7 @@ export class PostgresStatement {
       connection.execute({}, true);
     }
     if (columns === undefined) {
-      // The server may still have it. Closing an unknown statement is no error.
+      // The server may still have it. Closing an unknown statement is not an error.
       if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
     }

@@ -37,7 +37,7 @@ export async function namedLogo(
   try {
     return { logo: await readFile(logo) };
   } catch (cause) {
-    throw new RegistrationError(`The logo ${logo} cannot be read: it is no file`, { cause });
+    throw new RegistrationError(`The logo ${logo} cannot be read: it is not a file`, { cause });
   }
 }
 
@@ -57,7 +57,9 @@ export async function namedKeys({
   try {
     return { ...algorithm, jwks: JSON.parse(await readFile(jwks, 'utf8')) as unknown };
   } catch (cause) {
-    throw new RegistrationError(`The key set ${jwks} cannot be read: it is no file, or no JSON`, { cause });
+    throw new RegistrationError(`The key set ${jwks} cannot be read: it is not a file, or not JSON`, {
+      cause,
+    });
   }
 }
 

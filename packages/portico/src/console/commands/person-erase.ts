@@ -44,7 +44,7 @@ export const addPersonErase: AddCommands = (program, context) => {
 };
 
 const HELP = `
-The account is the application's: it stays, and can allow applications again, as somebody they have never seen. Remove or suspend it first
+The account is the application's: it stays, and can allow applications again, as a person they have never seen. Remove or suspend it first
 if that is not meant, as with the application's own log and what it keeps of the audit events.
 
 What was removed stays removed when the command is stopped; run again, it removes the rest. A request that is being answered meanwhile may

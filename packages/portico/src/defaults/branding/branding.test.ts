@@ -115,12 +115,12 @@ describe('a logo', () => {
 
   // @shows AS-39.8
   test.each([
-    ['GIF89a', 'is no PNG, SVG, WebP or JPEG'],
-    ['<html><svg></svg></html>', 'is no PNG, SVG, WebP or JPEG'],
-    ['<!DOCTYPE svg [<!ENTITY a "b">]><svg/>', 'is no PNG, SVG, WebP or JPEG'],
-    ['<svgx/>', 'is no PNG, SVG, WebP or JPEG'],
-    ['\x89PNG\r\n\x1a\n, and then nothing of a picture', 'is no PNG, SVG, WebP or JPEG'],
-    ['', 'is no PNG, SVG, WebP or JPEG'],
+    ['GIF89a', 'is not a PNG, SVG, WebP or JPEG'],
+    ['<html><svg></svg></html>', 'is not a PNG, SVG, WebP or JPEG'],
+    ['<!DOCTYPE svg [<!ENTITY a "b">]><svg/>', 'is not a PNG, SVG, WebP or JPEG'],
+    ['<svgx/>', 'is not a PNG, SVG, WebP or JPEG'],
+    ['\x89PNG\r\n\x1a\n, and then nothing of a picture', 'is not a PNG, SVG, WebP or JPEG'],
+    ['', 'is not a PNG, SVG, WebP or JPEG'],
     [`${svg}${' '.repeat(256 * 1024)}`, 'bytes; 262144 are the most'],
   ])('%j is refused', (bytes, reason) => {
     const config = { logo: file('logo.svg', bytes), logo_dark: 'missing.png' };

@@ -51,7 +51,7 @@ export function readLogo(file: string): LogoFile | { readonly problem: string } 
     return { problem: `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
   }
   const type = typeOf(bytes);
-  if (type === null) return { problem: `${file} is no PNG, SVG, WebP or JPEG` };
+  if (type === null) return { problem: `${file} is not a PNG, SVG, WebP or JPEG` };
   const version = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
   return { bytes: new Uint8Array(bytes), type, version };
 }

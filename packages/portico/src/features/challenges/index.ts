@@ -2,7 +2,9 @@ import { defineFeature } from '../../feature.ts';
 import { challengesShape } from './config.ts';
 import { challengeProblems, metadataUrlOf } from './resource-metadata.ts';
 
-/** Refusals that say how to get a token (RFC 9728 section 5.1), so that clients can ask for more. */
+/**
+ * Refusals that say how to get a token (RFC 9728 section 5.1), so that clients can ask for more.
+ */
 export const challenges = defineFeature({
   name: 'challenges',
   config: challengesShape,

@@ -36,7 +36,9 @@ interface Options {
   readonly algorithms?: readonly SigningAlgorithm[];
 }
 
-/** Processes of one installation, with one clock, one table of clients, and the web that they ask. */
+/**
+ * Processes of one installation, with one clock, one table of clients, and the web that they ask.
+ */
 function installation() {
   let now = START;
   const rows = new Map<string, { client: Client; freshUntil: number }>();

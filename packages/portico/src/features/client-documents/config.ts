@@ -7,7 +7,7 @@ const hosts = z
       .string({ error: 'must be the name of a host' })
       .refine(
         isHostPattern,
-        'is no host; write example.com, or *.example.com for all below it, in lower case',
+        'is not a host; write example.com, or *.example.com for all below it, in lower case',
       ),
     { error: "must be a list of hosts, for example ['example.com', '*.example.org']" },
   )

@@ -111,7 +111,7 @@ test("a document's keys are accepted where clients may have keys, and fetched on
   expect(readDocument(brought, URL_OF_IT, refusing).keys?.jwksUri).toBeNull();
 });
 
-describe('a document that is no valid client', () => {
+describe('a document that is not a valid client', () => {
   // @shows AS-21.3
   test.each<[says: string, value: unknown]>([
     ['content', null],

@@ -4,7 +4,9 @@ import { ClientDocuments } from './client-documents.ts';
 import { documentsShape } from './config.ts';
 import { examineDocuments } from './examination.ts';
 
-/** Clients whose id is the URL of their metadata (draft-ietf-oauth-client-id-metadata-document-02). */
+/**
+ * Clients whose id is the URL of their metadata (draft-ietf-oauth-client-id-metadata-document-02).
+ */
 export const clientDocuments = defineFeature({
   name: 'client_documents',
   config: documentsShape,

@@ -35,7 +35,7 @@ describe('A configuration that contradicts itself', () => {
     expect(dpopProblems({ scopes: { plain: 'A scope' } })).toEqual([]);
   });
 
-  test.each<DpopMode>(['accept', 'require'])('is no contradiction with %s', (dpop) => {
+  test.each<DpopMode>(['accept', 'require'])('is not a contradiction with %s', (dpop) => {
     expect(dpopProblems({ dpop, dpop_nonces: true, scopes })).toEqual([]);
   });
 });

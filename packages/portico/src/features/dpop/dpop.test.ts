@@ -65,7 +65,7 @@ describe('The proof of a request', () => {
 
   test('that is invalid is refused, with the reason for the log', async () => {
     expect(await refusal(() => dpop().check('a'))).toEqual(
-      wrong('of the proof: its header is missing or no base64url'),
+      wrong('of the proof: its header is missing or not base64url'),
     );
     expect(await refusal(() => dpop().check(proof({ htm: 'GET' })))).toEqual(
       wrong('of the proof: its htm is another method'),

@@ -7,8 +7,9 @@ export const fapi2Shape = {
 
 export interface Fapi2Config {
   /**
-   * `fapi2` holds every client to the FAPI 2.0 Security Profile, and switches on what the profile demands. Without it, you can hold single
-   * clients to the profile (`oauth:client:create --profile fapi2`); none.
+   * `fapi2` holds every client to the FAPI 2.0 Security Profile, and switches on what the profile
+   * demands. Without it, you can hold single clients to the profile
+   * (`oauth:client:create --profile fapi2`); none.
    */
   readonly profile?: 'fapi2' | undefined;
 }

@@ -101,7 +101,10 @@ test.each<readonly [what: string, changes: Partial<ProfiledClient>]>([
   ['signs with RS256', { keys: { jwks: null, jwksUri: 'https://a.example/', algorithm: 'RS256' } }],
   ['has ID tokens of RS256', { idTokenSignedResponseAlg: 'RS256' }],
   ['is answered by http', { redirectUris: ['https://client.example/cb', 'HTTP://localhost/cb'] }],
-  ['is answered on loopback, and is no application on a device', { redirectUris: ['http://127.0.0.1/cb'] }],
+  [
+    'is answered on loopback, and is not an application on a device',
+    { redirectUris: ['http://127.0.0.1/cb'] },
+  ],
   ['is answered at localhost', { redirectUris: ['http://localhost/cb'], applicationType: 'native' }],
   [
     'is answered at a name that begins like the loopback address',

@@ -2,8 +2,9 @@ import type { ConfigurationProblem } from '@portico/sql';
 import type { ProfiledClient } from '../../profiles/profiles.ts';
 
 /**
- * FAPI 2.0 Security Profile (final, February 2025): what it demands of an authorization server, in our own words, and where each demand is
- * checked. The pages of conformance and of the profile are held to this table.
+ * FAPI 2.0 Security Profile (final, February 2025): what it demands of an authorization server, in
+ * our own words, and where each demand is checked. The pages of conformance and of the profile are
+ * held to this table.
  */
 
 /** The keys of `oauth_server` that the profile says something about. */
@@ -23,13 +24,19 @@ export interface ProfileRule {
   readonly id: string;
   /** Continues a sentence after "An authorization server of the profile". */
   readonly says: string;
-  /** `always`: with every client, whatever is configured. `switch`: by a key that the profile sets. `profile`: under the profile alone. */
+  /**
+   * `always`: with every client, whatever is configured. `switch`: by a key that the profile sets.
+   * `profile`: under the profile alone.
+   */
   readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
   /** What is wrong with the configuration of a server of the profile; null when nothing is. */
   readonly server?: (switches: ProfiledSwitches) => ConfigurationProblem | null;
   /** What has to be switched on where a client is of the profile; null when it is. */
   readonly needs?: (switches: ProfiledSwitches) => string | null;
-  /** Why a client cannot be of it; null when nothing is against it. Looked at whenever the client is let in. */
+  /**
+   * Why a client cannot be of it; null when nothing is against it. Looked at whenever the client is
+   * let in.
+   */
   readonly client?: (client: ProfiledClient) => string | null;
   /** The same, where looking once is enough: at its registration. */
   readonly registration?: (client: ProfiledClient) => string | null;
@@ -37,7 +44,10 @@ export interface ProfileRule {
 
 /** Seconds that a code may live. */
 export const LONGEST_CODE = 60;
-/** What signs ID tokens and assertions. RS256 is not among them; `Ed25519` is what RFC 9864 calls EdDSA with that curve. */
+/**
+ * What signs ID tokens and assertions. RS256 is not among them; `Ed25519` is what RFC 9864 calls
+ * EdDSA with that curve.
+ */
 export const PROFILED_ALGORITHMS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
 const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?:[:/?]|$)/;
 
@@ -203,7 +213,9 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
   },
 ];
 
-/** Why a client cannot be of the profile: by the rules of each time, or those of its registration. */
+/**
+ * Why a client cannot be of the profile: by the rules of each time, or those of its registration.
+ */
 export function clientProblem(client: ProfiledClient, when: 'client' | 'registration'): string | null {
   for (const rule of FAPI2_RULES) {
     const problem = rule[when]?.(client) ?? null;

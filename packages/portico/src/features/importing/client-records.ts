@@ -129,7 +129,7 @@ export function readClientRecord(
 /** Empty values count as left out: other servers write every field that they know. */
 function fieldsOf(record: unknown): Fields {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
-    throw new RegistrationError('it is no JSON object');
+    throw new RegistrationError('it is not a JSON object');
   }
   const isEmpty = (value: unknown) =>
     value === null ||
@@ -226,7 +226,7 @@ function readAlgorithm(fields: Fields, grants: readonly string[]): Partial<Clien
 function text(fields: Fields, name: string): string | null {
   const value = fields.get(name);
   if (value === undefined) return null;
-  if (typeof value !== 'string') throw new RegistrationError(`${name} is no text`);
+  if (typeof value !== 'string') throw new RegistrationError(`${name} is not a string`);
   return value;
 }
 
@@ -248,7 +248,7 @@ function wordsOf(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** Null for what is no JSON. */
+/** Null for what is not JSON. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json) as unknown;

@@ -40,6 +40,6 @@ function parse(context: ConsoleContext, json: string, what: string): unknown {
   try {
     return JSON.parse(json) as unknown;
   } catch {
-    return context.fail(`${what} is no JSON. A file is one JSON array, or has one JSON object in each line`);
+    return context.fail(`${what} is not JSON. A file is one JSON array, or has one JSON object in each line`);
   }
 }

@@ -101,13 +101,13 @@ function refused(problem: string): Judged {
 
 function readSubjectRecord(record: unknown): SubjectRecord {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
-    throw new RegistrationError('it is no JSON object');
+    throw new RegistrationError('it is not a JSON object');
   }
   const { provider, id, sub, ...others } = record as Readonly<Record<string, unknown>>;
   const unknown = Object.keys(others);
   if (unknown.length > 0) throw new RegistrationError(`${quotedList(unknown)} is not known here`);
   for (const [name, value] of Object.entries({ provider, id, sub })) {
-    if (typeof value !== 'string') throw new RegistrationError(`${quotedPublic(name)} is no text`);
+    if (typeof value !== 'string') throw new RegistrationError(`${quotedPublic(name)} is not a string`);
   }
   if (!SUBJECT.test(String(sub))) {
     throw new RegistrationError('sub is not 1 to 255 printable characters of ASCII without spaces');

@@ -39,8 +39,8 @@ describe('a logo', () => {
     [gif(8, 8, 65_537), 'The logo is larger than 64 KB'],
     [gif(513, 8), 'The logo is 513 × 8 pixels; it may be 512 × 512'],
     [gif(8, 513), 'The logo is 8 × 513 pixels; it may be 512 × 512'],
-    [Buffer.from('<svg/>'), 'The logo is no PNG, JPEG, GIF or WebP picture'],
-    [new Uint8Array(), 'The logo is no PNG, JPEG, GIF or WebP picture'],
+    [Buffer.from('<svg/>'), 'The logo is not a PNG, JPEG, GIF or WebP picture'],
+    [new Uint8Array(), 'The logo is not a PNG, JPEG, GIF or WebP picture'],
   ])('must have a size and type that pages can show: %#', (bytes, problem) => {
     expect(() => checkLogo(bytes)).toThrow(refusal(problem));
   });
@@ -72,7 +72,7 @@ describe('a logo', () => {
 
   test('that cannot be fetched is refused, with the reason', async () => {
     await expect(namedLogo({ logoUri: 'none' }, fetchedBy(nothing))).rejects.toThrow(
-      refusal('The address of the logo is no URL'),
+      refusal('The address of the logo is not a URL'),
     );
     const cause = new Error('nobody is there');
     const failing = namedLogo(

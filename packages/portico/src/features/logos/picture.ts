@@ -25,7 +25,7 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
     throw new RegistrationError(`The logo is larger than ${LARGEST_LOGO / 1024} KB`);
   }
   const facts = imageFacts(bytes);
-  if (facts === null) throw new RegistrationError('The logo is no PNG, JPEG, GIF or WebP picture');
+  if (facts === null) throw new RegistrationError('The logo is not a PNG, JPEG, GIF or WebP picture');
   if (facts.width > LONGEST_SIDE || facts.height > LONGEST_SIDE) {
     throw new RegistrationError(
       `The logo is ${facts.width} × ${facts.height} pixels; it may be ${LONGEST_SIDE} × ${LONGEST_SIDE}`,
@@ -44,7 +44,7 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
 async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {
   const problem = uriTextProblem(address);
   if (problem !== null) throw new RegistrationError(`The address of the logo ${problem}`);
-  if (!URL.canParse(address)) throw new RegistrationError('The address of the logo is no URL');
+  if (!URL.canParse(address)) throw new RegistrationError('The address of the logo is not a URL');
   try {
     return await fetchImage(new URL(address), { limit: LARGEST_LOGO, person: 'operator', isKnown: false });
   } catch (cause) {

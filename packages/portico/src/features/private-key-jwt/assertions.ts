@@ -130,7 +130,7 @@ function typeOf({ typ }: JsonObject): unknown {
 
 function kidOf({ kid }: JsonObject): string | null {
   if (kid === undefined) return null;
-  if (typeof kid !== 'string') throw new JwsError('its kid is no text');
+  if (typeof kid !== 'string') throw new JwsError('its kid is not a string');
   return kid;
 }
 
@@ -154,7 +154,7 @@ function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   }
   for (const [name, time] of Object.entries({ iat, nbf })) {
     if (time === undefined) continue;
-    if (!isTime(time)) throw new JwsError(`its ${name} is no time`);
+    if (!isTime(time)) throw new JwsError(`its ${name} is not a time`);
     if (time > now + SKEW) throw new JwsError(`its ${name} is in the future`);
   }
   if (!isTime(iat)) return Math.ceil(exp);

@@ -53,8 +53,8 @@ export interface ClientKeySourceOptions {
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
- * In milliseconds. A key that its owner has withdrawn is no key after an hour, whatever the cache
- * headers say.
+ * In milliseconds. A key that its owner has withdrawn is not a key after an hour, whatever the
+ * cache headers say.
  */
 const LONGEST_FRESH = 3_600_000;
 const BETWEEN_FETCHES = 60_000;

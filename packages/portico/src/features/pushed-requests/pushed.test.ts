@@ -130,7 +130,7 @@ describe('a pushed request', () => {
       message: 'Too many pushed requests are waiting; try again later.',
       tooMuch: true,
       retryAfter: 60,
-      detail: 'the budget for requests of nobody who is known is used up',
+      detail: 'the budget for requests of unknown clients is used up',
     });
     expect(ticks.count).toBe(0);
   });

@@ -100,7 +100,7 @@ function mayBeAnybody({ public: isPublic, registeredBy }: Client): boolean {
 function noRoom(): NotNowError {
   return new NotNowError('Too many pushed requests are waiting; try again later.', {
     tooMuch: true,
-    detail: 'the budget for requests of nobody who is known is used up',
+    detail: 'the budget for requests of unknown clients is used up',
     retryAfter: LIFETIME,
   });
 }

@@ -110,7 +110,7 @@ describe('A registration request', () => {
   test.each([
     ['is not text', { client_name: ['A'] }, 'The field client_name must be a text.'],
     ['is a number', { scope: 7 }, 'The field scope must be a text.'],
-    ['is no list', { grant_types: 'refresh_token' }, 'The field grant_types must be a list of texts.'],
+    ['is not a list', { grant_types: 'refresh_token' }, 'The field grant_types must be a list of texts.'],
     [
       'is a list of more',
       { response_types: ['code', 1] },
@@ -118,7 +118,7 @@ describe('A registration request', () => {
     ],
     ['is an object', { redirect_uris: { 0: SITE } }, 'The field redirect_uris must be a list of texts.'],
     ['is half a character', { client_name: 'a\uD800' }, 'The field client_name is not well-formed Unicode.'],
-    ['is no grant', { grant_types: [''] }, 'The grant_types must name authorization_code.'],
+    ['is not a grant', { grant_types: [''] }, 'The grant_types must name authorization_code.'],
     [
       'is a grant of nothing',
       { grant_types: ['refresh_token'] },

@@ -58,7 +58,7 @@ export class EverythingIssued {
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    // A row with an empty hash is no token. It keeps a token from being issued late
+    // A row with an empty hash is not a token. It keeps a token from being issued late
     // (ACCESS_TOKEN_BLOCKER).
     const own = rows.filter((row) => row.family_id === null && row.secret_hash !== '').map((row) => row.id);
     const table = ['oauth_access_tokens', 'id'] as const;

@@ -35,7 +35,7 @@ export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question
         action: 'revoke',
         title: isDocument ? 'Block this application?' : 'Revoke this application?',
         says: isDocument
-          ? 'Every token that it holds ends at once, for everybody. Its URL is no application here until it is unblocked.'
+          ? 'Every token that it holds ends at once, for everybody. Its URL is not an application here until it is unblocked.'
           : 'Every token that it holds ends at once, for everybody. It never lives again: its makers need a new registration.',
         button: isDocument ? 'Block it' : 'Revoke it for good',
       });
