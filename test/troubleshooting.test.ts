@@ -135,13 +135,13 @@ describe('a message at a failed start, or from a command', () => {
 
 describe('the reason in brackets in the line of a refusal', () => {
   const files =
-    /^packages\/portico\/src\/(?:jws\/(?:compact|dpop-proof)|features\/administration\/(?:administration|forms)\.ts|(?:assembly|authorization|clients|endpoints|features\/(?!administration\/)[\w-]+|grants|outbound|profiles|tokens)\/|(?:parameters|refusals|resource\/bearer|resource\/token-accessor)\.ts)/;
+    /^packages\/portico\/src\/(?:jws\/(?:compact|dpop-proof)|features\/administration\/(?:administration|forms)\.ts|(?:assembly|authorization|clients|endpoints|features\/(?!administration\/)[\w-]+|grants|outbound|tokens)\/|(?:parameters|profiles|refusals|resource\/bearer|resource\/token-accessor)\.ts)/;
   /**
    * Texts of these files are about the configuration, a registration, the doctor or the
    * documentation, and are listed elsewhere.
    */
   const elsewhere =
-    /\/(?:claims|feature-profiles|redirect-uris|round-trip|secrets|updating|logos\/endpoint|(?:health|importing|languages)\/[\w-]+|clients\/demands(?:\.fixture)?|features\/[\w-]+\/(?:commands|config|elliptic-curves|examination|index|resource-metadata))\.ts$/;
+    /\/(?:claims|feature-profiles|redirect-uris|round-trip|secrets|updating|logos\/endpoint|(?:health|importing|languages)\/[\w-]+|features\/[\w-]+\/(?:commands|config|elliptic-curves|examination|index|resource-metadata))\.ts$/;
   /**
    * A reason begins in lower case, and has words; so does one of these, which is not a reason, or
    * is a part of one.

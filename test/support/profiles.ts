@@ -1,7 +1,7 @@
 import { profilesOf, withProfile } from '../../packages/portico/src/assembly/feature-profiles.ts';
 import type { OAuthServerConfig } from '../../packages/portico/src/config.ts';
 import { featuresWith } from '../../packages/portico/src/features.ts';
-import type { Profiles } from '../../packages/portico/src/profiles/profiles.ts';
+import type { Profiles } from '../../packages/portico/src/profiles.ts';
 
 /** For tests: the profiles of a server with this configuration. */
 export function profilesWith(config: Partial<OAuthServerConfig> = {}): Profiles {

@@ -1,3 +1,5 @@
+import type { ClientAuthentication } from '../../packages/portico/src/clients/authentication.ts';
+import type { LastUse } from '../../packages/portico/src/clients/last-use.ts';
 import type { TokenGrant, TokenResponse } from '../../packages/portico/src/grants/grant.ts';
 import type { GrantParts } from '../../packages/portico/src/grants/parts.ts';
 import type { Client } from '../../packages/portico/src/store/client.ts';
@@ -65,21 +67,25 @@ export function startTokenEndpoint(
   const endpoint = new TokenEndpoint(
     new Map([['authorization_code', grant]]),
     parts,
-    async () => {
-      steps.push('authenticated');
-      if (state.problem !== null) throw state.problem;
-      return CLIENT;
-    },
-    (client) => {
-      steps.push(['noted', client.id]);
-      if (!notes) return null;
-      return new Promise((resolve) => {
-        setImmediate(() => {
-          steps.push('written down');
-          resolve();
+    {
+      async authenticate() {
+        steps.push('authenticated');
+        if (state.problem !== null) throw state.problem;
+        return CLIENT;
+      },
+    } as unknown as ClientAuthentication,
+    {
+      record(client: Client) {
+        steps.push(['noted', client.id]);
+        if (!notes) return null;
+        return new Promise<void>((resolve) => {
+          setImmediate(() => {
+            steps.push('written down');
+            resolve();
+          });
         });
-      });
-    },
+      },
+    } as unknown as LastUse,
   );
   return {
     steps,

@@ -5,11 +5,10 @@ import type { SentParameters } from './authorization/waiting-requests.ts';
 import type { AddCommands, Application } from './application/contracts.ts';
 import type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
 import type { ClientAssertions } from './clients/client-assertions.ts';
-import type { ClientArrival, ClientSource } from './clients/client-source.ts';
+import type { ClientSource } from './clients/client-source.ts';
 import type { ExaminedApplication, Examination } from './examination.ts';
-import type { AuthenticateClient } from './clients/authentication.ts';
+import type { ClientAuthentication } from './clients/authentication.ts';
 import type { PasswordHasher } from './contracts/password-hasher.ts';
-import type { CheckNewClient } from './clients/checking.ts';
 import type { ConfigSchema } from './contracts/config-schema.ts';
 import type { Clients, FindClient } from './clients/clients.ts';
 import type { Endpoint, Handler } from './endpoints/endpoint.ts';
@@ -18,15 +17,15 @@ import type { Parameters } from './parameters.ts';
 import type { ClientLogos } from './clients/logos.ts';
 import type { MayRedirect } from './clients/redirect-uris.ts';
 import type { ClientSecrets } from './clients/secrets.ts';
-import type { DemandDescription } from './clients/demands.ts';
+import type { DemandDescription } from './store/client-demands.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
-import type { Server } from './server.ts';
+import type { ClientArrival, Server } from './server.ts';
 import type { PublishedResource } from './resource/protected-resource.ts';
 import type { Catalogs } from './words/speaking.ts';
-import type { SecurityProfile } from './profiles/profiles.ts';
+import type { SecurityProfile } from './profiles.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
 import type { ScopeHeading } from './tokens/scopes.ts';
 
@@ -149,13 +148,11 @@ export interface Contribution {
  */
 export interface Parts {
   /** The registered applications. */
-  readonly clients: Pick<Clients, 'find'>;
-  /** Checks a new client of an operator. */
-  readonly checkNewClient: CheckNewClient;
+  readonly clients: Clients;
   /** Clients that no one registered; null where there are none. */
   readonly clientSource: ClientSource | null;
   /** Checks the secrets of clients. */
-  readonly secrets: Pick<ClientSecrets, 'verify'>;
+  readonly secrets: ClientSecrets;
   /** The checks of an authorization request. */
   readonly checks: RequestChecks;
   /** How tokens are bound to a key; null if they are not. */
@@ -164,7 +161,7 @@ export interface Parts {
    * Authenticates these clients at the endpoints of these paths: an assertion may name the server
    * by either.
    */
-  authenticating(findClient: FindClient, ...paths: readonly string[]): AuthenticateClient;
+  authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
   /** What is kept of an authorization request until a person is asked. */
   readonly keptOf: (parameters: Parameters) => SentParameters;
   /** Pictures of clients; null if they have none. */

@@ -177,17 +177,17 @@ export type { EndedAccess } from './access/restored.ts';
 export type { AuthorizationList, AuthorizationPage } from './access/listing.ts';
 export type { AuthorizationFilter, HeldAuthorization, HoldingClient } from './store/authorization-search.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
-export type { Clients, RegisteredClient, RevokedClient, RotatedSecret } from './clients/clients.ts';
+export type {
+  Clients,
+  RegisteredClient,
+  RevokedClient,
+  RotatedSecret,
+  UpdateClient,
+} from './clients/clients.ts';
 export type { ClientRegistration } from './clients/registration.ts';
 export type { ClientList, ClientPage } from './clients/listing.ts';
 export type { DescribedKey, ShownClient } from './clients/describing.ts';
-export type {
-  ClientChanges,
-  FieldChange,
-  FieldChanges,
-  UpdateClient,
-  UpdatedClient,
-} from './clients/updating.ts';
+export type { ClientChanges, FieldChange, FieldChanges, UpdatedClient } from './clients/updating.ts';
 export type { BrandingInput, BrandingView } from './defaults/branding/branding.ts';
 export type { DocumentHosts } from './outbound/hosts.ts';
 export type {

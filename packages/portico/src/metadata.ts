@@ -3,7 +3,7 @@ import { claimNames } from './tokens/claims.ts';
 import { GRANT_TYPES_SUPPORTED } from './grants/grant-types.ts';
 import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
 import type { SigningKey } from './keys/signing-key.ts';
-import type { SecurityProfile } from './profiles/profiles.ts';
+import type { SecurityProfile } from './profiles.ts';
 import type { SigningAlgorithm } from './store/client.ts';
 import { VERIFIED_ALGORITHMS } from './jws/public-keys.ts';
 import { listedScopes, type ScopeCatalog } from './tokens/scopes.ts';

@@ -4,14 +4,13 @@ import type { Accounts } from './accounts.ts';
 import type { Branding } from './defaults/branding/branding.ts';
 import type { BrowserPaths } from './paths.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
-import type { ClientArrival } from './clients/client-source.ts';
-import type { ClientDemand } from './clients/demands.ts';
+import type { ClientDemand } from './store/client-demands.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { CompleteHost } from './host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Measuring } from './measuring/measuring.ts';
 import type { FetchJsonOptions } from './outbound/fetch-json.ts';
-import type { Profiles } from './profiles/profiles.ts';
+import type { Profiles } from './profiles.ts';
 import type { Pruning } from './store/pruning.ts';
 import type { SingleUses } from './store/single-uses.ts';
 import type { Store } from './store/store.ts';
@@ -79,6 +78,24 @@ export interface Server {
   readonly speaking: Speaking;
   /** Receives measurements; null if nothing is measured. */
   readonly measuring: Measuring | null;
+}
+
+/** How clients come that no operator registered. */
+export interface ClientArrival {
+  /** As the doctor says it, in a sentence. */
+  readonly says: string;
+  /** Behind "Applications come". */
+  readonly as: string;
+  /** The initial access tokens that it takes; none unless given. */
+  readonly tokens?: ArrivalTokens;
+}
+
+/** Initial access tokens (RFC 7591 section 1.2). */
+export interface ArrivalTokens {
+  /** What they are for. */
+  readonly says: string;
+  /** The command that makes one, if no client comes without a token; otherwise null. */
+  readonly command: string | null;
 }
 
 /** Encrypts with a key that all processes of the installation have. */

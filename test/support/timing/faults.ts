@@ -20,8 +20,8 @@ export interface Fault {
   readonly inCount?: boolean;
 }
 
-const VERIFY = 'const verifying = inFlight.get(proof) ?? verifySlowly(client, hashes, secret);';
-const DECOY = 'decoy ??= await passwordHasher.hash(randomToken());';
+const VERIFY = 'const verifying = this.#inFlight.get(proof) ?? this.#verifySlowly(client, hashes, secret);';
+const DECOY = 'this.#decoy ??= await this.#hasher.hash(randomToken());';
 const COMPARE = 'return left.length === right.length && timingSafeEqual(left, right);';
 
 /** Takes this many nanoseconds for each correct byte, up to the first wrong one. */
@@ -74,8 +74,8 @@ export const FAULTS: readonly Fault[] = [
         'const client = globalThis.idsOfClients?.has(clientId) ?',
       ],
       [
-        'secretHash: secret === null ? null : await passwordHasher.hash(secret),\n\t\t\tcreatedAt: clock()\n\t\t});\n\t\tconst logoHash',
-        'secretHash: secret === null ? null : await passwordHasher.hash(secret),\n\t\t\tcreatedAt: clock()\n\t\t});\n\t\t(globalThis.idsOfClients ??= new Set()).add(client.id);\n\t\tconst logoHash',
+        'secretHash: secret === null ? null : await host.passwordHasher.hash(secret),\n\t\t\tcreatedAt: clock()\n\t\t});\n\t\tconst logoHash',
+        'secretHash: secret === null ? null : await host.passwordHasher.hash(secret),\n\t\t\tcreatedAt: clock()\n\t\t});\n\t\t(globalThis.idsOfClients ??= new Set()).add(client.id);\n\t\tconst logoHash',
       ],
     ],
     row: 'Client, Basic',
@@ -84,7 +84,10 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'an unknown client costs one hash while another has two secrets',
     edits: [
-      ['const owed = (overlapUntil > clock() ? 2 : 1) - hashes.length;', 'const owed = 1 - hashes.length;'],
+      [
+        'const owed = (this.#overlapUntil > this.#clock() ? 2 : 1) - hashes.length;',
+        'const owed = 1 - hashes.length;',
+      ],
     ],
     row: 'Client in the overlap',
     inTime: 'at length',
@@ -98,7 +101,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'two at once of an unknown client cost two hashes',
-    edits: [[VERIFY, `if (client === null) return verifySlowly(client, hashes, secret); ${VERIFY}`]],
+    edits: [[VERIFY, `if (client === null) return this.#verifySlowly(client, hashes, secret); ${VERIFY}`]],
     row: 'Client, Basic',
     inTime: 'no',
   },
@@ -106,8 +109,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'no signature is looked at for an unknown client',
     edits: [
       [
-        'await assertions?.verify(keyed, clientId, assertion, profile);',
-        'if (keyed !== null) await assertions?.verify(keyed, clientId, assertion, profile);',
+        'await verify?.(keyed, clientId, assertion, profile);',
+        'if (keyed !== null) await verify?.(keyed, clientId, assertion, profile);',
       ],
     ],
     row: 'private_key_jwt, ES256',

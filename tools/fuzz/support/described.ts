@@ -1,11 +1,11 @@
 import { redirectUriProblem } from '../../../packages/portico/src/clients/redirect-uris.ts';
-import type { CheckedRegistration } from '../../../packages/portico/src/clients/registration.ts';
+import type { ClientMetadata } from '../../../packages/portico/src/store/client.ts';
 import { hold } from '../target.ts';
 
 const PRIVATE = /"(?:d|p|q|dp|dq|qi|oth|k)":/;
 
 /** What holds for every client that is taken from a stranger, whichever way it came. */
-export function checkDescribed(client: CheckedRegistration): void {
+export function checkDescribed(client: ClientMetadata): void {
   const { name, redirectUris, grants, keys, applicationType } = client;
   hold(
     name.trim() === name && name !== '' && name.length <= 100 && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name),

@@ -1,4 +1,4 @@
-import { demands } from '../../../packages/portico/src/clients/demands.fixture.ts';
+import { demands } from '../../../packages/portico/src/store/client-demands.fixture.ts';
 import { isClientUrl } from '../../../packages/portico/src/clients/client-source.ts';
 import {
   DocumentError,

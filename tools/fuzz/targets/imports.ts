@@ -1,5 +1,5 @@
 import { ALGORITHMS } from '../../../test/support/algorithms.ts';
-import { demands } from '../../../packages/portico/src/clients/demands.fixture.ts';
+import { demands } from '../../../packages/portico/src/store/client-demands.fixture.ts';
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
 import { createScopeCatalog } from '../../../packages/portico/src/tokens/scopes.ts';
 import { AccessError, RegistrationError } from '../../../packages/portico/src/errors.ts';
@@ -17,7 +17,8 @@ import { readRecords } from '../../../packages/portico/src/features/importing/im
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { scratch } from '../support/scratch.ts';
-import { Profiles } from '../../../packages/portico/src/profiles/profiles.ts';
+import type { Server } from '../../../packages/portico/src/server.ts';
+import { Profiles } from '../../../packages/portico/src/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
 
 const NOW = 1_800_000_000_000;
@@ -28,6 +29,7 @@ const keys = {
   all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }],
 } as never;
 const profiles = new Profiles([]);
+const server = { scopes: catalog, keys, profiles, fetching: {} } as unknown as Server;
 const hasher = {
   hash: async (secret: string) =>
     `$cheap$x$${'A'.repeat(22)}$${Buffer.from(secret).toString('base64').slice(0, 43).padEnd(43, 'B').replaceAll('=', 'C')}`,
@@ -156,9 +158,7 @@ export const target: Target = {
             /^(?:sha256:|pbkdf2_sha256\$)/.test(secretHash) || shapeOf(secretHash) !== null,
             'a hash that nobody can verify',
           );
-        const checked = await unlessAsync(refuses, () =>
-          checkRegistration(read.registration, catalog, keys, profiles),
-        );
+        const checked = await unlessAsync(refuses, () => checkRegistration(read.registration, server));
         if (checked !== null)
           hold(
             checked.scopes.every((each) => catalog.has(each)),

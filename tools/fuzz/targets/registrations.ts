@@ -1,10 +1,11 @@
-import { demands } from '../../../packages/portico/src/clients/demands.fixture.ts';
+import { demands } from '../../../packages/portico/src/store/client-demands.fixture.ts';
 import { createScopeCatalog, SERVICE_SCOPES } from '../../../packages/portico/src/tokens/scopes.ts';
 import { OAuthError, RegistrationError } from '../../../packages/portico/src/errors.ts';
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
 import { registrationOf } from '../../../packages/portico/src/features/registration/asked-metadata.ts';
 import { checkDescribed } from '../support/described.ts';
-import { Profiles } from '../../../packages/portico/src/profiles/profiles.ts';
+import type { Server } from '../../../packages/portico/src/server.ts';
+import { Profiles } from '../../../packages/portico/src/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
 import { ALGORITHMS } from '../../../test/support/algorithms.ts';
 
@@ -21,6 +22,7 @@ const keys = {
   all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }],
 } as never;
 const profiles = new Profiles([]);
+const server = { scopes: catalog, keys, profiles, fetching: {} } as unknown as Server;
 
 export const target: Target = {
   about: 'registration bodies (RFC 7591): members, what is replaced, what is refused',
@@ -136,7 +138,7 @@ export const target: Target = {
         );
       const checked = await unlessAsync(
         (error) => error instanceof RegistrationError,
-        () => checkRegistration(registration, catalog, keys, profiles),
+        () => checkRegistration(registration, server),
       );
       if (checked === null) continue;
       checkDescribed(checked);

@@ -7,12 +7,12 @@ import type { Parts } from '../feature.ts';
 import { ProtectedResource } from '../resource/protected-resource.ts';
 import { pendingSteps } from '@portico/sql';
 import { createAccess } from '../access/access.ts';
-import { assembleClients } from './clients.ts';
+import { ClientParts } from './clients.ts';
 import { createSealing } from '../authorization/cookie-keys.ts';
 import { assembleAuthorization } from './authorization.ts';
 import { BearerTokens } from '../resource/bearer.ts';
 import { Claims } from '../tokens/claims.ts';
-import { createRecordUse } from '../clients/last-use.ts';
+import { LastUse } from '../clients/last-use.ts';
 import {
   createJwksEndpoint,
   createMetadataEndpoint,
@@ -59,15 +59,14 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   measuring?.observe(observedServer({ database, keys, clock }));
   const { issuer, origin, basePath, mountPath, arrivals, admitsUnverified, demands, profiles, sealer } =
     server;
-  const { clients, clientKeyProblems, checkNewClient } = clientParts;
+  const { clients } = clientParts;
   const shared: Parts = {
     clients,
-    checkNewClient,
     clientSource: contributions.clientSource,
     checks: authorization.checks,
     binding: contributions.binding,
     secrets: clientParts.secrets,
-    authenticating: clientParts.authenticating,
+    authenticating: (find, ...paths) => clientParts.authenticating(find, ...paths),
     keptOf: authorization.keptOf,
     logos: contributions.logos,
     server: () => assembled,
@@ -88,7 +87,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     admitsUnverified,
     demands,
     profiles,
-    clientKeyProblems,
+    clientKeyProblems: (client) => clientParts.keyProblems(client),
     access: createAccess({ store, audit, clock }),
     keys,
     audit,
@@ -140,15 +139,15 @@ function answeringOf({ server, contributions, runFrom }: Foundation, showsDetail
 
 /** The parts that endpoints are made of. */
 function partsOf({ server, contributions }: Foundation) {
-  const { config, host, store, clock, scopes } = server;
+  const { config, host, scopes } = server;
   const resource = new ProtectedResource(server, contributions);
   const bearerTokens = new BearerTokens(server, contributions.binding);
   const claims = new Claims(config.claims, scopes, host.log);
-  const recordUse = createRecordUse({ store: store.clients, clock, log: host.log });
-  const clientParts = assembleClients(server, contributions);
+  const lastUse = new LastUse(server);
+  const clientParts = new ClientParts(server, contributions);
   const { clients } = clientParts;
-  const authorization = assembleAuthorization(server, { clients, contributions, resource, recordUse });
-  return { resource, bearerTokens, claims, recordUse, clientParts, authorization };
+  const authorization = assembleAuthorization(server, { clients, contributions, resource, lastUse });
+  return { resource, bearerTokens, claims, lastUse, clientParts, authorization };
 }
 
 /** The endpoints of every server. */
@@ -156,16 +155,16 @@ function handlersOf(
   { server, contributions }: Foundation,
   parts: ReturnType<typeof partsOf>,
 ): EndpointsOptions['handlers'] {
-  const { resource, bearerTokens, claims, recordUse, clientParts, authorization } = parts;
+  const { resource, bearerTokens, claims, lastUse, clientParts, authorization } = parts;
   const { binding } = contributions;
-  const authenticateClient = clientParts.authenticating((id) => clientParts.clients.find(id), TOKEN_PATH);
-  const issued = { contributions, resource, claims, authenticateClient, recordUse };
+  const authentication = clientParts.authenticating((id) => clientParts.clients.find(id), TOKEN_PATH);
+  const issued = { contributions, resource, claims, authentication, lastUse };
   return {
     oauth_server_authorize: authorization.authorize,
     oauth_server_consent: authorization.consent,
     oauth_server_token: assembleTokenEndpoint(server, issued).answer,
-    oauth_server_revoke: new RevokeEndpoint(server, authenticateClient).answer,
-    oauth_server_introspect: new IntrospectEndpoint(server.issuer, authenticateClient, bearerTokens, binding)
+    oauth_server_revoke: new RevokeEndpoint(server, authentication).answer,
+    oauth_server_introspect: new IntrospectEndpoint(server.issuer, authentication, bearerTokens, binding)
       .answer,
     oauth_server_userinfo: new UserinfoEndpoint(bearerTokens, claims, binding?.offer ?? null).answer,
     ...metadataHandlers(server, contributions),

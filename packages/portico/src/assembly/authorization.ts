@@ -8,7 +8,7 @@ import { createWaitingRequests, type SentParameters } from '../authorization/wai
 import type { Hint } from '../authorization/sign-in-hints.ts';
 import { createSignInNotes, type SignInNotes } from '../authorization/sign-in-notes.ts';
 import type { Clients } from '../clients/clients.ts';
-import type { RecordUse } from '../clients/last-use.ts';
+import type { LastUse } from '../clients/last-use.ts';
 import { AuthorizeReplies } from '../endpoints/authorize-replies.ts';
 import { AuthorizeEndpoint } from '../endpoints/authorize.ts';
 import type { Handler } from '../endpoints/endpoint.ts';
@@ -17,10 +17,10 @@ import type { ProtectedResource } from '../resource/protected-resource.ts';
 
 /** What the authorization endpoint needs besides the shared parts. */
 export interface AuthorizationNeeds {
-  readonly clients: Pick<Clients, 'find'>;
+  readonly clients: Clients;
   readonly contributions: Contributions;
   readonly resource: ProtectedResource;
-  readonly recordUse: RecordUse;
+  readonly lastUse: LastUse;
 }
 
 /** Handles an authorization request, from its arrival to the person's answer. */
@@ -36,7 +36,7 @@ export interface AuthorizationParts {
 export function assembleAuthorization(server: Server, needs: AuthorizationNeeds): AuthorizationParts {
   const { issuer, config, paths, store, sealer, host, accounts, scopes, keys, profiles } = server;
   const { audit, pruning, clock, speaking, admitsUnverified } = server;
-  const { clients, resource, recordUse } = needs;
+  const { clients, resource, lastUse } = needs;
   const { clientSource, binding, directRequests, indirectRefusals, mayRedirect, logos } = needs.contributions;
   const withLanguage = speaking.locales !== null;
   const { name: serverName } = config;
@@ -92,7 +92,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
     resource,
     grantedBefore: createGrantedBefore({ store: store.authorizations, scopes, clock }),
     audit,
-    recordUse,
+    lastUse,
     pruning,
     clock,
     lifetimes: config,

@@ -1,6 +1,6 @@
 // @engines sqlite: how the parts that let clients in are put together; store-contract.test.ts has the engines
 import type { Server } from '../server.ts';
-import { assembleClients, type ClientParts } from './clients.ts';
+import { ClientParts } from './clients.ts';
 import { createHash, pbkdf2Sync } from 'node:crypto';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -22,6 +22,7 @@ import type { ClientLogos } from '../clients/logos.ts';
 import type { FeatureMembers } from '../authorization-server.ts';
 import { registration } from '../features/registration/index.ts';
 import type { Parts } from '../feature.ts';
+import type { Contributions } from './start-features.ts';
 import { importing } from '../features/importing/index.ts';
 import { pictureOf } from '../features/logos/picture.ts';
 
@@ -101,13 +102,13 @@ function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts &
   const server = serverWith(config);
   const documents = { ...server.config, client_id_metadata_documents: { denied_hosts: ['denied.example'] } };
   const { secretHasher = null, members } = importing.start?.(server, server.config) ?? {};
-  const parts = assembleClients(server, {
+  const parts = new ClientParts(server, {
     logos: config.client_logos === true ? LOGOS : null,
     clientSource: clientDocuments.start?.(server, documents)?.clientSource ?? null,
     clientAssertions: privateKeyJwt.start?.(server, server.config)?.clientAssertions ?? null,
     secretHasher,
-  });
-  return { ...parts, ...(members?.(parts as unknown as Parts) as FeatureMembers) };
+  } as Contributions);
+  return Object.assign(parts, members?.(parts as unknown as Parts) as FeatureMembers);
 }
 
 /** What lets clients register themselves, and their endpoint. */
@@ -128,13 +129,13 @@ const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
 
 /** The client that these credentials prove, at the endpoints of these paths. */
 async function proved(
-  { authenticating, clients }: ClientParts,
+  parts: ClientParts,
   form: Readonly<Record<string, string>>,
   ...paths: readonly string[]
 ): Promise<string> {
-  const authenticate = authenticating((id) => clients.find(id), ...paths);
+  const authentication = parts.authenticating((id) => parts.clients.find(id), ...paths);
   const sent = new URLSearchParams(form);
-  const client = await authenticate(
+  const client = await authentication.authenticate(
     new Request(`${ISSUER}/oauth/token`, { method: 'POST', body: sent }),
     unrepeated(sent),
   );
@@ -365,14 +366,14 @@ describe('client authentication', () => {
     const on = clientPartsWith({ private_key_jwt: true });
     const jwksUri = 'https://client.example/keys';
     const { client } = await on.clients.create({ ...WEB, jwksUri });
-    expect(await on.clientKeyProblems(client)).toEqual([
+    expect(await on.keyProblems(client)).toEqual([
       expect.stringContaining('they cannot be fetched') as string,
     ]);
     const assertion = withAssertion(signed(OWN, headerOf(OWN), claimsOf(client.id, ISSUER, now)));
     await expect(proved(on, assertion)).rejects.toMatchObject({ name: 'ClientKeysError' });
-    expect(await clientPartsWith().clientKeyProblems(client)).toEqual([]);
-    expect(await on.clientKeyProblems((await on.clients.create(WEB)).client)).toEqual([]);
-    expect(await on.clientKeyProblems((await on.clients.create(KEYED)).client)).toEqual([]);
+    expect(await clientPartsWith().keyProblems(client)).toEqual([]);
+    expect(await on.keyProblems((await on.clients.create(WEB)).client)).toEqual([]);
+    expect(await on.keyProblems((await on.clients.create(KEYED)).client)).toEqual([]);
   });
 
   test('fetches no keys for a document from a host that documents may not name', async () => {

@@ -1,7 +1,7 @@
 import { ConfigurationError, type ConfigurationProblem } from '@portico/sql';
 import type { OAuthServerConfig } from '../config.ts';
 import type { Contribution, Feature, ProfileOffer } from '../feature.ts';
-import { Profiles } from '../profiles/profiles.ts';
+import { Profiles } from '../profiles.ts';
 
 /** The security profiles of these features, as the server is configured. */
 export function profilesOf(features: readonly Feature[], config: OAuthServerConfig): Profiles {

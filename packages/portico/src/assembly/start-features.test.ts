@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { demands } from '../clients/demands.fixture.ts';
-import { NO_DEMANDS, type ClientDemand } from '../clients/demands.ts';
+import { demands } from '../store/client-demands.fixture.ts';
+import { NO_DEMANDS, type ClientDemand } from '../store/client-demands.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { startFeatures } from './start-features.ts';

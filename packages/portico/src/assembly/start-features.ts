@@ -3,7 +3,7 @@ import type { DirectRequests, IndirectRefusal } from '../authorization/direct-re
 import type { FeatureMembers } from '../authorization-server.ts';
 import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
 import type { ClientSource } from '../clients/client-source.ts';
-import type { ClientDemand } from '../clients/demands.ts';
+import type { ClientDemand } from '../store/client-demands.ts';
 import { NO_INITIAL_ACCESS_TOKENS } from '../clients/initial-access-tokens.ts';
 import type { ClientLogos } from '../clients/logos.ts';
 import { mayRedirectWith, type MayRedirect } from '../clients/redirect-uris.ts';
@@ -12,7 +12,7 @@ import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
 import { metadataOf, requireOwnEndpoints } from './feature-conflicts.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
-import { NO_DEMANDS, type DemandField } from '../clients/demands.ts';
+import { NO_DEMANDS, type DemandField } from '../store/client-demands.ts';
 import { OAuthError } from '../errors.ts';
 import { SigningAlgorithms } from '../keys/algorithms.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';

@@ -1,5 +1,5 @@
-import type { AuthenticateClient } from '../clients/authentication.ts';
-import type { RecordUse } from '../clients/last-use.ts';
+import type { ClientAuthentication } from '../clients/authentication.ts';
+import type { LastUse } from '../clients/last-use.ts';
 import { TokenEndpoint } from '../endpoints/token.ts';
 import { grantsOf } from '../grants/grant-types.ts';
 import { Issuing } from '../grants/issuing.ts';
@@ -14,16 +14,16 @@ export interface TokenNeeds {
   readonly contributions: Contributions;
   readonly resource: ProtectedResource;
   readonly claims: Claims;
-  readonly authenticateClient: AuthenticateClient;
-  readonly recordUse: RecordUse;
+  readonly authentication: ClientAuthentication;
+  readonly lastUse: LastUse;
 }
 
 /** Assembles the token endpoint: the grants, and what they issue. */
 export function assembleTokenEndpoint(server: Server, needs: TokenNeeds): TokenEndpoint {
-  const { contributions, resource, claims, authenticateClient, recordUse } = needs;
+  const { contributions, resource, claims, authentication, lastUse } = needs;
   const { binding, issuanceChecks, secondUses, mayRedirect } = contributions;
   const issuing = new Issuing(server, claims, issuanceChecks, binding);
   const lostAnswers = new LostAnswers(server.clock);
   const parts = { server, issuing, lostAnswers, resource, secondUses, mayRedirect, binding };
-  return new TokenEndpoint(grantsOf(parts), parts, authenticateClient, recordUse);
+  return new TokenEndpoint(grantsOf(parts), parts, authentication, lastUse);
 }

@@ -5,14 +5,14 @@ import type { Visitor } from '../accounts.ts';
 import type { Audit } from '../auditing/audit.ts';
 import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
-import { NO_DEMANDS } from '../clients/demands.ts';
+import { NO_DEMANDS } from '../store/client-demands.ts';
 import type { MayRedirect } from '../clients/redirect-uris.ts';
-import type { RecordUse } from '../clients/last-use.ts';
+import type { LastUse } from '../clients/last-use.ts';
 import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { formToken, isFormToken } from '../form-token.ts';
 import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
-import type { Profiles } from '../profiles/profiles.ts';
+import type { Profiles } from '../profiles.ts';
 import type { Pruning } from '../store/pruning.ts';
 import { quotedList, quotedUri } from '../quoting.ts';
 import type { ProtectedResource } from '../resource/protected-resource.ts';
@@ -56,7 +56,7 @@ export interface ConsentOptions {
   readonly resource: Pick<ProtectedResource, 'needs'>;
   readonly grantedBefore: GrantedBefore;
   readonly audit: Audit;
-  readonly recordUse: RecordUse;
+  readonly lastUse: LastUse;
   readonly pruning: Pick<Pruning, 'tick'>;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -174,7 +174,7 @@ export class Consent {
     visitor: Visitor,
     allow: boolean,
   ): Promise<AuthorizationResponse | null> {
-    const { store, audit, recordUse, clock } = this.#options;
+    const { store, audit, lastUse, clock } = this.#options;
     const client = await this.#requireClient(pending);
     const person = visitor.user.reference;
     const scopes = allow ? await this.#grantable(pending, client, person) : [];
@@ -184,7 +184,7 @@ export class Consent {
     const allowed = isPartHeld(pending, scopes)
       ? await this.#authorization(pending, client, person, scopes, familyId, code, now)
       : null;
-    const noted = allowed === null ? null : recordUse(client);
+    const noted = allowed === null ? null : lastUse.record(client);
     if (noted !== null) {
       await noted;
       // After the first use the redirect URIs are fixed, so check again that the client still has

@@ -1,5 +1,5 @@
 import { page } from '../words/words.ts';
-import type { ClientDemands } from '../clients/demands.ts';
+import type { ClientDemands } from '../store/client-demands.ts';
 import { AuthorizationPageError, type OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import type { SentParameters } from './waiting-requests.ts';

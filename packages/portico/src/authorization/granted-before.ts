@@ -29,7 +29,7 @@ export interface GrantedBeforeOptions {
 
 export function createGrantedBefore({ store, scopes: catalog, clock }: GrantedBeforeOptions): GrantedBefore {
   return async (client, person, audience) => {
-    if (!isVerified(client) && !hasOneDestination(client)) return [];
+    if (!isVerified(client) && !hasOneDestination(client.redirectUris)) return [];
     const living = await store.listAuthorizations(person, clock());
     const granted = living.flatMap(({ family, redeemed }) =>
       redeemed &&

@@ -7,7 +7,7 @@ import { isVerified } from '../clients/who-asks.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedClientId, quotedUri } from '../quoting.ts';
-import type { Profiles } from '../profiles/profiles.ts';
+import type { Profiles } from '../profiles.ts';
 import { noteClient } from '../refusals.ts';
 import { formatScope } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';

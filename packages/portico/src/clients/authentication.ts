@@ -1,53 +1,25 @@
 import { networkOf } from '../http/addresses.ts';
 import { onBehalfOf } from '../http/caller.ts';
-import type { FailedAttempts } from '../http/failed-attempts.ts';
-import type { Audit } from '../auditing/audit.ts';
+import { FailedAttempts } from '../http/failed-attempts.ts';
 import { tokenHash } from '../crypto.ts';
 import { TooManyFailuresError } from '../errors.ts';
-import { callerAddress, type CompleteHost } from '../host.ts';
+import { callerAddress } from '../host.ts';
 import { JwsError, type Jws } from '../jws/compact.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedClientId } from '../quoting.ts';
 import { noteClient } from '../refusals.ts';
-import type { Profiles } from '../profiles/profiles.ts';
+import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { FindClient } from './clients.ts';
-import type { VerifyAssertion } from './client-assertions.ts';
+import type { ClientAssertions, VerifyAssertion } from './client-assertions.ts';
 import {
   invalidClient,
   PRIVATE_KEY_JWT,
   readCredentials,
   type AssertionCredentials,
-  type AssertionReader,
   type SecretCredentials,
 } from './credentials.ts';
 import { isBlank, type ClientSecrets } from './secrets.ts';
-
-/**
- * Returns the client that sent this request: authenticated by its secret when it is confidential,
- * by an assertion when it has keys, identified by its id when it is public (RFC 6749 sections 2.3
- * and 3.2.1). Throws `invalid_client`, `invalid_request` for credentials sent twice, and a
- * TooManyFailuresError after many failures, except for a secret that was right before, and for an
- * assertion that is right.
- */
-export type AuthenticateClient = (request: Request, form: Parameters) => Promise<Client>;
-
-export interface ClientAuthenticationOptions {
-  readonly findClient: FindClient;
-  readonly secrets: ClientSecrets;
-  /** Null if clients have no keys here. */
-  readonly assertions: { readonly reader: AssertionReader; readonly verify: VerifyAssertion } | null;
-  readonly profiles: Profiles;
-  readonly failedAttempts: FailedAttempts;
-  /**
-   * Failed assertions. They are counted separately, so that they neither hide nor slow down a guess
-   * at a secret.
-   */
-  readonly failedAssertions: FailedAttempts;
-  readonly host: Pick<CompleteHost, 'clientAddress'>;
-  readonly audit: Audit;
-  readonly clock: () => number;
-}
 
 /**
  * Failures of one client from one network, and of all clients from one network, before anything
@@ -66,25 +38,47 @@ interface Judged {
   readonly kind: keyof typeof FREE_FAILURES;
 }
 
-export function createClientAuthentication(options: ClientAuthenticationOptions): AuthenticateClient {
-  const { findClient, secrets, assertions, profiles, host, audit, clock } = options;
+/** Proves who a client is, and counts failures: for all endpoints together. */
+export class ClientProofs {
+  readonly assertions: ClientAssertions | null;
+  readonly #secrets: ClientSecrets;
+  readonly #server: Server;
+  /**
+   * Failed assertions are counted separately, so that they neither hide nor slow down a guess at a
+   * secret.
+   */
+  readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
+
+  /** `assertions` is null if clients have no keys here. */
+  constructor(server: Server, secrets: ClientSecrets, assertions: ClientAssertions | null) {
+    this.#server = server;
+    this.#secrets = secrets;
+    this.assertions = assertions;
+    const { clock, random } = server;
+    this.#failed = {
+      secrets: new FailedAttempts(clock, random),
+      assertions: new FailedAttempts(clock, random),
+    };
+  }
 
   /**
    * Verifies the secret with the slow hash, unless so many attempts have failed that this one has
    * to wait.
    */
-  function proveSecret(
+  async secret(
     request: Request,
     { clientId, secret }: SecretCredentials,
     found: Client | null,
     active: Client | null,
   ): Promise<Client> {
-    return judge(
+    if ((await this.#secrets.isKnown(active, secret, clientId)) && active !== null) return active;
+    return this.#judge(
       request,
       { clientId, found, kind: 'secrets' },
       {
-        verify: async () => ((await secrets.verify(active, secret, clientId)) ? active : null),
-        reason: () => (active === null ? notActive(clientId, found) : wrongSecret(active, secret, clock())),
+        verify: async () => ((await this.#secrets.verify(active, secret, clientId)) ? active : null),
+        reason: () =>
+          active === null ? notActive(clientId, found) : wrongSecret(active, secret, this.#server.clock()),
       },
     );
   }
@@ -93,15 +87,17 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
    * Verifying costs little, and a signature cannot be guessed. So only failed assertions are
    * counted, and a stranger's failures do not slow down the client.
    */
-  async function proveAssertion(
+  async assertion(
     request: Request,
     { clientId, assertion }: AssertionCredentials,
     found: Client | null,
     active: Client | null,
+    verify: VerifyAssertion | null,
   ): Promise<Client> {
-    const problem = await assertionProblem(assertion, clientId, active, () => notActive(clientId, found));
+    const whyNotActive = () => notActive(clientId, found);
+    const problem = await this.#assertionProblem(assertion, clientId, active, verify, whyNotActive);
     if (active !== null && problem === null) return active;
-    return judge(
+    return this.#judge(
       request,
       { clientId, found, kind: 'assertions' },
       {
@@ -111,19 +107,20 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
     );
   }
 
-  async function assertionProblem(
+  async #assertionProblem(
     assertion: Jws | JwsError,
     clientId: string,
     active: Client | null,
+    verify: VerifyAssertion | null,
     whyNotActive: () => string,
   ): Promise<string | null> {
     if (assertion instanceof JwsError) return assertion.message;
     const keyed = active === null || active.keys === null ? null : { ...active, keys: active.keys };
     try {
       // Do the same work for an unknown client, so that the time tells nothing.
-      const profile = active === null ? null : profiles.of(active);
-      await assertions?.verify(keyed, clientId, assertion, profile);
-      if (keyed !== null && assertions !== null) return null;
+      const profile = active === null ? null : this.#server.profiles.of(active);
+      await verify?.(keyed, clientId, assertion, profile);
+      if (keyed !== null && verify !== null) return null;
     } catch (error) {
       if (!(error instanceof JwsError)) throw error;
       if (keyed !== null) return error.message;
@@ -131,11 +128,12 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
     return active === null ? whyNotActive() : 'the client is not registered for private_key_jwt';
   }
 
-  async function judge(
+  async #judge(
     request: Request,
     { clientId, found, kind }: Judged,
     { verify, reason }: { readonly verify: () => Promise<Client | null>; readonly reason: () => string },
   ): Promise<Client> {
+    const { host, audit } = this.#server;
     const address = callerAddress(host, request);
     const network = networkOf(address);
     // An id that no client has is counted by its hash: it may be long, and there may be many.
@@ -143,8 +141,7 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
       { key: JSON.stringify([found?.id ?? tokenHash(clientId), network]), free: FREE_FAILURES[kind].client },
       { key: JSON.stringify([network]), free: FREE_FAILURES[kind].address },
     ];
-    const failedAttempts = kind === 'secrets' ? options.failedAttempts : options.failedAssertions;
-    const attempt = await failedAttempts.attempt(keys, () => onBehalfOf(network, verify));
+    const attempt = await this.#failed[kind].attempt(keys, () => onBehalfOf(network, verify));
     if (attempt.outcome === 'right') return attempt.value;
     const about = { clientId: found?.id ?? null, address };
     if (attempt.outcome === 'slowed') {
@@ -154,24 +151,49 @@ export function createClientAuthentication(options: ClientAuthenticationOptions)
     await audit({ type: 'client_authentication_failed', ...about });
     throw invalidClient(reason());
   }
+}
 
-  return async (request, form) => {
-    const credentials = readCredentials(request, form, assertions?.reader ?? null);
+/** Authenticates the clients that one endpoint serves. */
+export class ClientAuthentication {
+  readonly #server: Server;
+  readonly #proofs: ClientProofs;
+  readonly #findClient: FindClient;
+  readonly #verifyAssertion: VerifyAssertion | null;
+
+  /** An assertion may name this server by the endpoint of any of these paths. */
+  constructor(server: Server, proofs: ClientProofs, findClient: FindClient, paths: readonly string[]) {
+    this.#server = server;
+    this.#proofs = proofs;
+    this.#findClient = findClient;
+    this.#verifyAssertion =
+      proofs.assertions?.verifierAt(paths.map((path) => `${server.issuer}${path}`)) ?? null;
+  }
+
+  /**
+   * Returns the client that sent this request: authenticated by its secret when it is confidential,
+   * by an assertion when it has keys, identified by its id when it is public (RFC 6749 sections 2.3
+   * and 3.2.1). Throws `invalid_client`, `invalid_request` for credentials sent twice, and a
+   * TooManyFailuresError after many failures, except for a secret that was right before, and for an
+   * assertion that is right.
+   */
+  async authenticate(request: Request, form: Parameters): Promise<Client> {
+    const proofs = this.#proofs;
+    const credentials = readCredentials(request, form, proofs.assertions);
     const { clientId } = credentials;
-    const found = await findClient(clientId, request, form);
+    const found = await this.#findClient(clientId, request, form);
     if (found !== null) noteClient(request, found.id);
     const active = found?.revokedAt === null ? found : null;
-    const refusal = active === null ? null : profiles.refusal(active);
+    const refusal = active === null ? null : this.#server.profiles.refusal(active);
     if (refusal !== null) throw invalidClient(refusal);
     if (credentials.method === 'none') {
       if (active === null) throw invalidClient(notActive(clientId, found));
       if (!active.public) throw invalidClient(nothingCame(active));
       return active;
     }
-    if (credentials.method === PRIVATE_KEY_JWT) return proveAssertion(request, credentials, found, active);
-    if ((await secrets.isKnown(active, credentials.secret, clientId)) && active !== null) return active;
-    return proveSecret(request, credentials, found, active);
-  };
+    return credentials.method === PRIVATE_KEY_JWT
+      ? proofs.assertion(request, credentials, found, active, this.#verifyAssertion)
+      : proofs.secret(request, credentials, found, active);
+  }
 }
 
 function notActive(sent: string, found: Client | null): string {

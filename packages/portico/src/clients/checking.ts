@@ -1,33 +1,23 @@
 import { RegistrationError } from '../errors.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
-import type { Profiles } from '../profiles/profiles.ts';
-import type { ScopeCatalog } from '../tokens/scopes.ts';
-import { unmetProblem, type ClientDemand } from './demands.ts';
-import { checkRegistration, type CheckedRegistration, type ClientRegistration } from './registration.ts';
-import { NO_KEYS } from './updating.ts';
+import type { Server } from '../server.ts';
+import type { ClientMetadata } from '../store/client.ts';
+import { unmetProblem } from '../store/client-demands.ts';
+import { checkRegistration, type ClientRegistration } from './registration.ts';
 
-/** What an operator says of a new client, checked and completed. Throws a RegistrationError that says what is wrong. */
-export type CheckNewClient = (registration: ClientRegistration) => Promise<CheckedRegistration>;
+/** Told of keys that are named, while none are taken. */
+export const NO_KEYS = 'oauth_server:private_key_jwt is off; set it to true first';
 
-export interface CheckingOptions {
-  readonly scopes: ScopeCatalog;
-  readonly keys: Pick<KeyRing, 'all' | 'algorithms'>;
-  /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
-  readonly takesKeys: boolean;
-  readonly demands: readonly ClientDemand[];
-  readonly profiles: Profiles;
-  /** Whether key sets are fetched from any port: while developing; false unless given. */
-  readonly anyPort?: boolean;
-}
-
-/** The rules of a registration, and those of what is switched off. */
-export function createChecking(options: CheckingOptions): CheckNewClient {
-  const { scopes, keys, takesKeys, demands, profiles, anyPort = false } = options;
-  return async (registration) => {
-    const checked = await checkRegistration(registration, scopes, keys, profiles, { anyPort });
-    if (checked.keys !== null && !takesKeys) throw new RegistrationError(NO_KEYS);
-    const unmet = unmetProblem(demands, checked);
-    if (unmet !== null) throw new RegistrationError(unmet);
-    return checked;
-  };
+/**
+ * What an operator says of a new client, checked and completed: also for what is switched off.
+ * Throws a RegistrationError that says what is wrong.
+ */
+export async function checkNewClient(
+  registration: ClientRegistration,
+  server: Server,
+): Promise<ClientMetadata> {
+  const checked = await checkRegistration(registration, server);
+  if (checked.keys !== null && !server.takesKeys()) throw new RegistrationError(NO_KEYS);
+  const unmet = unmetProblem(server.demands, checked);
+  if (unmet !== null) throw new RegistrationError(unmet);
+  return checked;
 }

@@ -1,17 +1,21 @@
 import type { Jws } from '../jws/compact.ts';
-import type { SecurityProfile } from '../profiles/profiles.ts';
-import type { Client, ClientKeys } from '../store/client.ts';
+import type { SecurityProfile } from '../profiles.ts';
+import type { ClientKeys, RegisteredBy } from '../store/client.ts';
 import type { AssertionReader } from './credentials.ts';
 
 /** A client that has keys. */
-export type KeyedClient = Pick<Client, 'id' | 'registeredBy'> & { readonly keys: ClientKeys };
+export interface KeyedClient {
+  readonly id: string;
+  readonly registeredBy: RegisteredBy;
+  readonly keys: ClientKeys;
+}
 
 /** Authenticates clients with keys by assertions that they sign (RFC 7521 section 4.2). */
 export interface ClientAssertions extends AssertionReader {
   /** Verifies assertions at endpoints with these URLs. */
   verifierAt(endpoints: readonly string[]): VerifyAssertion;
   /** Problems of the keys of this client as they are now; empty if there are none. */
-  problems(client: Pick<KeyedClient, 'id' | 'keys'>): Promise<readonly string[]>;
+  problems(client: KeyedClient): Promise<readonly string[]>;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { authenticationMetadata } from './client-metadata.ts';
-import { demands } from './demands.fixture.ts';
+import { demands } from '../store/client-demands.fixture.ts';
 
 const CLIENT = { public: true, keys: null, pushesRequests: false, dpopBoundAccessTokens: false };
 const KEYS = { jwks: '{"keys":[{"kty":"EC"}]}', jwksUri: null, algorithm: null };

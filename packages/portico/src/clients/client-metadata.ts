@@ -1,10 +1,16 @@
-import type { Client } from '../store/client.ts';
+import type { ClientKeys } from '../store/client.ts';
 import { PRIVATE_KEY_JWT } from './credentials.ts';
-import { demandMetadata, type ClientDemand, type DemandField } from './demands.ts';
+import { demandMetadata, type ClientDemand, type ClientDemands } from '../store/client-demands.ts';
+
+/** How a client proves itself, and what it demands. */
+export interface ProvingClient extends ClientDemands {
+  readonly public: boolean;
+  readonly keys: ClientKeys | null;
+}
 
 /** How a client proves itself, and what it demands, by the field names of RFC 7591 section 2. */
 export function authenticationMetadata(
-  client: Pick<Client, 'public' | 'keys' | DemandField>,
+  client: ProvingClient,
   demands: readonly ClientDemand[],
 ): Readonly<Record<string, unknown>> {
   const { public: isPublic, keys } = client;

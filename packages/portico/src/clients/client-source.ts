@@ -1,4 +1,5 @@
 import type { PersonReference } from '../contracts/person.ts';
+import type { ArrivalTokens, ClientArrival } from '../server.ts';
 import type { Client, ClientKeys } from '../store/client.ts';
 
 /** Clients that no one registered: each is described at the URL that is its id. */
@@ -35,24 +36,6 @@ export interface ClientSource {
  */
 export type FetchedFor = PersonReference | { readonly network: string };
 
-/** How clients come that no operator registered. */
-export interface ClientArrival {
-  /** As the doctor says it, in a sentence. */
-  readonly says: string;
-  /** Behind "Applications come". */
-  readonly as: string;
-  /** The initial access tokens that it takes; none unless given. */
-  readonly tokens?: ArrivalTokens;
-}
-
-/** Initial access tokens (RFC 7591 section 1.2). */
-export interface ArrivalTokens {
-  /** What they are for. */
-  readonly says: string;
-  /** The command that makes one, if no client comes without a token; otherwise null. */
-  readonly command: string | null;
-}
-
 /** The initial access tokens that clients can come with; null where they come with none. */
 export function tokensOf(arrivals: readonly ClientArrival[]): ArrivalTokens | null {
   return arrivals.find(({ tokens }) => tokens !== undefined)?.tokens ?? null;
@@ -71,6 +54,6 @@ export function isClientUrl(clientId: string): boolean {
  * Whether a client with this id may do anything now: never one that no one registered, and that no
  * source (null) describes.
  */
-export function admitsClient(clientId: string, source: Pick<ClientSource, 'refusal'> | null): boolean {
+export function admitsClient(clientId: string, source: ClientSource | null): boolean {
   return !isClientUrl(clientId) || source?.refusal(clientId) === null;
 }

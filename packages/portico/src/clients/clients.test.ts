@@ -3,12 +3,12 @@ import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { fetchableUrlProblem } from '../outbound/fetchable-urls.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditEvent } from '../auditing/audit.ts';
-import { demands } from './demands.fixture.ts';
-import { createChecking } from './checking.ts';
-import { createClients, type Clients, type ClientsOptions } from './clients.ts';
+import { demands } from '../store/client-demands.fixture.ts';
+import { Clients } from './clients.ts';
 import type { ClientRegistration } from './registration.ts';
 import type { ClientChanges } from './updating.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
+import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { ClientRecords } from '../store/sql/clients.ts';
 import { Store } from '../store/store.ts';
@@ -62,31 +62,30 @@ const fetchedBy = (fetchImage: FetchImage): ClientLogos => ({
   pictureOf: (named) => pictureOf(named, fetchImage),
 });
 
-function clientsWith(changes: Partial<ClientsOptions> = {}): Clients {
-  const scopes = createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' });
-  const keys = {
-    algorithms: ALGORITHMS,
-    all: async () => ['RS256', 'ES256'].map((algorithm) => ({ algorithm }) as never),
-  };
-  const profiles = profilesWith({
-    private_key_jwt: true,
-    dpop: 'accept',
-    pushed_authorization_requests: 'accept',
-  });
-  const takes = { takesKeys: true, demands: demands() };
-  return createClients({
+const LOGOS = fetchedBy(async (url) => (url.pathname === '/logo' ? LOGO : ANOTHER));
+
+function clientsWith(changes: Partial<Server> = {}, logos: ClientLogos = LOGOS): Clients {
+  const server = {
     store: watched.store,
-    scopes,
-    keys,
-    logos: fetchedBy(async (url) => (url.pathname === '/logo' ? LOGO : ANOTHER)),
-    takesKeys: true,
-    profiles,
-    checkNew: createChecking({ scopes, keys, ...takes, profiles }),
-    passwordHasher: hasher,
+    scopes: createScopeCatalog({ 'notes:read': 'Read notes', 'notes:write': 'Write notes' }),
+    keys: {
+      algorithms: ALGORITHMS,
+      all: async () => ['RS256', 'ES256'].map((algorithm) => ({ algorithm })),
+    },
+    takesKeys: () => true,
+    demands: demands(),
+    profiles: profilesWith({
+      private_key_jwt: true,
+      dpop: 'accept',
+      pushed_authorization_requests: 'accept',
+    }),
+    fetching: {},
+    host: { passwordHasher: hasher },
     clock: () => now,
-    audit: async (event) => void events.push(event),
+    audit: async (event: AuditEvent) => void events.push(event),
     ...changes,
-  });
+  };
+  return new Clients(server as unknown as Server, logos);
 }
 
 /** The id of a new client; its event is forgotten. */
@@ -526,7 +525,7 @@ describe('changing a client', () => {
 
   test('gives no keys to a client without any, and none where they are off', async () => {
     const [id, keyed] = [await registered(), await registered(KEYED)];
-    const off = clientsWith({ takesKeys: false });
+    const off = clientsWith({ takesKeys: () => false });
     for (const changes of [
       { jwks: { keys: [FRESH.jwk] } },
       { jwksUri: 'https://client.example/keys' },
@@ -675,7 +674,10 @@ describe('changing a client', () => {
 
   test('is only for active clients of an operator; no logo is fetched for others', async () => {
     let fetched = 0;
-    const fetching = clientsWith({ logos: fetchedBy(async () => ((fetched += 1), new Uint8Array())) });
+    const fetching = clientsWith(
+      {},
+      fetchedBy(async () => ((fetched += 1), new Uint8Array())),
+    );
     const document = await unregistered({ registeredBy: 'document' });
     const itself = await unregistered({ registeredBy: 'registration' });
     const revoked = await registered();

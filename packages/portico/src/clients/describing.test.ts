@@ -1,13 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { jwkThumbprint } from '../jws/dpop-proof.ts';
+import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { describeClient, describeKeys } from './describing.ts';
 import { readKeySet } from './key-sets.ts';
 
 const NOW = 1_800_000_000_000;
-const catalog = createScopeCatalog({ 'notes:read': 'Read notes' });
+const scopes = createScopeCatalog({ 'notes:read': 'Read notes' });
 const [one, other] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ec', { namedCurve: 'P-256' })].map(
   ({ publicKey }) => publicKey.export({ format: 'jwk' }),
 );
@@ -27,7 +28,11 @@ const clientWith = (changes: Partial<Client> = {}) =>
   }) as Client;
 
 const described = (changes: Partial<Client> = {}, refusal: string | null = null) =>
-  describeClient(clientWith(changes), { catalog, refusal: () => refusal, clock: () => NOW });
+  describeClient(clientWith(changes), {
+    scopes,
+    profiles: { refusal: () => refusal },
+    clock: () => NOW,
+  } as unknown as Server);
 
 test('a client is shown without the hashes of its secrets', () => {
   const { secretHash: _, previousSecretHash: __, ...client } = clientWith();

@@ -1,6 +1,6 @@
 import { jwkThumbprint } from '../jws/dpop-proof.ts';
 import type { Client, ClientKeys } from '../store/client.ts';
-import type { ScopeCatalog } from '../tokens/scopes.ts';
+import type { Server } from '../server.ts';
 import { hasSecret } from './registration.ts';
 import { readKeySet } from './key-sets.ts';
 
@@ -38,14 +38,7 @@ export interface DescribedKey {
   readonly thumbprint: string;
 }
 
-export interface DescribingOptions {
-  readonly catalog: ScopeCatalog;
-  readonly refusal: (client: Client) => string | null;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
-
-export function describeClient(client: Client, { catalog, refusal, clock }: DescribingOptions): ShownClient {
+export function describeClient(client: Client, { scopes, profiles, clock }: Server): ShownClient {
   const { secretHash: _, previousSecretHash: __, ...shown } = client;
   const { previousSecretExpiresAt: until, revokedAt } = client;
   return {
@@ -55,8 +48,8 @@ export function describeClient(client: Client, { catalog, refusal, clock }: Desc
     secret: hasSecret(client)
       ? { previousAcceptedUntil: revokedAt === null && until !== null && until > clock() ? until : null }
       : null,
-    scopesNotOffered: client.scopes.filter((name) => !catalog.has(name)),
-    refusal: revokedAt === null ? refusal(client) : null,
+    scopesNotOffered: client.scopes.filter((name) => !scopes.has(name)),
+    refusal: revokedAt === null ? profiles.refusal(client) : null,
   };
 }
 

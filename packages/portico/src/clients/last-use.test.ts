@@ -1,6 +1,7 @@
-import type { Log } from '@portico/sql';
 import { expect, test } from 'vitest';
-import { createRecordUse } from './last-use.ts';
+import { LastUse } from './last-use.ts';
+import type { Server } from '../server.ts';
+import type { Client } from '../store/client.ts';
 import type { ClientRecords } from '../store/sql/clients.ts';
 
 const DAY = 86_400_000;
@@ -11,16 +12,17 @@ function start() {
   const noted: (readonly [string, number])[] = [];
   const warnings: (readonly [string, unknown])[] = [];
   const state = { problem: null as Error | null };
-  const log = {
-    warning: (text: string, fields?: unknown) => void warnings.push([text, fields]),
-  } as unknown as Log;
-  const store = {
+  const log = { warning: (text: string, fields?: unknown) => void warnings.push([text, fields]) };
+  const clients = {
     async noteClientUse(id: string, now: number) {
       if (state.problem !== null) throw state.problem;
       noted.push([id, now]);
     },
-  } satisfies Partial<ClientRecords> as unknown as ClientRecords;
-  return { noted, warnings, state, recordUse: createRecordUse({ store, clock: () => NOW, log }) };
+  } satisfies Partial<ClientRecords>;
+  const server = { store: { clients }, host: { log }, clock: () => NOW } as unknown as Server;
+  const lastUse = new LastUse(server);
+  const recordUse = (client: Partial<Client>) => lastUse.record(client as Client);
+  return { noted, warnings, state, recordUse };
 }
 
 test.each(['registration', 'document'] as const)(

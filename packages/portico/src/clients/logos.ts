@@ -1,9 +1,11 @@
 import { RegistrationError } from '../errors.ts';
 import type { ClientLogo } from '../store/client.ts';
-import type { ClientRegistration } from './registration.ts';
 
 /** What a registration says of a logo. */
-export type NamedLogo = Pick<ClientRegistration, 'logo' | 'logoUri'>;
+export interface NamedLogo {
+  readonly logo?: Uint8Array;
+  readonly logoUri?: string;
+}
 
 /** The pictures that clients are shown with. */
 export interface ClientLogos {

@@ -1,6 +1,6 @@
 import { isYes } from '../contracts/answers.ts';
 import { isLoopback } from '../http/loopback.ts';
-import type { ApplicationType, Client } from '../store/client.ts';
+import type { ApplicationType } from '../store/client.ts';
 import { uriTextProblem } from '../outbound/uri-text.ts';
 
 /** `https://@host/`: a parser ignores it, but a reader sees text before the host. */
@@ -94,8 +94,14 @@ export function answerGoesTo(uri: string): string {
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
+/** A client, as far as it decides where answers go. */
+export interface RedirectedClient {
+  readonly redirectUris: readonly string[];
+  readonly applicationType: ApplicationType;
+}
+
 /** Whether an answer to this client may go to this URI. */
-export type MayRedirect = (client: Pick<Client, 'redirectUris' | 'applicationType'>, uri: string) => boolean;
+export type MayRedirect = (client: RedirectedClient, uri: string) => boolean;
 
 /**
  * Whether the client is registered with the redirect URI, character by character (RFC 9700 section

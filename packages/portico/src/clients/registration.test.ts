@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { RegistrationError } from '../errors.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { Server } from '../server.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import {
@@ -36,15 +38,22 @@ const ON: Partial<OAuthServerConfig> = {
 const OF_PROFILE: Partial<OAuthServerConfig> = { ...ON, profile: 'fapi2' };
 const RS256: readonly SigningAlgorithm[] = ['RS256'];
 
-const keysOf = (algorithms: readonly SigningAlgorithm[]) => ({
-  algorithms: ALGORITHMS,
-  all: async () => algorithms.map((algorithm) => ({ algorithm }) as never),
-});
+const keysOf = (algorithms: readonly SigningAlgorithm[]) =>
+  ({
+    algorithms: ALGORITHMS,
+    all: async () => algorithms.map((algorithm) => ({ algorithm })),
+  }) as unknown as KeyRing;
 
 const check = (
   changes: Partial<ClientRegistration> = {},
   { base = BASE, algorithms = RS256, switches = OFF } = {},
-) => checkRegistration({ ...base, ...changes }, CATALOG, keysOf(algorithms), profilesWith(switches));
+) =>
+  checkRegistration({ ...base, ...changes }, {
+    scopes: CATALOG,
+    keys: keysOf(algorithms),
+    profiles: profilesWith(switches),
+    fetching: {},
+  } as Partial<Server> as Server);
 
 async function refusal(...asked: Parameters<typeof check>): Promise<string> {
   try {

@@ -1,13 +1,21 @@
 import { RegistrationError } from '../errors.ts';
 import { IDENTITY_SCOPES, OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
-import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } from '../store/client.ts';
+import type {
+  ApplicationType,
+  Client,
+  ClientKeys,
+  ClientMetadata,
+  Grant,
+  RegisteredBy,
+  SigningAlgorithm,
+} from '../store/client.ts';
 import { DEFAULT_ALGORITHM, missingKey } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { quoted } from '../quoting.ts';
-import { demandsOf, type DemandField } from './demands.ts';
+import { demandsOf } from '../store/client-demands.ts';
 import { checkClientKeys } from './key-sets.ts';
 import { CODE_GRANTS } from './metadata.ts';
-import type { Profiles } from '../profiles/profiles.ts';
+import type { Server } from '../server.ts';
 import { hasScheme, redirectUriProblem, schemeProblem } from './redirect-uris.ts';
 
 /** An application that is to be registered. */
@@ -88,57 +96,43 @@ export const GRANT_NAMES: readonly Grant[] = [
 ];
 const GRANTS: ReadonlySet<string> = new Set(GRANT_NAMES);
 
-/** The fields of a client that its registration determines. */
-export type CheckedRegistration = Pick<
-  Client,
-  | 'name'
-  | 'redirectUris'
-  | 'scopes'
-  | 'grants'
-  | 'public'
-  | 'applicationType'
-  | 'idTokenSignedResponseAlg'
-  | 'keys'
-  | DemandField
-  | 'profile'
->;
+/** What a client has from its beginning besides its metadata. */
+interface Beginning {
+  readonly id: string;
+  readonly registeredBy: RegisteredBy;
+  readonly secretHash: string | null;
+  readonly createdAt: number;
+}
+
+/** The metadata of a client whose algorithm of ID tokens is not known yet. */
+type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
 /** A new client: never used, not revoked, with one secret or none. */
-export function newClient(
-  described: CheckedRegistration,
-  begun: Pick<Client, 'id' | 'registeredBy' | 'secretHash' | 'createdAt'>,
-): Client {
+export function newClient(described: ClientMetadata, begun: Beginning): Client {
   const later = { previousSecretHash: null, previousSecretExpiresAt: null, usedAt: null, revokedAt: null };
   return { ...described, ...begun, ...later };
 }
 
 /** Whether the client proves itself by a secret. */
-export function hasSecret({ public: isPublic, keys }: Pick<Client, 'public' | 'keys'>): boolean {
+export function hasSecret({ public: isPublic, keys }: ClientMetadata): boolean {
   return !isPublic && keys === null;
 }
 
-/** What else a registration is judged by. */
-export interface RegistrationRules {
-  /** Whether key sets are fetched from any port: while developing. */
-  readonly anyPort?: boolean;
-  /** The client as it is, where this changes it: URLs that it has are not judged again. */
-  readonly before?: Pick<Client, 'redirectUris' | 'keys'>;
-}
-
-/** Checks a registration, and completes it; throws a RegistrationError that says what is wrong. */
+/**
+ * Checks a registration, and completes it; throws a RegistrationError that says what is wrong.
+ * `before` is the client that it changes: URLs that it has are not judged again.
+ */
 export async function checkRegistration(
   registration: ClientRegistration,
-  catalog: ScopeCatalog,
-  keys: Pick<KeyRing, 'all' | 'algorithms'>,
-  profiles: Profiles,
-  rules: RegistrationRules = {},
-): Promise<CheckedRegistration> {
+  { scopes: catalog, keys, profiles, fetching }: Server,
+  before: Client | null = null,
+): Promise<ClientMetadata> {
   const name = checkName(registration.name);
   const applicationType = checkApplicationType(registration.applicationType ?? 'web');
-  const redirectUris = checkRedirectUris(registration, applicationType, rules.before?.redirectUris);
+  const redirectUris = checkRedirectUris(registration, applicationType, before?.redirectUris);
   const scopes = checkScopes(registration.scopes ?? [], catalog);
   const isPublic = registration.public ?? false;
-  const clientKeys = checkKeys(registration, isPublic, rules);
+  const clientKeys = checkKeys(registration, isPublic, fetching.anyPort ?? false, before);
   const grants = checkGrants(registration.grants ?? [], redirectUris, isPublic);
   const grantTypes = grants.filter((grant) => grant !== 'introspection');
   if (grantTypes.length > 0 && scopes.length === 0) {
@@ -153,7 +147,7 @@ export async function checkRegistration(
     }
   }
   const profile = checkProfile(registration.profile, profiles.names);
-  const described = {
+  const described: Described = {
     name,
     redirectUris,
     scopes,
@@ -188,7 +182,8 @@ function checkProfile(requested: string | undefined, known: readonly string[]): 
 function checkKeys(
   registration: ClientRegistration,
   isPublic: boolean,
-  { anyPort = false, before }: RegistrationRules,
+  anyPort: boolean,
+  before: Client | null,
 ): ClientKeys | null {
   const { jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm } = registration;
   if (jwks === undefined && jwksUri === undefined && algorithm === undefined) return null;
@@ -307,7 +302,7 @@ function checkGrants(
 /** The first of these that there is a key for; null without one. */
 export async function firstWithKey(
   algorithms: readonly SigningAlgorithm[],
-  keys: Pick<KeyRing, 'all'>,
+  keys: KeyRing,
 ): Promise<SigningAlgorithm | null> {
   const known = await keys.all();
   return algorithms.find((each) => known.some((key) => key.algorithm === each)) ?? null;
@@ -315,8 +310,8 @@ export async function firstWithKey(
 
 async function checkAlgorithm(
   { idTokenSignedResponseAlg: requested }: ClientRegistration,
-  { scopes, grants }: Pick<Client, 'scopes' | 'grants'>,
-  keys: Pick<KeyRing, 'all' | 'algorithms'>,
+  { scopes, grants }: Described,
+  keys: KeyRing,
   preferred: readonly SigningAlgorithm[] | null,
 ): Promise<SigningAlgorithm> {
   if (requested === undefined) {

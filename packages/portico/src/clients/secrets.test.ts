@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { Client } from '../store/client.ts';
-import { createClientSecrets } from './secrets.ts';
+import { ClientSecrets } from './secrets.ts';
 
 const HOUR = 3_600_000;
 
@@ -23,7 +23,7 @@ function start() {
       return hash === `$plain$${password}`;
     },
   };
-  const secrets = createClientSecrets({ passwordHasher, clock: () => state.now });
+  const secrets = new ClientSecrets(passwordHasher, () => state.now);
   return {
     state,
     secrets,

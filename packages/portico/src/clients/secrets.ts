@@ -12,115 +12,106 @@ export function isBlank(secret: string): boolean {
   return secret.trim() === '';
 }
 
-/** Checks client secrets with the hasher that the host uses for people. */
-export interface ClientSecrets {
+/** Secrets remembered at most; the least recently used is forgotten first, and costs a slow hash again. */
+const MOST_REMEMBERED = 10_000;
+
+/**
+ * Checks client secrets with the hasher that the host uses for people. A secret that was verified is
+ * remembered as a SHA-256 over a key that this process makes at its start and stores nowhere, the
+ * client, the stored hash and the secret: `docs/decisions/0006` says why that is safe.
+ */
+export class ClientSecrets {
+  readonly #hasher: PasswordHasher;
+  readonly #clock: () => number;
+  readonly #key = randomToken();
+  readonly #verified = new RecentMap<string, string>(MOST_REMEMBERED);
+  readonly #inFlight = new Map<string, Promise<boolean>>();
+  #decoy: string | null = null;
+  /** Until when a client has two secrets, as far as this process has seen; milliseconds since 1970. */
+  #overlapUntil = 0;
+
+  constructor(hasher: PasswordHasher, clock: () => number) {
+    this.#hasher = hasher;
+    this.#clock = clock;
+  }
+
   /**
    * Whether this process has verified the secret before, and the client still accepts it. Waits for another request that is
    * verifying the same one. Costs no slow hash; false says nothing about the secret. False without a client, after the same work;
    * `clientId` is the id that was sent.
    */
-  isKnown(client: Client | null, secret: string, clientId: string): Promise<boolean>;
+  async isKnown(client: Client | null, secret: string, clientId: string): Promise<boolean> {
+    const hashes = this.#acceptedHashes(client, secret);
+    const anyIsRemembered = () =>
+      client !== null && hashes.some((hash) => this.#isRemembered(client, hash, secret));
+    if (anyIsRemembered()) return true;
+    // Use what the other request has remembered, not its result: its failure is not this request's failure.
+    await this.#inFlight.get(this.#proofOf(clientId, hashes.join(), secret))?.catch(() => {});
+    return anyIsRemembered();
+  }
+
   /**
    * Whether the secret is the client's current one, or its previous one within the overlap. Without a client, or for a
    * client that has no secret, false after the same work as for a wrong secret. So for a blank secret.
    */
-  verify(client: Client | null, secret: string, clientId: string): Promise<boolean>;
-}
+  async verify(client: Client | null, secret: string, clientId: string): Promise<boolean> {
+    const hashes = this.#acceptedHashes(client, secret);
+    const proof = this.#proofOf(clientId, hashes.join(), secret);
+    const verifying = this.#inFlight.get(proof) ?? this.#verifySlowly(client, hashes, secret);
+    this.#inFlight.set(proof, verifying);
+    try {
+      return await verifying;
+    } finally {
+      if (this.#inFlight.get(proof) === verifying) this.#inFlight.delete(proof);
+    }
+  }
 
-export interface ClientSecretsOptions {
-  readonly passwordHasher: PasswordHasher;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
-
-/** Secrets remembered at most; the least recently used is forgotten first, and costs a slow hash again. */
-const MOST_REMEMBERED = 10_000;
-
-/**
- * A secret that was verified is remembered as a SHA-256 over a key that this process makes at its start and stores nowhere,
- * the client, the stored hash and the secret: `docs/decisions/0006` says why that is safe.
- */
-export function createClientSecrets({ passwordHasher, clock }: ClientSecretsOptions): ClientSecrets {
-  const key = randomToken();
-  const verified = new RecentMap<string, string>(MOST_REMEMBERED);
-  const inFlight = new Map<string, Promise<boolean>>();
-  let decoy: string | null = null;
-  /** Until when a client has two secrets, as far as this process has seen; milliseconds since 1970. */
-  let overlapUntil = 0;
-
-  // Client ids contain no spaces, so no two pairs have one key.
-  const cacheKey = (client: Client, hash: string) => `${client.id} ${hash}`;
-  // Parts are delimited, so that no two lists of them are one text.
-  const proofOf = (clientId: string, hash: string, secret: string) =>
-    tokenHash(JSON.stringify([key, clientId, hash, secret]));
-
-  function acceptedHashes(client: Client | null, secret: string): readonly string[] {
-    const hashes = keptHashes(client);
+  #acceptedHashes(client: Client | null, secret: string): readonly string[] {
+    const hashes = this.#keptHashes(client);
     return isBlank(secret) ? [] : hashes;
   }
 
-  function keptHashes(client: Client | null): readonly string[] {
+  #keptHashes(client: Client | null): readonly string[] {
     if (client === null || client.secretHash === null) return [];
-    const { secretHash, previousSecretHash, previousSecretExpiresAt } = client;
-    if (previousSecretHash === null || previousSecretExpiresAt === null || previousSecretExpiresAt <= clock())
-      return [secretHash];
-    overlapUntil = Math.max(overlapUntil, previousSecretExpiresAt);
+    const { secretHash, previousSecretHash, previousSecretExpiresAt: until } = client;
+    if (previousSecretHash === null || until === null || until <= this.#clock()) return [secretHash];
+    this.#overlapUntil = Math.max(this.#overlapUntil, until);
     return [secretHash, previousSecretHash];
   }
 
-  function isRemembered(client: Client, hash: string, secret: string): boolean {
+  #isRemembered(client: Client, hash: string, secret: string): boolean {
     const entry = cacheKey(client, hash);
-    const proof = verified.get(entry);
-    if (proof === undefined || !equalInConstantTime(proof, proofOf(client.id, hash, secret))) return false;
-    verified.touch(entry);
+    const proof = this.#verified.get(entry);
+    if (proof === undefined || !equalInConstantTime(proof, this.#proofOf(client.id, hash, secret)))
+      return false;
+    this.#verified.touch(entry);
     return true;
   }
 
-  function remember(client: Client, hash: string, secret: string): void {
-    verified.put(cacheKey(client, hash), proofOf(client.id, hash, secret));
+  /** Parts are delimited, so that no two lists of them are one text. */
+  #proofOf(clientId: string, hash: string, secret: string): string {
+    return tokenHash(JSON.stringify([this.#key, clientId, hash, secret]));
   }
 
-  async function verifySlowly(
-    client: Client | null,
-    hashes: readonly string[],
-    secret: string,
-  ): Promise<boolean> {
+  async #verifySlowly(client: Client | null, hashes: readonly string[], secret: string): Promise<boolean> {
     for (const hash of hashes) {
-      const isRight: unknown = client === null ? false : await passwordHasher.verify(secret, hash);
+      const isRight: unknown = client === null ? false : await this.#hasher.verify(secret, hash);
       // A hasher in JavaScript may return anything, such as an object with a flag. Only `true`
       // counts.
       if (client !== null && isRight === true) {
-        remember(client, hash, secret);
+        this.#verified.put(cacheKey(client, hash), this.#proofOf(client.id, hash, secret));
         return true;
       }
     }
     // Made at the first failure of any client. Compared as often as the secrets of a client with two.
-    decoy ??= await passwordHasher.hash(randomToken());
-    const owed = (overlapUntil > clock() ? 2 : 1) - hashes.length;
-    for (let count = 0; count < owed; count += 1) await passwordHasher.verify(secret, decoy);
+    this.#decoy ??= await this.#hasher.hash(randomToken());
+    const owed = (this.#overlapUntil > this.#clock() ? 2 : 1) - hashes.length;
+    for (let count = 0; count < owed; count += 1) await this.#hasher.verify(secret, this.#decoy);
     return false;
   }
+}
 
-  return {
-    async isKnown(client, secret, clientId) {
-      const hashes = acceptedHashes(client, secret);
-      const anyIsRemembered = () =>
-        client !== null && hashes.some((hash) => isRemembered(client, hash, secret));
-      if (anyIsRemembered()) return true;
-      // Use what the other request has remembered, not its result: its failure is not this request's failure.
-      await inFlight.get(proofOf(clientId, hashes.join(), secret))?.catch(() => {});
-      return anyIsRemembered();
-    },
-    async verify(client, secret, clientId) {
-      const hashes = acceptedHashes(client, secret);
-      const proof = proofOf(clientId, hashes.join(), secret);
-      const verifying = inFlight.get(proof) ?? verifySlowly(client, hashes, secret);
-      inFlight.set(proof, verifying);
-      try {
-        return await verifying;
-      } finally {
-        if (inFlight.get(proof) === verifying) inFlight.delete(proof);
-      }
-    },
-  };
+/** Client ids contain no spaces, so no two pairs have one key. */
+function cacheKey(client: Client, hash: string): string {
+  return `${client.id} ${hash}`;
 }

@@ -1,14 +1,15 @@
-import { actedBy, type Acting, type Audit } from '../auditing/audit.ts';
+import { actedBy, type Acting } from '../auditing/audit.ts';
 import { RegistrationError } from '../errors.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import type { Client, ClientKeys, ClientLogo } from '../store/client.ts';
-import type { ClientRecords } from '../store/sql/clients.ts';
-import { OFFLINE_ACCESS, type ScopeCatalog } from '../tokens/scopes.ts';
-import type { NamedLogo } from './logos.ts';
+import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
+import type { Server } from '../server.ts';
+import { NO_KEYS } from './checking.ts';
+import { namedLogo, type ClientLogos } from './logos.ts';
 import { checkSite } from './sites.ts';
-import { registrationOfDemands } from './demands.ts';
+import { registrationOfDemands } from '../store/client-demands.ts';
 import { describeKeys, type DescribedKey } from './describing.ts';
-import type { CheckedRegistration, ClientRegistration } from './registration.ts';
+import { checkRegistration } from './registration.ts';
 
 /** Changes to a client that an operator registered. What is left out stays. */
 export interface ClientChanges {
@@ -68,78 +69,71 @@ export interface FieldChange {
 
 type FieldValue = string | readonly string[] | null;
 
-/** See `Clients.update`. */
-export type UpdateClient = (
-  clientId: string,
-  changes: ClientChanges,
-  acting?: Acting,
-) => Promise<UpdatedClient>;
-
-export interface UpdatingOptions {
-  readonly store: ClientRecords;
-  /** The living client of this id. Throws a RegistrationError for any other. */
-  readonly requireLiving: (clientId: string) => Promise<Client>;
-  /** The rules of a new registration; URLs that the client has before are not judged again. */
-  readonly check: (registration: ClientRegistration, before: Client) => Promise<CheckedRegistration>;
-  readonly catalog: ScopeCatalog;
-  /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
-  readonly takesKeys: boolean;
-  /** The logo that is named; undefined for none. Throws a RegistrationError. */
-  readonly namedLogo: (named: NamedLogo) => Promise<ClientLogo | undefined>;
-  readonly audit: Audit;
-}
-
-/** Told of keys that are named, while none are taken. */
-export const NO_KEYS = 'oauth_server:private_key_jwt is off; set it to true first';
 /** Attempts before an update gives up because others keep changing the client first. */
 const MOST_ATTEMPTS = 20;
 
-export function createUpdating(options: UpdatingOptions): UpdateClient {
-  const { store, requireLiving, audit } = options;
+/** Changes clients. */
+export class ClientUpdates {
+  readonly #server: Server;
+  readonly #logos: ClientLogos | null;
+  /** The living client of this id. Throws a RegistrationError for any other. */
+  readonly #requireLiving: (clientId: string) => Promise<Client>;
 
-  async function attempt(
+  constructor(
+    server: Server,
+    logos: ClientLogos | null,
+    requireLiving: (clientId: string) => Promise<Client>,
+  ) {
+    this.#server = server;
+    this.#logos = logos;
+    this.#requireLiving = requireLiving;
+  }
+
+  /** See `Clients.update`. */
+  async update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
+    const logo = await this.#logoOf(clientId, changes);
+    for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
+      // Do not undo a change that was quicker: add and remove on top of what it made.
+      const updated = await this.#attempt(clientId, changes, logo);
+      if (updated === null) continue;
+      const { client, changes: fields } = updated;
+      if (Object.keys(fields).length > 0) {
+        const about = { clientId, registeredBy: client.registeredBy, changes: fields };
+        await this.#server.audit({ type: 'client_updated', ...about, ...actedBy(acting) });
+      }
+      return updated;
+    }
+    throw new RegistrationError('Others changed the client again and again meanwhile; nothing was changed');
+  }
+
+  async #attempt(
     clientId: string,
     changes: ClientChanges,
     logo: ClientLogo | null | undefined,
   ): Promise<UpdatedClient | null> {
-    const read = await requireLiving(clientId);
+    const read = await this.#requireLiving(clientId);
     requireOperators(read);
-    const client = { ...(await changed(read, changes, options)), ...shownOf(read, changes, logo) };
+    const client = { ...(await changed(read, changes, this.#server)), ...shownOf(read, changes, logo) };
     const fields = differences(read, client);
     if (Object.keys(fields).length === 0) return { client: read, changes: {} };
-    return (await store.updateClient(read, client, logo)) ? { client, changes: fields } : null;
+    const isWritten = await this.#server.store.clients.updateClient(read, client, logo);
+    return isWritten ? { client, changes: fields } : null;
   }
 
   /**
    * Runs before anything is decided, because the logo may have to be fetched. Undefined keeps the
    * current one, null removes it.
    */
-  async function logoOf(clientId: string, { logo, logoUri }: ClientChanges) {
+  async #logoOf(clientId: string, { logo, logoUri }: ClientChanges): Promise<ClientLogo | null | undefined> {
     if (logo === null) return null;
     const named = {
       ...(logo === undefined ? {} : { logo }),
       ...(logoUri === undefined ? {} : { logoUri }),
     };
     if (Object.keys(named).length === 0) return undefined;
-    requireOperators(await requireLiving(clientId));
-    return options.namedLogo(named);
+    requireOperators(await this.#requireLiving(clientId));
+    return namedLogo(named, this.#logos);
   }
-
-  return async (clientId, changes, acting) => {
-    const logo = await logoOf(clientId, changes);
-    for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
-      // Do not undo a change that was quicker: add and remove on top of what it made.
-      const updated = await attempt(clientId, changes, logo);
-      if (updated === null) continue;
-      const { client, changes: fields } = updated;
-      if (Object.keys(fields).length > 0) {
-        const { registeredBy } = client;
-        await audit({ type: 'client_updated', clientId, registeredBy, changes: fields, ...actedBy(acting) });
-      }
-      return updated;
-    }
-    throw new RegistrationError('Others changed the client again and again meanwhile; nothing was changed');
-  };
 }
 
 function requireOperators({ registeredBy }: Client): void {
@@ -161,7 +155,7 @@ function shownOf(
   { siteUri: siteBefore, logoHash: logoBefore }: Client,
   { siteUri }: ClientChanges,
   logo: ClientLogo | null | undefined,
-): Pick<Client, 'siteUri' | 'logoHash'> {
+): { readonly siteUri?: string; readonly logoHash?: string } {
   const site = siteUri === undefined ? siteBefore : siteUri === null ? undefined : checkSite(siteUri);
   const hash = logo === undefined ? logoBefore : logo?.hash;
   return {
@@ -171,11 +165,7 @@ function shownOf(
 }
 
 /** The client with these changes, when it could be registered so. */
-async function changed(
-  client: Client,
-  changes: ClientChanges,
-  { check, catalog, takesKeys }: UpdatingOptions,
-): Promise<Client> {
+async function changed(client: Client, changes: ClientChanges, server: Server): Promise<Client> {
   const redirectUris = list(
     'redirect URI',
     client.redirectUris,
@@ -187,9 +177,9 @@ async function changed(
   const scopes = list('scope', client.scopes, added, changes.removeScopes);
   const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
   requireWhole(redirectUris, grants);
-  const keys = namedKeys(client, changes, takesKeys);
+  const keys = namedKeys(client, changes, server.takesKeys());
   // A scope that the configuration no longer offers does not block other changes.
-  const known = scopes.filter((name) => catalog.has(name) || !client.scopes.includes(name));
+  const known = scopes.filter((name) => server.scopes.has(name) || !client.scopes.includes(name));
   const registration = {
     name: changes.name ?? client.name,
     redirectUris,
@@ -205,7 +195,7 @@ async function changed(
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
       : {}),
   };
-  const checked = await check(registration, client);
+  const checked = await checkRegistration(registration, server, client);
   const { siteUri: _, logoHash: __, ...others } = client;
   return {
     ...others,
@@ -276,7 +266,12 @@ function bringsKeys({ jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm }: C
   return jwks !== undefined || jwksUri !== undefined || algorithm !== undefined;
 }
 
-type NamedKeys = Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'>;
+/** What a registration says of keys. */
+interface NamedKeys {
+  readonly jwks?: unknown;
+  readonly jwksUri?: string;
+  readonly tokenEndpointAuthSigningAlg?: string;
+}
 
 /** The keys as a registration names them; null for a client without any. */
 function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean): NamedKeys | null {

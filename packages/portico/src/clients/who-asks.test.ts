@@ -78,7 +78,7 @@ describe('where answers go', () => {
     [false, ['com.example.app:/c', 'com.example.other:/c']],
     [false, []],
   ])('that this is one place is %s for %j', (isOne, redirectUris) => {
-    expect(hasOneDestination({ redirectUris })).toBe(isOne);
+    expect(hasOneDestination(redirectUris)).toBe(isOne);
   });
 
   // @shows AS-8.14
@@ -111,7 +111,7 @@ describe('the name that a client gives itself', () => {
     ['whole, of sixty characters as people count them', flags(60), flags(60)],
     ['cut, of more', flags(61), `${flags(59)}…`],
   ])('is shown %s', (_, name, shown) => {
-    expect(calledName({ name }, 'Portal')).toBe(shown);
+    expect(calledName(name, 'Portal')).toBe(shown);
   });
 
   // @shows AS-8.15
@@ -130,17 +130,17 @@ describe('the name that a client gives itself', () => {
     ['Über', 'u\u0308ber all'],
     ['東京', '東京銀行'],
   ])("is not shown if it contains the server's name %s: %s", (server, name) => {
-    expect(calledName({ name }, server)).toBeNull();
+    expect(calledName(name, server)).toBeNull();
   });
 
   test.each(['!', '', '—'])('is shown at a server whose name has no letter: %j', (server) => {
-    expect(calledName({ name: 'Some Tool' }, server)).toBe('Some Tool');
+    expect(calledName('Some Tool', server)).toBe('Some Tool');
   });
 });
 
 describe('a client that is named like the server', () => {
   const named = (name: string, registeredBy: 'operator' | 'registration') =>
-    namedLikeServer({ name, registeredBy }, 'Portal');
+    namedLikeServer({ id: 'x', name, registeredBy }, 'Portal');
 
   // @shows AS-8.15
   test("is matched by its whole name for an operator's client, and by a part of it for any other", () => {

@@ -1,6 +1,6 @@
 import { isLoopback } from '../http/loopback.ts';
 import { ENGLISH_WORDS, type Words } from '../words/words.ts';
-import type { Client } from '../store/client.ts';
+import type { RegisteredBy } from '../store/client.ts';
 import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
@@ -28,13 +28,27 @@ export interface Destination {
   readonly text: string;
 }
 
-export function isVerified({ registeredBy }: Pick<Client, 'registeredBy'>): boolean {
+/** A client, as it calls itself, and who says so. */
+export interface NamedClient {
+  readonly id: string;
+  readonly name: string;
+  readonly registeredBy: RegisteredBy;
+}
+
+/** A client, and where its answers go. */
+interface PlacedClient {
+  readonly id: string;
+  readonly registeredBy: RegisteredBy;
+  readonly redirectUris: readonly string[];
+}
+
+export function isVerified({ registeredBy }: { readonly registeredBy: RegisteredBy }): boolean {
   return registeredBy === 'operator';
 }
 
 /** Null for a client that an operator registered. `serverName` is `oauth_server:name`; `words` are those of the person who reads it. */
 export function unverified(
-  client: Pick<Client, 'id' | 'name' | 'registeredBy'>,
+  client: NamedClient,
   redirectUri: string,
   serverName: string,
   words: Words,
@@ -45,7 +59,7 @@ export function unverified(
   return {
     asks: isDocument ? hostOf(client.id) : answersTo.text,
     isHost: isDocument || answersTo.kind === 'site',
-    calledName: calledName(client, serverName),
+    calledName: calledName(client.name, serverName),
     answersTo,
   };
 }
@@ -54,7 +68,7 @@ export function unverified(
  * Whether people could take the client for this server: it has the server's name, or one that looks like it. For a name that no one
  * has verified, it is enough that it contains such a name.
  */
-export function namedLikeServer(client: Pick<Client, 'name' | 'registeredBy'>, serverName: string): boolean {
+export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
 }
 
@@ -64,16 +78,13 @@ function bears(name: string, serverName: string): boolean {
 }
 
 /** Where a client comes from that no operator registered, when it asks for nothing: one that registered itself has many places. */
-export function comesFrom(
-  client: Pick<Client, 'id' | 'registeredBy' | 'redirectUris'>,
-  words: Words = ENGLISH_WORDS,
-): string {
+export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
   if (client.registeredBy === 'document') return hostOf(client.id);
   // All of them: what was left out would be the one that counts.
   return [...new Set(client.redirectUris.map((uri) => destinationOf(uri, words).text))].join(', ');
 }
 
-export function destinationOf(redirectUri: string, { t }: Pick<Words, 't'> = ENGLISH_WORDS): Destination {
+export function destinationOf(redirectUri: string, { t }: Words = ENGLISH_WORDS): Destination {
   const url = new URL(redirectUri);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return { kind: 'device', text: t('client.on_this_device') };
@@ -83,7 +94,7 @@ export function destinationOf(redirectUri: string, { t }: Pick<Words, 't'> = ENG
 }
 
 /** Whether all answers to this client go to one site, to this computer, or to one scheme. */
-export function hasOneDestination({ redirectUris }: Pick<Client, 'redirectUris'>): boolean {
+export function hasOneDestination(redirectUris: readonly string[]): boolean {
   const places = redirectUris.map((uri) => {
     const { kind, text } = destinationOf(uri);
     return kind === 'device' ? new URL(uri).protocol : text;
@@ -116,7 +127,7 @@ const NOT_BESIDE_LATIN =
  * What a client calls itself, if people may see it. Null for a name that must not be shown: it is empty, contains the name of this
  * server or one that looks like it, or mixes scripts whose letters look the same, as an honest name does not.
  */
-export function calledName({ name }: Pick<Client, 'name'>, serverName: string): string | null {
+export function calledName(name: string, serverName: string): string | null {
   const plain = name
     .normalize('NFKC')
     .replaceAll(INVISIBLE, '')

@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
-import type { SecurityProfile } from '../profiles/profiles.ts';
+import type { SecurityProfile } from '../profiles.ts';
 import type { Client } from '../store/client.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import { livingClients } from './every-client.ts';

@@ -6,7 +6,7 @@ import type { Presented } from '../authorization/consent.ts';
 import { responseUrl, type AuthorizationResponse } from '../authorization/response.ts';
 import { destinationOf, isVerified } from '../clients/who-asks.ts';
 import type { CompleteHost } from '../host.ts';
-import type { Profiles } from '../profiles/profiles.ts';
+import type { Profiles } from '../profiles.ts';
 import { ANYWHERE, pageReply, redirectReply } from '../replies/pages.ts';
 import type { Reply } from '../replies/responses.ts';
 import type { Client } from '../store/client.ts';

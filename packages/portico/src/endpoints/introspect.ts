@@ -1,4 +1,4 @@
-import type { AuthenticateClient } from '../clients/authentication.ts';
+import type { ClientAuthentication } from '../clients/authentication.ts';
 import { OAuthError } from '../errors.ts';
 import { formParameters } from '../parameters.ts';
 import { jsonReply, type Reply } from '../replies/responses.ts';
@@ -14,19 +14,19 @@ import { formatScope } from '../tokens/scopes.ts';
  */
 export class IntrospectEndpoint {
   readonly #issuer: string;
-  readonly #authenticateClient: AuthenticateClient;
+  readonly #authentication: ClientAuthentication;
   readonly #bearerTokens: BearerTokens;
   readonly #binding: KeyBinding | null;
 
   /** `binding` is null where tokens are bound to nothing. */
   constructor(
     issuer: string,
-    authenticateClient: AuthenticateClient,
+    authentication: ClientAuthentication,
     bearerTokens: BearerTokens,
     binding: KeyBinding | null,
   ) {
     this.#issuer = issuer;
-    this.#authenticateClient = authenticateClient;
+    this.#authentication = authentication;
     this.#bearerTokens = bearerTokens;
     this.#binding = binding;
   }
@@ -34,7 +34,7 @@ export class IntrospectEndpoint {
   readonly answer = async (request: Request): Promise<Reply> => {
     const binding = this.#binding;
     const form = await formParameters(request);
-    const client = await this.#authenticateClient(request, form);
+    const client = await this.#authentication.authenticate(request, form);
     requireIntrospection(client);
     const token = await this.#bearerTokens.lookUp(form.require('token'), 'to introspection');
     if ('code' in token) return jsonReply({ active: false });

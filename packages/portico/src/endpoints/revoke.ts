@@ -1,4 +1,4 @@
-import type { AuthenticateClient } from '../clients/authentication.ts';
+import type { ClientAuthentication } from '../clients/authentication.ts';
 import { formParameters } from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
 import type { Server } from '../server.ts';
@@ -11,16 +11,16 @@ import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
  */
 export class RevokeEndpoint {
   readonly #server: Server;
-  readonly #authenticateClient: AuthenticateClient;
+  readonly #authentication: ClientAuthentication;
 
-  constructor(server: Server, authenticateClient: AuthenticateClient) {
+  constructor(server: Server, authentication: ClientAuthentication) {
     this.#server = server;
-    this.#authenticateClient = authenticateClient;
+    this.#authentication = authentication;
   }
 
   readonly answer = async (request: Request): Promise<Reply> => {
     const form = await formParameters(request);
-    const { id: clientId } = await this.#authenticateClient(request, form);
+    const { id: clientId } = await this.#authentication.authenticate(request, form);
     const token = form.require('token');
     // token_type_hint only says where to look first; both places are checked.
     if (!(await this.#revokeAccessToken(token, clientId))) await this.#revokeRefreshToken(token, clientId);

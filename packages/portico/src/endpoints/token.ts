@@ -1,5 +1,5 @@
-import type { AuthenticateClient } from '../clients/authentication.ts';
-import type { RecordUse } from '../clients/last-use.ts';
+import type { ClientAuthentication } from '../clients/authentication.ts';
+import type { LastUse } from '../clients/last-use.ts';
 import { OAuthError } from '../errors.ts';
 import type { TokenGrant } from '../grants/grant.ts';
 import type { GrantParts } from '../grants/parts.ts';
@@ -13,19 +13,14 @@ import { jsonReply, withFields, type Reply } from '../replies/responses.ts';
 export class TokenEndpoint {
   readonly #parts: GrantParts;
   readonly #grants: Grants;
-  readonly #authenticateClient: AuthenticateClient;
-  readonly #recordUse: RecordUse;
+  readonly #authentication: ClientAuthentication;
+  readonly #lastUse: LastUse;
 
-  constructor(
-    grants: Grants,
-    parts: GrantParts,
-    authenticateClient: AuthenticateClient,
-    recordUse: RecordUse,
-  ) {
+  constructor(grants: Grants, parts: GrantParts, authentication: ClientAuthentication, lastUse: LastUse) {
     this.#grants = grants;
     this.#parts = parts;
-    this.#authenticateClient = authenticateClient;
-    this.#recordUse = recordUse;
+    this.#authentication = authentication;
+    this.#lastUse = lastUse;
   }
 
   readonly answer = async (request: Request): Promise<Reply> => {
@@ -33,7 +28,7 @@ export class TokenEndpoint {
     const form = await formParameters(request);
     // Before client authentication: a client that must ask again with a nonce sends the same assertion, which works once.
     const proved = binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
-    const client = await this.#authenticateClient(request, form);
+    const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);
     const grant = this.#grant(form.require('grant_type'));
     // After tokens are issued, nothing may fail any more.
@@ -43,7 +38,7 @@ export class TokenEndpoint {
     const answer = () => grant.answer(client, form, proved);
     const reply = jsonReply(await (kept === null ? answer() : kept(answer)));
     const response = withFields(reply, fields);
-    const noted = this.#recordUse(client);
+    const noted = this.#lastUse.record(client);
     if (noted !== null) await noted;
     await server.pruning.tick();
     return response;

@@ -1,6 +1,6 @@
 import type { MayRedirect } from '../clients/redirect-uris.ts';
 import type { Parameters } from '../parameters.ts';
-import type { SecurityProfile } from '../profiles/profiles.ts';
+import type { SecurityProfile } from '../profiles.ts';
 import { quotedUri } from '../quoting.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationCode } from '../store/grant.ts';

@@ -21,10 +21,8 @@ export type ApplicationType = 'web' | 'native';
  */
 export type RegisteredBy = 'operator' | 'registration' | 'document';
 
-/** A registered application. All times in this file are milliseconds since 1970. */
-export interface Client {
-  /** Never changes. */
-  readonly id: string;
+/** What its registration determines of a client (RFC 7591 section 2). */
+export interface ClientMetadata {
   /** The display name. */
   readonly name: string;
   /** Compared character by character. Empty for a client without the authorization code grant. */
@@ -39,8 +37,6 @@ export interface Client {
   readonly public: boolean;
   /** A native application's loopback redirect URIs may have any port. */
   readonly applicationType: ApplicationType;
-  /** Who registered it. */
-  readonly registeredBy: RegisteredBy;
   /**
    * The keys of its only authentication method, `private_key_jwt`. Null for a client with a secret,
    * and for a public one.
@@ -55,6 +51,14 @@ export interface Client {
    * applies.
    */
   readonly profile: string | null;
+}
+
+/** A registered application. All times in this file are milliseconds since 1970. */
+export interface Client extends ClientMetadata {
+  /** Never changes. */
+  readonly id: string;
+  /** Who registered it. */
+  readonly registeredBy: RegisteredBy;
   /** Hashed by the host's password hasher. Null for a public client, and for one with keys. */
   readonly secretHash: string | null;
   /** The secret before the last rotation. It is accepted until the end of its overlap window. */

@@ -1,6 +1,6 @@
 import type { BindingOffer } from '../http/challenges.ts';
 import type { BearerErrorCode } from '../errors.ts';
-import type { ProfiledClient } from '../profiles/profiles.ts';
+import type { ClientMetadata } from '../store/client.ts';
 
 /**
  * Binds access tokens to a key of their client (RFC 7800), so that they cannot be used without it.
@@ -32,7 +32,7 @@ export interface ProvedKey {
   /** The JWK thumbprint of RFC 7638, with SHA-256. */
   readonly thumbprint: string;
   /** Throws a KeyProofError if this client may not prove the key this way. */
-  requireFor(client: ProfiledClient): void;
+  requireFor(client: ClientMetadata): void;
   /**
    * Records the use of the proof permanently, once however often this is called. Throws a
    * KeyProofError if it was used before. It writes to the store, so call it only for a request that

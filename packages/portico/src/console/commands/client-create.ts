@@ -1,6 +1,6 @@
 import type { AddCommands } from '../../application/contracts.ts';
-import { demandsSet, registrationOfDemands, type DemandDescription } from '../../clients/demands.ts';
-import type { SecurityProfile } from '../../profiles/profiles.ts';
+import { demandsSet, registrationOfDemands, type DemandDescription } from '../../store/client-demands.ts';
+import type { SecurityProfile } from '../../profiles.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
 import { collect, collectList, namedKeys, namedLogo, oneOf, warnOfSchemes } from './client-options.ts';

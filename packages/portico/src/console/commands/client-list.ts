@@ -1,5 +1,5 @@
 import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
-import type { ClientDemand } from '../../clients/demands.ts';
+import type { ClientDemand } from '../../store/client-demands.ts';
 import type { ClientList } from '../../clients/listing.ts';
 import { isVerified } from '../../clients/who-asks.ts';
 import { quoted } from '../../quoting.ts';

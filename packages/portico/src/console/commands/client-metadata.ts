@@ -1,5 +1,5 @@
 import { authenticationMetadata } from '../../clients/client-metadata.ts';
-import type { ClientDemand } from '../../clients/demands.ts';
+import type { ClientDemand } from '../../store/client-demands.ts';
 import type { ShownClient } from '../../clients/describing.ts';
 
 /** A client by the field names of RFC 7591 section 2, as the commands print it with `--json`. */

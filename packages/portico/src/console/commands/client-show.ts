@@ -1,5 +1,5 @@
 import type { AddCommands } from '../../application/contracts.ts';
-import type { ClientDemand } from '../../clients/demands.ts';
+import type { ClientDemand } from '../../store/client-demands.ts';
 import type { DescribedKey, ShownClient } from '../../clients/describing.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';

@@ -108,6 +108,6 @@ function namesOf(authorization: Authorization, serverName: string, words: Words)
   const from = comesFrom({ id: family.clientId, registeredBy, redirectUris }, words);
   return {
     name: words.t('client.not_verified', { client: from }),
-    unverified: { from, calledName: calledName({ name }, serverName) },
+    unverified: { from, calledName: calledName(name, serverName) },
   };
 }

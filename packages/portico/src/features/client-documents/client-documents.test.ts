@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { demands } from '../../clients/demands.fixture.ts';
+import { demands } from '../../store/client-demands.fixture.ts';
 import { page } from '../../words/words.ts';
 import { AuthorizationPageError } from '../../errors.ts';
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
@@ -9,8 +9,8 @@ import { OutboundError } from '../../outbound/limits.ts';
 import type { Client, SigningAlgorithm } from '../../store/client.ts';
 import { createScopeCatalog } from '../../tokens/scopes.ts';
 import type { FetchedFor } from '../../clients/client-source.ts';
-import type { ClientDemand } from '../../clients/demands.ts';
-import type { SecurityProfile } from '../../profiles/profiles.ts';
+import type { ClientDemand } from '../../store/client-demands.ts';
+import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
 import { ClientDocuments } from './client-documents.ts';
 import type { DocumentClientRecords } from '../../store/sql/document-clients.ts';

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { codeBlocks } from '../../../../../test/support/documents.ts';
 import { KNOWN_DOCUMENTS } from '../../../../../test/support/known-documents.ts';
-import { demands } from '../../clients/demands.fixture.ts';
+import { demands } from '../../store/client-demands.fixture.ts';
 import { mayRedirect } from '../../../../../test/support/redirects.ts';
 import { createScopeCatalog } from '../../tokens/scopes.ts';
 import { DocumentError, readDocument } from './document.ts';

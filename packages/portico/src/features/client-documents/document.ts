@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { demandsSet, type ClientDemand, type DemandField } from '../../clients/demands.ts';
+import { demandsSet, type ClientDemand } from '../../store/client-demands.ts';
 import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import { checkClientKeys, showsPrivateKeys } from '../../clients/key-sets.ts';
 import { checkName } from '../../clients/registration.ts';
@@ -14,21 +14,17 @@ import { redirectUriProblem } from '../../clients/redirect-uris.ts';
 import { RegistrationError } from '../../errors.ts';
 import type { SigningAlgorithms } from '../../keys/algorithms.ts';
 import { quoted } from '../../quoting.ts';
-import type { ApplicationType, Client, ClientKeys, Grant, SigningAlgorithm } from '../../store/client.ts';
+import type {
+  ApplicationType,
+  ClientKeys,
+  ClientMetadata,
+  Grant,
+  SigningAlgorithm,
+} from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
 /** What a client's document says of it, as far as this server has a use for it. */
-export type DescribedClient = Pick<
-  Client,
-  | 'name'
-  | 'redirectUris'
-  | 'scopes'
-  | 'grants'
-  | 'applicationType'
-  | 'idTokenSignedResponseAlg'
-  | 'keys'
-  | DemandField
->;
+export type DescribedClient = Omit<ClientMetadata, 'public' | 'profile'>;
 
 export interface DocumentRules {
   readonly catalog: ScopeCatalog;

@@ -1,7 +1,7 @@
 import { dpopOffer } from '../../http/dpop.ts';
 import { VERIFIED_ALGORITHMS } from '../../jws/public-keys.ts';
 import type { DpopProof } from '../../jws/dpop-proof.ts';
-import type { SecurityProfile } from '../../profiles/profiles.ts';
+import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
 import type { KeyBinding, ProvedKey } from '../../tokens/key-binding.ts';
 import type { DpopConfig } from './config.ts';

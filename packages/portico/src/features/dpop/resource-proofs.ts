@@ -1,7 +1,7 @@
 import { Note } from '../../http/note.ts';
 import { requestLineOf, sourceOf } from '../../http/request-line.ts';
 import { isLiteralTarget } from '../../http/request-target.ts';
-import type { Profiles } from '../../profiles/profiles.ts';
+import type { Profiles } from '../../profiles.ts';
 import type { BoundToken, ProofRefusal } from '../../tokens/key-binding.ts';
 import type { Dpop } from './dpop.ts';
 import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';

@@ -2,11 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { profileProblems, withProfile } from '../../assembly/feature-profiles.ts';
 import type { OAuthServerConfig } from '../../config.ts';
 import { profilesWith } from '../../../../../test/support/profiles.ts';
-import type { ProfiledClient, Profiles } from '../../profiles/profiles.ts';
+import type { Profiles } from '../../profiles.ts';
+import type { ClientMetadata } from '../../store/client.ts';
 import { fapi2 } from './index.ts';
 import { FAPI2_RULES } from './rules.ts';
 
-const CLIENT: ProfiledClient = {
+const CLIENT: ClientMetadata = {
+  name: 'A client',
+  pushesRequests: true,
+  dpopBoundAccessTokens: true,
   public: false,
   keys: { jwks: null, jwksUri: 'https://client.example/keys', algorithm: null },
   grants: ['authorization_code', 'refresh_token'],
@@ -16,7 +20,7 @@ const CLIENT: ProfiledClient = {
   idTokenSignedResponseAlg: 'ES256',
   profile: null,
 };
-const PROFILED: ProfiledClient = { ...CLIENT, profile: 'fapi2' };
+const PROFILED: ClientMetadata = { ...CLIENT, profile: 'fapi2' };
 type Config = Partial<OAuthServerConfig>;
 const OFF: Config = { code_ttl: 60 };
 const ON: Config = {
@@ -34,7 +38,7 @@ test('each rule has its own number and a text', () => {
 
 const problems = (config: Config) => profileProblems([fapi2], config as OAuthServerConfig);
 const completed = (config: Config) => withProfile([fapi2], config as OAuthServerConfig);
-const governs = (profiles: Profiles, client: ProfiledClient) => profiles.of(client)?.name === 'fapi2';
+const governs = (profiles: Profiles, client: ClientMetadata) => profiles.of(client)?.name === 'fapi2';
 
 describe('the configuration of a server of the profile', () => {
   test("gets the profile's values where it has none", () => {
@@ -95,7 +99,7 @@ describe('the profile applies', () => {
   });
 });
 
-test.each<readonly [what: string, changes: Partial<ProfiledClient>]>([
+test.each<readonly [what: string, changes: Partial<ClientMetadata>]>([
   ['is public', { public: true, keys: null }],
   ['has a secret', { keys: null }],
   ['signs with RS256', { keys: { jwks: null, jwksUri: 'https://a.example/', algorithm: 'RS256' } }],
@@ -116,7 +120,7 @@ test.each<readonly [what: string, changes: Partial<ProfiledClient>]>([
   expect(() => profiles.requireRegistrable({ ...PROFILED, ...changes })).toThrow('fapi2');
 });
 
-test.each<readonly [what: string, changes: Partial<ProfiledClient>]>([
+test.each<readonly [what: string, changes: Partial<ClientMetadata>]>([
   [
     'is answered on the loopback address of a device',
     { redirectUris: ['http://[::1]:80/cb'], applicationType: 'native' },

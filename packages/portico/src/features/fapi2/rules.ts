@@ -1,5 +1,5 @@
 import type { ConfigurationProblem } from '@portico/sql';
-import type { ProfiledClient } from '../../profiles/profiles.ts';
+import type { ClientMetadata } from '../../store/client.ts';
 
 /**
  * FAPI 2.0 Security Profile (final, February 2025): what it demands of an authorization server, in
@@ -37,9 +37,9 @@ export interface ProfileRule {
    * Why a client cannot be of it; null when nothing is against it. Looked at whenever the client is
    * let in.
    */
-  readonly client?: (client: ProfiledClient) => string | null;
+  readonly client?: (client: ClientMetadata) => string | null;
   /** The same, where looking once is enough: at its registration. */
-  readonly registration?: (client: ProfiledClient) => string | null;
+  readonly registration?: (client: ClientMetadata) => string | null;
 }
 
 /** Seconds that a code may live. */
@@ -216,7 +216,7 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
 /**
  * Why a client cannot be of the profile: by the rules of each time, or those of its registration.
  */
-export function clientProblem(client: ProfiledClient, when: 'client' | 'registration'): string | null {
+export function clientProblem(client: ClientMetadata, when: 'client' | 'registration'): string | null {
   for (const rule of FAPI2_RULES) {
     const problem = rule[when]?.(client) ?? null;
     if (problem !== null) return problem;

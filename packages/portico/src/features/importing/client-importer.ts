@@ -1,14 +1,14 @@
 import { actedBy } from '../../auditing/audit.ts';
 import { isClientUrl } from '../../clients/client-source.ts';
-import type { CheckNewClient } from '../../clients/checking.ts';
-import type { ClientDemand } from '../../clients/demands.ts';
+import { checkNewClient } from '../../clients/checking.ts';
+import type { ClientDemand } from '../../store/client-demands.ts';
 import type { ClientImport, ClientImportOptions, ImportedClient } from '../../clients/import-contract.ts';
-import { hasSecret, newClient, type CheckedRegistration } from '../../clients/registration.ts';
+import { hasSecret, newClient } from '../../clients/registration.ts';
 import type { PasswordHasher } from '../../contracts/password-hasher.ts';
 import { randomToken } from '../../crypto.ts';
 import { RegistrationError } from '../../errors.ts';
 import type { Server } from '../../server.ts';
-import type { Client } from '../../store/client.ts';
+import type { Client, ClientMetadata } from '../../store/client.ts';
 import { hasExpired } from '../../store/client-expiry.ts';
 import { clientIdOf, readClientRecord, type ClientRecord } from './client-records.ts';
 import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
@@ -32,19 +32,12 @@ type Judged = Pick<ImportedClient, 'outcome' | 'problem' | 'changes'> & {
 
 export class ClientImporter {
   readonly #server: Server;
-  readonly #checkNew: CheckNewClient;
   readonly #hasher: PasswordHasher;
   readonly #options: ClientImportOptions;
 
   /** `hasher` is the host's, which also verifies imported hashes. */
-  constructor(
-    server: Server,
-    checkNew: CheckNewClient,
-    hasher: PasswordHasher,
-    options: ClientImportOptions,
-  ) {
+  constructor(server: Server, hasher: PasswordHasher, options: ClientImportOptions) {
     this.#server = server;
-    this.#checkNew = checkNew;
     this.#hasher = hasher;
     this.#options = options;
   }
@@ -129,7 +122,7 @@ export class ClientImporter {
         'client_id is a URL, and here that is a client that its document describes',
       );
     }
-    const checked = await this.#checkNew(read.registration);
+    const checked = await checkNewClient(read.registration, this.#server);
     const newSecret = needsNewSecret(read, checked, this.#options) ? randomToken() : null;
     const secret =
       newSecret === null ? readSecret(read, readHash, this.#hasher) : plainSecret(newSecret, this.#hasher);
@@ -145,7 +138,7 @@ const OF_NOTHING =
 
 function needsNewSecret(
   { secret, secretHash }: ClientRecord,
-  checked: CheckedRegistration,
+  checked: ClientMetadata,
   { newSecrets = false }: ClientImportOptions,
 ): boolean {
   if (!hasSecret(checked) || secret !== null || secretHash !== null) return false;

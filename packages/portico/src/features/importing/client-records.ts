@@ -1,5 +1,5 @@
 import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
-import { demandsSet, registrationOfDemands, type ClientDemand } from '../../clients/demands.ts';
+import { demandsSet, registrationOfDemands, type ClientDemand } from '../../store/client-demands.ts';
 import { applicationTypeFor } from '../../clients/metadata.ts';
 import { GRANT_NAMES, type ClientRegistration } from '../../clients/registration.ts';
 import { RegistrationError } from '../../errors.ts';

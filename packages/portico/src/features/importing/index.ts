@@ -20,11 +20,11 @@ export const importing = defineFeature({
     const secretHasher = createImportedSecrets({ passwordHasher, iterations });
     return {
       secretHasher,
-      members: ({ checkNewClient }) => ({
+      members: () => ({
         importing: {
           async clients(records, options = {}) {
             const { ClientImporter } = await import('./client-importer.ts');
-            return new ClientImporter(server, checkNewClient, secretHasher, options).import(records);
+            return new ClientImporter(server, secretHasher, options).import(records);
           },
           async subjects(records, options = {}) {
             const { importSubjects } = await import('./subjects.ts');

@@ -1,7 +1,7 @@
 import type { ClientAssertions, KeyedClient, VerifyAssertion } from '../../clients/client-assertions.ts';
 import { JwsError, type JsonObject, type Jws } from '../../jws/compact.ts';
 import { algorithmOf, isSignedBy } from '../../jws/public-keys.ts';
-import type { SecurityProfile } from '../../profiles/profiles.ts';
+import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
 import { areInDocument, type ClientKeySource, type Fits } from './client-keys.ts';
 import { checkDecoySignature, decoyClient, isDecoyClient } from './decoy-client.ts';

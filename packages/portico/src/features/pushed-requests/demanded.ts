@@ -1,4 +1,4 @@
-import type { ClientDemands } from '../../clients/demands.ts';
+import type { ClientDemands } from '../../store/client-demands.ts';
 import { OAuthError } from '../../errors.ts';
 
 /**

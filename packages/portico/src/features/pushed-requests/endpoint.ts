@@ -1,7 +1,7 @@
 import type { Parts } from '../../feature.ts';
 import type { Handler } from '../../endpoints/endpoint.ts';
 import { TOKEN_PATH } from '../../paths.ts';
-import type { AuthenticateClient } from '../../clients/authentication.ts';
+import type { ClientAuthentication } from '../../clients/authentication.ts';
 import { OAuthError } from '../../errors.ts';
 import { formParameters, type Parameters } from '../../parameters.ts';
 import { jsonReply, withFields, type Reply } from '../../replies/responses.ts';
@@ -20,7 +20,7 @@ export const PAR_PATH = '/oauth/par';
 export class ParEndpoint {
   readonly #pushed: Pick<PushedRequests, 'keep'>;
   readonly #parts: Parts;
-  readonly #authenticateClient: AuthenticateClient;
+  readonly #authentication: ClientAuthentication;
   /** The URL of this endpoint, which proofs must name. */
   readonly #url: string;
 
@@ -30,7 +30,7 @@ export class ParEndpoint {
     this.#url = `${issuer}${PAR_PATH}`;
     const { clients, clientSource } = parts;
     // An assertion may also name this server by its token endpoint.
-    this.#authenticateClient = parts.authenticating(
+    this.#authentication = parts.authenticating(
       createPushingClients({ clients, clientSource, host }),
       TOKEN_PATH,
       PAR_PATH,
@@ -42,7 +42,7 @@ export class ParEndpoint {
     const form = await formParameters(request);
     // Before the client is authenticated, as at the token endpoint.
     const proved = binding === null ? null : await binding.prove(request, this.#url);
-    const client = await this.#authenticateClient(request, form);
+    const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);
     // Required in addition to any authentication (section 2.1).
     form.require('client_id');

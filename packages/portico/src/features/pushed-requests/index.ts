@@ -1,4 +1,4 @@
-import type { ClientDemands } from '../../clients/demands.ts';
+import type { ClientDemands } from '../../store/client-demands.ts';
 import { defineFeature } from '../../feature.ts';
 import { pushedShape } from './config.ts';
 import { refuseUnpushed } from './demanded.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { demands } from '../../clients/demands.fixture.ts';
+import { demands } from '../../store/client-demands.fixture.ts';
 import { OAuthError } from '../../errors.ts';
 import { createScopeCatalog } from '../../tokens/scopes.ts';
 import { registrationOf, type MetadataRules, type SentMetadata } from './asked-metadata.ts';

@@ -1,5 +1,5 @@
 import type { ClientRegistration } from '../../clients/registration.ts';
-import { demandsSet, registrationOfDemands, type ClientDemand } from '../../clients/demands.ts';
+import { demandsSet, registrationOfDemands, type ClientDemand } from '../../store/client-demands.ts';
 import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import {
   applicationTypeFor,

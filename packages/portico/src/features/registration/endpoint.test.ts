@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { demands } from '../../clients/demands.fixture.ts';
+import { demands } from '../../store/client-demands.fixture.ts';
 import { BearerError, BodyTooLargeError, OAuthError } from '../../errors.ts';
 import { notedClient } from '../../refusals.ts';
 import type { Registrations } from './registrations.ts';

@@ -1,4 +1,4 @@
-import type { ClientArrival } from '../../clients/client-source.ts';
+import type { ClientArrival } from '../../server.ts';
 import { defineFeature, type Contribution } from '../../feature.ts';
 import { registrationShape } from './config.ts';
 import { REGISTER_PATH, RegisterEndpoint } from './endpoint.ts';

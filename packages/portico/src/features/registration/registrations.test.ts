@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { demands } from '../../clients/demands.fixture.ts';
+import { demands } from '../../store/client-demands.fixture.ts';
 import { tokenHash } from '../../crypto.ts';
 import { BearerError, OAuthError, TooManyRegistrationsError } from '../../errors.ts';
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
@@ -14,6 +14,7 @@ import type {
 } from '../../store/client.ts';
 import type { OAuthServerConfig } from '../../config.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
+import type { Parts } from '../../feature.ts';
 import type { Server } from '../../server.ts';
 import { createScopeCatalog } from '../../tokens/scopes.ts';
 import { Registrations, type Registered } from './registrations.ts';
@@ -94,11 +95,12 @@ function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> =
     ...parts,
   } as unknown as Server;
   const registrations = new Registrations(server, {
-    clients: { find: async (id) => rows.get(id)?.client ?? null },
+    clients: { find: async (id: string) => rows.get(id)?.client ?? null },
     secrets: {
-      verify: async (client, secret) => client?.secretHash === `hash of ${Buffer.from(secret).toString()}`,
+      verify: async (client: Client | null, secret: string) =>
+        client?.secretHash === `hash of ${Buffer.from(secret).toString()}`,
     },
-  });
+  } as unknown as Parts);
   /** With an initial access token, if one is asked for. */
   const register = (sent: object = {}, token: string | null = null, address: string | null = ADDRESS) =>
     registrations.register({ redirect_uris: [SITE], grant_types: CODE, ...sent }, token, address);

@@ -1,11 +1,10 @@
 import { networkOf } from '../../http/addresses.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
-import { NO_DEMANDS, type ClientDemands, type DemandField } from '../../clients/demands.ts';
+import { NO_DEMANDS, type ClientDemands, type DemandField } from '../../store/client-demands.ts';
 import {
   checkRegistration,
   hasSecret,
   newClient,
-  type CheckedRegistration,
   type ClientRegistration,
 } from '../../clients/registration.ts';
 import { randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
@@ -14,7 +13,7 @@ import type { Parts } from '../../feature.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type { Server } from '../../server.ts';
 import { COUNTED } from '../../store/client-expiry.ts';
-import type { Client, RegistrationLimits, RegistrationRefusal } from '../../store/client.ts';
+import type { Client, ClientMetadata, RegistrationLimits, RegistrationRefusal } from '../../store/client.ts';
 import { invalidMetadata, registrationOf, type SentMetadata } from './asked-metadata.ts';
 import { Replacing } from './replacing.ts';
 
@@ -172,14 +171,14 @@ export class Registrations {
     return hash;
   }
 
-  async #check(sent: SentMetadata, mayBeConfidential: boolean): Promise<CheckedRegistration> {
-    const { scopes: catalog, keys, demands, profiles, fetching } = this.#server;
+  async #check(sent: SentMetadata, mayBeConfidential: boolean): Promise<ClientMetadata> {
+    const { scopes: catalog, keys, demands } = this.#server;
     const takesKeys = this.#server.takesKeys();
     try {
       const { algorithms } = keys;
       const asked = registrationOf(sent, { catalog, algorithms, mayBeConfidential, takesKeys, demands });
       await requireAlgorithm(asked, keys);
-      return await checkRegistration(asked, catalog, keys, profiles, { anyPort: fetching.anyPort });
+      return await checkRegistration(asked, this.#server);
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
       throw invalidMetadata(
@@ -263,11 +262,7 @@ function cameWithToken(client: Client): boolean {
  * A client that no one verified has all scopes (decision 36). A client with keys may have registered with a token, which its record does not
  * say, and have asked for fewer: it gets what it had and what it asks for, and no scope that it never named.
  */
-function scopesReplaced(
-  client: Client,
-  sent: SentMetadata,
-  { scopes }: CheckedRegistration,
-): readonly string[] {
+function scopesReplaced(client: Client, sent: SentMetadata, { scopes }: ClientMetadata): readonly string[] {
   if (client.keys === null || cameWithToken(client)) return scopes;
   const asked = typeof sent['scope'] === 'string' ? sent['scope'].split(' ') : [];
   const named = scopes.filter((scope) => client.scopes.includes(scope) || asked.includes(scope));

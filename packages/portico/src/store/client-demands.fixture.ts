@@ -1,4 +1,4 @@
-import type { ClientDemand } from './demands.ts';
+import type { ClientDemand } from './client-demands.ts';
 
 const TOLD = {
   key: 'some_key',

@@ -1,19 +1,6 @@
-import { RegistrationError } from '../errors.ts';
-import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
-import type { Client, SigningAlgorithm } from '../store/client.ts';
-
-/** What of a client a profile says something about. */
-export type ProfiledClient = Pick<
-  Client,
-  | 'public'
-  | 'keys'
-  | 'grants'
-  | 'scopes'
-  | 'redirectUris'
-  | 'applicationType'
-  | 'idTokenSignedResponseAlg'
-  | 'profile'
->;
+import { RegistrationError } from './errors.ts';
+import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
+import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts';
 
 /**
  * A security profile: stricter rules for the whole server or for single clients. A feature of the
@@ -44,9 +31,15 @@ export interface SecurityProfile {
   /** Whether the `aud` of an assertion must be the issuer, as one string. */
   readonly onlyIssuerIsAudience: boolean;
   /** Why a client gets nothing now; null when nothing is against it. */
-  clientProblem(client: ProfiledClient): string | null;
+  clientProblem(client: ClientMetadata): string | null;
   /** The same, with what is checked only when a client is registered. */
-  registrationProblem(client: ProfiledClient): string | null;
+  registrationProblem(client: ClientMetadata): string | null;
+}
+
+/** What decides which profile a client is held to. */
+interface GovernedClient {
+  readonly profile: string | null;
+  readonly grants: readonly Grant[];
 }
 
 /** A profile as a server offers it. */
@@ -98,7 +91,7 @@ export class Profiles {
   }
 
   /** The profile whose rules apply to this client: its own, or the server's. Null for none. */
-  of(client: Pick<Client, 'profile' | 'grants'>): SecurityProfile | null {
+  of(client: GovernedClient): SecurityProfile | null {
     return this.named(client.profile) ?? (asksWhatTokensAreGoodFor(client) ? null : this.servers);
   }
 
@@ -106,7 +99,7 @@ export class Profiles {
    * Why this client gets nothing now, for the log; null when nothing is against it, as for every
    * client without a profile.
    */
-  refusal(client: ProfiledClient): string | null {
+  refusal(client: ClientMetadata): string | null {
     const profile = this.of(client);
     if (profile === null) return null;
     const offered = this.#offeredAs(profile.name);
@@ -118,7 +111,7 @@ export class Profiles {
   }
 
   /** Throws a RegistrationError when a client cannot be registered as it is said to be. */
-  requireRegistrable(client: ProfiledClient): void {
+  requireRegistrable(client: ClientMetadata): void {
     const profile = this.of(client);
     if (profile === null) return;
     const { name } = profile;
@@ -140,6 +133,6 @@ export class Profiles {
  * An API that only uses introspection is not a client of the server's profile: it receives no
  * token, and no data about a person.
  */
-function asksWhatTokensAreGoodFor({ grants }: Pick<Client, 'grants'>): boolean {
+function asksWhatTokensAreGoodFor({ grants }: GovernedClient): boolean {
   return grants.join() === 'introspection';
 }

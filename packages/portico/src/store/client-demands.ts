@@ -1,4 +1,4 @@
-import type { Client } from '../store/client.ts';
+import type { Client } from './client.ts';
 
 /** What a client may demand for its own protection, by a flag of its metadata (RFC 7591 section 2). A feature of the server meets it. */
 export interface ClientDemand extends DemandDescription {
@@ -42,7 +42,7 @@ export type DemandField = keyof typeof ASKED;
 type AskedDemands = { readonly [Field in DemandField as (typeof ASKED)[Field]]?: boolean };
 
 /** What a client demands. */
-export type ClientDemands = Pick<Client, DemandField>;
+export type ClientDemands = { readonly [Field in DemandField]: boolean };
 
 const FIELDS = Object.keys(ASKED) as readonly DemandField[];
 
