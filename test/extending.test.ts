@@ -11,6 +11,7 @@ import {
   oauthServerMigrations,
   OAuthError,
   openDatabase,
+  type AuditEvent,
   type AuthorizationServer,
   type Feature,
   type OpenedDatabase,
@@ -26,6 +27,8 @@ const SECTION = { name: 'Orders', scopes: { 'orders:read': 'See your orders' } }
 let folder: string;
 let database: OpenedDatabase;
 let maintenance: Feature;
+let vouchers: Feature;
+const events: AuditEvent[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'portico-extending-'));
@@ -33,11 +36,15 @@ beforeAll(async () => {
   await migrate(database, oauthServerMigrations);
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
   const page = await readFile(path.join(ROOT, 'docs', 'extending.md'), 'utf8');
-  const block = blocksOf('docs/extending.md', page).find(({ file }) => file === 'maintenance.ts');
-  const file = path.join(folder, 'maintenance.ts');
-  const code = block?.code.replace("'portico'", `'${pathToFileURL(SERVER).href}'`) ?? '';
-  await writeFile(file, code);
-  ({ maintenance } = (await import(pathToFileURL(file).href)) as { readonly maintenance: Feature });
+  const blocks = blocksOf('docs/extending.md', page);
+  const featureIn = async (name: string) => {
+    const block = blocks.find(({ file }) => file === `${name}.ts`);
+    const file = path.join(folder, `${name}.ts`);
+    await writeFile(file, block?.code.replace("'portico'", `'${pathToFileURL(SERVER).href}'`) ?? '');
+    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, Feature>>;
+  };
+  maintenance = (await featureIn('maintenance'))['maintenance'] as Feature;
+  vouchers = (await featureIn('vouchers'))['vouchers'] as Feature;
 });
 afterAll(async () => {
   await database.close();
@@ -61,6 +68,7 @@ function start(section: object, features: readonly Feature[] = [maintenance]): A
       signedIn: async () => null,
       loadAccount: async () => null,
       holdsPermission: async () => true,
+      audit: async (event) => void events.push(event),
       loginUrl: '/login',
       log: { debug() {}, info() {}, warning() {}, error() {} },
     },
@@ -70,11 +78,17 @@ function start(section: object, features: readonly Feature[] = [maintenance]): A
 async function ask(
   { endpoints }: AuthorizationServer,
   at: string,
-  form?: Readonly<Record<string, string>>,
+  form?: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly status: number; readonly told: Readonly<Record<string, unknown>> } | null> {
   const endpoint = endpoints.find((each) => each.path === at);
   if (endpoint === undefined) return null;
-  const init = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) };
+  const body =
+    form === undefined || at === '/oauth/register'
+      ? JSON.stringify(form)
+      : new URLSearchParams(form as Readonly<Record<string, string>>);
+  const headers: Record<string, string> =
+    at === '/oauth/register' ? { 'Content-Type': 'application/json' } : {};
+  const init = form === undefined ? {} : { method: 'POST', body, headers };
   const response = await endpoint.handle(new Request(`${ISSUER}${at}`, init));
   return { status: response.status, told: (await response.json()) as Readonly<Record<string, unknown>> };
 }
@@ -184,5 +198,161 @@ test('a check of issued tokens may be asynchronous', async () => {
   expect(await ask(server, '/oauth/token', form)).toMatchObject({
     status: 400,
     told: { error_description: 'No tokens today.' },
+  });
+});
+
+describe('a grant of a feature', () => {
+  const GRANT = 'urn:example:grant';
+  const ON = { vouchers: ['the-voucher'] };
+  const SERVICE = { name: 'Job', grants: [GRANT], scopes: ['orders:read'] };
+  const METADATA = '/.well-known/oauth-authorization-server';
+  const CORE = ['authorization_code', 'refresh_token', 'client_credentials'];
+  const startWith = (section: object, more: readonly Feature[] = []) => start(section, [vouchers, ...more]);
+
+  const exchange = (
+    server: AuthorizationServer,
+    id: string,
+    secret: string | null,
+    voucher = 'the-voucher',
+  ) =>
+    ask(server, '/oauth/token', {
+      grant_type: GRANT,
+      voucher,
+      client_id: id,
+      ...(secret === null ? {} : { client_secret: secret }),
+    });
+  const isActive = async (server: AuthorizationServer, token: unknown) => {
+    const { client, secret } = await server.clients.create({ name: 'API', grants: ['introspection'] });
+    const sent = { token, client_id: client.id, client_secret: secret };
+    return (await ask(server, '/oauth/introspect', sent))?.told['active'];
+  };
+
+  test('gives tokens to its clients, which are audited under its name', async () => {
+    const server = startWith(ON);
+    expect((await ask(server, METADATA))?.told['grant_types_supported']).toEqual([...CORE, GRANT]);
+    const { client, secret } = await server.clients.create(SERVICE);
+    expect((await server.clients.show(client.id)).client.grants).toEqual([GRANT]);
+    events.length = 0;
+    const answer = await exchange(server, client.id, secret);
+    expect(answer).toMatchObject({ status: 200, told: { token_type: 'Bearer', scope: 'orders:read' } });
+    expect(events).toMatchObject([{ type: 'tokens_issued', grantType: GRANT, clientId: client.id }]);
+    const token = answer?.told['access_token'];
+    expect(await isActive(server, token)).toBe(true);
+    // Without the grant, what it gave has no effect.
+    await server.clients.update(client.id, { addGrants: ['introspection'], removeGrants: [GRANT] });
+    expect(await isActive(server, token)).toBe(false);
+    await server.clients.update(client.id, { addGrants: [GRANT] });
+    expect(await isActive(server, token)).toBe(true);
+    expect(await isActive(startWith({}), token)).toBe(false);
+  });
+
+  test('refuses what it does not know, and is asked only for its clients', async () => {
+    const server = startWith(ON);
+    const { client, secret } = await server.clients.create(SERVICE);
+    const { client: other, secret: itsSecret } = await server.clients.create({
+      ...SERVICE,
+      grants: ['client_credentials'],
+    });
+    const answers = [
+      await exchange(server, client.id, secret, 'another'),
+      await exchange(server, other.id, itsSecret),
+      await exchange(server, client.id, 'wrong'),
+    ];
+    expect(
+      answers.map((each) => [each?.status, each?.told['error'], each?.told['error_description']]),
+    ).toEqual([
+      [400, 'invalid_grant', 'The voucher is unknown.'],
+      [400, 'unauthorized_client', `The client is not registered for the grant ${GRANT}.`],
+      [401, 'invalid_client', expect.any(String)],
+    ]);
+  });
+
+  test('is gone while its feature is off, and does not block other changes of its clients', async () => {
+    const { client, secret } = await startWith(ON).clients.create({
+      ...SERVICE,
+      grants: ['client_credentials', GRANT],
+    });
+    const server = startWith({});
+    expect((await ask(server, METADATA))?.told['grant_types_supported']).toEqual(CORE);
+    expect(await exchange(server, client.id, secret)).toMatchObject({
+      status: 400,
+      told: { error: 'unsupported_grant_type' },
+    });
+    await expect(server.clients.create(SERVICE)).rejects.toThrow(`The grant "${GRANT}" is unknown`);
+    const { client: renamed } = await server.clients.update(client.id, { name: 'Renamed' });
+    expect(renamed).toMatchObject({ name: 'Renamed', grants: ['client_credentials', GRANT] });
+    const { client: less } = await server.clients.update(client.id, { removeGrants: [GRANT] });
+    expect(less.grants).toEqual(['client_credentials']);
+  });
+
+  test('is for clients that prove themselves, if it says so', async () => {
+    const server = startWith({ ...ON, registration: 'open' });
+    await expect(server.clients.create({ ...SERVICE, public: true })).rejects.toThrow(
+      `A public client cannot have the grant ${GRANT}`,
+    );
+    const sent = { grant_types: ['authorization_code', GRANT], redirect_uris: ['https://a.example/'] };
+    const registered = await ask(server, '/oauth/register', sent);
+    expect(registered).toMatchObject({ status: 201, told: { grant_types: ['authorization_code'] } });
+  });
+
+  test('can be registered by the client itself with an initial access token', async () => {
+    const server = startWith({ ...ON, registration: 'initial_access_token' });
+    const { token } = await server.initialAccessTokens.create({});
+    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` };
+    const body = JSON.stringify({ grant_types: [GRANT] });
+    const endpoint = server.endpoints.find((each) => each.path === '/oauth/register');
+    const response = await endpoint?.handle(
+      new Request(`${ISSUER}/oauth/register`, { method: 'POST', headers, body }),
+    );
+    const told = (await response?.json()) as Readonly<Record<string, string>>;
+    expect([response?.status, told['grant_types']]).toEqual([201, [GRANT]]);
+    const { client_id: id = '', client_secret: secret = '' } = told;
+    expect(await exchange(server, id, secret)).toMatchObject({ status: 200 });
+  });
+
+  test('for people can be for every client, and goes with a refresh token', async () => {
+    const forPeople: Feature = {
+      name: 'people',
+      start: () => ({
+        grants: [
+          {
+            name: 'urn:example:people',
+            begins: 'person',
+            clients: 'any',
+            grant: () => ({ answer: async () => Promise.reject(new OAuthError('invalid_grant', 'Nobody.')) }),
+          },
+        ],
+      }),
+    };
+    const server = startWith({ registration: 'open' }, [forPeople]);
+    const grants = ['refresh_token', 'urn:example:people'];
+    const { client } = await server.clients.create({ ...SERVICE, grants, public: true });
+    expect(client.grants).toEqual(grants);
+    const told = await ask(server, '/oauth/register', { grant_types: grants });
+    expect(told).toMatchObject({ status: 201, told: { grant_types: grants, response_types: [] } });
+    const sent = { grant_type: 'urn:example:people', client_id: client.id };
+    expect((await ask(server, '/oauth/token', sent))?.told['error_description']).toBe('Nobody.');
+  });
+
+  test.each([
+    ['is one of the core', 'client_credentials', ', which exists'],
+    ['is one of another feature', GRANT, ', which exists'],
+    ['is a right of clients', 'introspection', ', which exists'],
+    ['has a space', 'two words', '; name it by a URI'],
+  ])('is refused if it %s', (_, name, why) => {
+    const own: Feature = {
+      name: 'own',
+      start: () => ({
+        grants: [
+          {
+            name,
+            begins: 'client',
+            clients: 'any',
+            grant: () => ({ answer: () => Promise.reject(new Error()) }),
+          },
+        ],
+      }),
+    };
+    expect(() => startWith(ON, [own])).toThrow(`The feature own adds the grant type ${name}${why}`);
   });
 });

@@ -1,6 +1,7 @@
 // @engines sqlite: no store is asked
 import { expect, test } from 'vitest';
 import { ALGORITHMS } from './support/algorithms.ts';
+import { GRANT_TYPES } from './support/grant-types.ts';
 import { ClientDocuments } from '../packages/portico/src/features/client-documents/client-documents.ts';
 import { NotNowError, OAuthError } from '../packages/portico/src/errors.ts';
 import { OutboundError } from '../packages/portico/src/outbound/limits.ts';
@@ -36,6 +37,7 @@ function start(about: About = {}) {
   const server = {
     config: { name: 'The portal' },
     takesKeys: () => false,
+    grantTypes: () => GRANT_TYPES,
     store: { documentClients },
     fetching: {},
     audit: () => Promise.reject(new Error('nobody is registered before it is shown')),

@@ -4,6 +4,7 @@ import type { WaitingFor, WithHeaders } from './contracts/waiting.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { Sealing } from './authorization/cookie-keys.ts';
 import type { ClientArrival } from './server.ts';
+import type { GrantTypes } from './store/grant-types.ts';
 import type { ClientDemand } from './store/client-demands.ts';
 import type { Clients } from './clients/clients.ts';
 import type { InitialAccessTokens } from './clients/initial-access-tokens.ts';
@@ -58,6 +59,8 @@ export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
   readonly admitsUnverified: boolean;
   /** Whether clients can authenticate with keys of their own. */
   readonly takesKeys: boolean;
+  /** The grant types that it offers. */
+  readonly grantTypes: GrantTypes;
   /** What clients may require from it. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles that clients are held to. */

@@ -20,6 +20,7 @@ import type { ClientSecrets } from './clients/secrets.ts';
 import type { DemandDescription } from './store/client-demands.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
+import type { GrantType } from './grants/grant-types.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
 import type { ClientArrival, Server } from './server.ts';
@@ -118,6 +119,8 @@ export interface Contribution {
   readonly plainEndpoints?: readonly Endpoint[];
   /** Its members of the server, which it declares in `FeatureMembers`. */
   readonly members?: (parts: Parts) => Partial<FeatureMembers>;
+  /** Its grant types, which clients can be registered for. */
+  readonly grants?: readonly GrantType[];
   /** Refuses to issue a token. */
   readonly issuanceCheck?: IssuanceCheck;
   /**

@@ -30,6 +30,9 @@ export {
   type OfferedDemand,
   type Parts,
 } from './feature.ts';
+export type { GrantParts } from './grants/parts.ts';
+export type { GrantType } from './grants/grant-types.ts';
+export type { TokenGrant, TokenResponse } from './grants/grant.ts';
 export type { ConfigSchema } from './contracts/config-schema.ts';
 export type { Server } from './server.ts';
 export type { Handler } from './endpoints/endpoint.ts';

@@ -1,6 +1,6 @@
+import type { GrantTypes } from './store/grant-types.ts';
 import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from './clients/credentials.ts';
 import { claimNames } from './tokens/claims.ts';
-import { GRANT_TYPES_SUPPORTED } from './grants/grant-types.ts';
 import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
 import type { SigningKey } from './keys/signing-key.ts';
 import type { SecurityProfile } from './profiles.ts';
@@ -13,6 +13,7 @@ export interface MetadataOptions {
   readonly scopes: ScopeCatalog;
   /** What ID tokens can be signed with, if there is a key. */
   readonly algorithms: readonly SigningAlgorithm[];
+  readonly grantTypes: GrantTypes;
   /** The languages of the pages, if they are switched on; null unless given. */
   readonly locales?: readonly string[] | null;
   /** Whether a client can come without an operator; false unless given. */
@@ -92,7 +93,7 @@ export function authorizationServerMetadata(
     scopes_supported: supportedScopes(options, keys),
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: GRANT_TYPES_SUPPORTED,
+    grant_types_supported: options.grantTypes.names,
     ...authenticationMethods(takesKeys, profile),
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,

@@ -5,6 +5,7 @@ import type { Branding } from './defaults/branding/branding.ts';
 import type { BrowserPaths } from './paths.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { ClientDemand } from './store/client-demands.ts';
+import type { GrantTypes } from './store/grant-types.ts';
 import type { OAuthServerConfig } from './config.ts';
 import type { CompleteHost } from './host.ts';
 import type { KeyRing } from './keys/key-ring.ts';
@@ -56,6 +57,8 @@ export interface Server {
   readonly admitsUnverified: boolean;
   /** Whether clients can have keys of their own; known once every feature has started. */
   readonly takesKeys: () => boolean;
+  /** The grant types that it offers; known once every feature has started. */
+  readonly grantTypes: () => GrantTypes;
   /** What clients may require. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles for clients. */

@@ -11,6 +11,7 @@ import { createScopeCatalog, SERVICE_SCOPES } from '../../../packages/portico/sr
 import { checkDescribed } from '../support/described.ts';
 import { hold, unless, type Target } from '../target.ts';
 import { ALGORITHMS } from '../../../test/support/algorithms.ts';
+import { GRANT_TYPES } from '../../../test/support/grant-types.ts';
 
 const ADDRESS = 'https://client.example/client.json';
 const catalog = createScopeCatalog({ 'notes:read': 'Read', 'mcp:service': 'Act as a service' });
@@ -102,6 +103,7 @@ export const target: Target = {
         demands: demands({ pushed: on, bound: on }),
         unnamedAlgorithm: 'RS256',
         algorithms: ALGORITHMS,
+        grantTypes: GRANT_TYPES,
         keysRefusal: (url: string) => (url.includes('evil') ? 'no' : null),
       } as const;
       const described = unless(

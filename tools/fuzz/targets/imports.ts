@@ -1,4 +1,5 @@
 import { ALGORITHMS } from '../../../test/support/algorithms.ts';
+import { GRANT_TYPES } from '../../../test/support/grant-types.ts';
 import { demands } from '../../../packages/portico/src/store/client-demands.fixture.ts';
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
 import { createScopeCatalog } from '../../../packages/portico/src/tokens/scopes.ts';
@@ -29,7 +30,13 @@ const keys = {
   all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }],
 } as never;
 const profiles = new Profiles([]);
-const server = { scopes: catalog, keys, profiles, fetching: {} } as unknown as Server;
+const server = {
+  scopes: catalog,
+  keys,
+  profiles,
+  grantTypes: () => GRANT_TYPES,
+  fetching: {},
+} as unknown as Server;
 const hasher = {
   hash: async (secret: string) =>
     `$cheap$x$${'A'.repeat(22)}$${Buffer.from(secret).toString('base64').slice(0, 43).padEnd(43, 'B').replaceAll('=', 'C')}`,
@@ -128,7 +135,7 @@ export const target: Target = {
       if (records === null) return;
       hold(records.length > 0, 'a file without records was read');
       for (const record of records.slice(0, 20)) {
-        const read = unless(refuses, () => readClientRecord(record, NOW, demands()));
+        const read = unless(refuses, () => readClientRecord(record, NOW, demands(), GRANT_TYPES.rights));
         const id = clientIdOf(record);
         if (read === null) continue;
         hold(

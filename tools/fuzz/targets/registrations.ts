@@ -8,6 +8,7 @@ import type { Server } from '../../../packages/portico/src/server.ts';
 import { Profiles } from '../../../packages/portico/src/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
 import { ALGORITHMS } from '../../../test/support/algorithms.ts';
+import { GRANT_TYPES } from '../../../test/support/grant-types.ts';
 
 const catalog = createScopeCatalog({ 'notes:read': 'Read', 'mcp:service': 'Act as a service' });
 const base = { client_name: 'A client', redirect_uris: ['https://client.example/cb'] };
@@ -22,7 +23,13 @@ const keys = {
   all: async () => [{ algorithm: 'RS256' }, { algorithm: 'ES256' }],
 } as never;
 const profiles = new Profiles([]);
-const server = { scopes: catalog, keys, profiles, fetching: {} } as unknown as Server;
+const server = {
+  scopes: catalog,
+  keys,
+  profiles,
+  grantTypes: () => GRANT_TYPES,
+  fetching: {},
+} as unknown as Server;
 
 export const target: Target = {
   about: 'registration bodies (RFC 7591): members, what is replaced, what is refused',
@@ -109,6 +116,7 @@ export const target: Target = {
       const rules = {
         catalog,
         algorithms: ALGORITHMS,
+        grantTypes: GRANT_TYPES,
         mayBeConfidential,
         takesKeys: on,
         demands: demands({ pushed: on, bound: on }),

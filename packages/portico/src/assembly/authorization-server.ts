@@ -85,6 +85,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     arrivals,
     takesKeys: server.takesKeys(),
     admitsUnverified,
+    grantTypes: contributions.grantTypes,
     demands,
     profiles,
     clientKeyProblems: (client) => clientParts.keyProblems(client),
@@ -181,6 +182,7 @@ function metadataHandlers(server: Server, { metadata: members }: Contributions) 
     algorithms: keys.algorithms.names,
     admitsUnverified: server.admitsUnverified,
     takesKeys: server.takesKeys(),
+    grantTypes: server.grantTypes(),
     profile: profiles.servers,
   };
   requireOwnMembers(members, openidProviderMetadata(core, []));

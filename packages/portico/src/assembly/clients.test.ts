@@ -13,6 +13,7 @@ import type { ClientRegistration } from '../clients/registration.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import { unrepeated } from '../parameters.ts';
 import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
+import { GRANT_TYPES } from '../../../../test/support/grant-types.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import { SingleUses } from '../store/single-uses.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
@@ -90,6 +91,7 @@ function serverWith(config: Partial<OAuthServerConfig>): Server {
     // Every host has an address that the server must not contact.
     fetching: { allowsLoopback: false, anyPort: false, clock: () => now, resolve: async () => ['127.0.0.1'] },
     takesKeys: () => config.private_key_jwt === true,
+    grantTypes: () => GRANT_TYPES,
     demands: demandsOfFeatures(FEATURES, config as OAuthServerConfig),
     audit: async (event: AuditEvent) => void events.push(event),
     pruning,

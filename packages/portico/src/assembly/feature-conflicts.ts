@@ -1,5 +1,9 @@
 import { ENDPOINT_TABLE, type EndpointDescription } from '../endpoints/table.ts';
 import type { Contribution, Feature } from '../feature.ts';
+import { GRANT_TYPES, type GrantType } from '../grants/grant-types.ts';
+
+/** A feature, and what it adds. */
+export type Started = Contribution & { readonly feature: Feature };
 
 /** Names of endpoints that begin like this are Portico's own. */
 const OWN_PREFIX = 'oauth_server_';
@@ -30,10 +34,32 @@ export function requireOwnEndpoints(features: readonly Feature[]): void {
   }
 }
 
+/** A client's grants are kept in one text, separated by spaces. */
+const GRANT_NAME = /^[\x21-\x7E]{1,255}$/;
+/** Not a grant type, but kept among the grants of a client. */
+const INTROSPECTION = 'introspection';
+
+/**
+ * The grant types of the core and of the features. Throws for one that the core or another feature
+ * has.
+ */
+export function grantTypesOf(started: readonly Started[]): readonly GrantType[] {
+  const types = [...GRANT_TYPES];
+  for (const { feature, grants = [] } of started) {
+    for (const type of grants) {
+      const { name } = type;
+      if (!GRANT_NAME.test(name))
+        throw new Error(`The feature ${feature.name} adds the grant type ${name}; name it by a URI`);
+      if (name === INTROSPECTION || types.some((each) => each.name === name))
+        throw new Error(`The feature ${feature.name} adds the grant type ${name}, which exists`);
+      types.push(type);
+    }
+  }
+  return types;
+}
+
 /** All members of the metadata that features add. Throws for one that another feature adds. */
-export function metadataOf(
-  started: readonly (Contribution & { readonly feature: Feature })[],
-): Readonly<Record<string, unknown>> {
+export function metadataOf(started: readonly Started[]): Readonly<Record<string, unknown>> {
   const members: Record<string, unknown> = {};
   for (const { feature, metadata = {} } of started) {
     for (const [member, value] of Object.entries(metadata)) {

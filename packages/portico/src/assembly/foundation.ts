@@ -71,7 +71,11 @@ export function layFoundation(options: ServerParts): Foundation {
   const issuer = `${origin}${basePath}`;
   const mounting = { basePath, mountPath: basePathStripped ? '' : basePath };
   const measuring = measuringOf(options, features, () => host.log);
-  const sqlStore = new Store(database, (id) => admitsClient(id, contributions.clientSource));
+  const sqlStore = new Store(
+    database,
+    (id) => admitsClient(id, contributions.clientSource),
+    (holder) => contributions.grantTypes.beginning(holder),
+  );
   const arrivals = features.flatMap((feature) => feature.arrivals?.(config) ?? []);
   const admitsUnverified = arrivals.length > 0;
   const store = measuring === null ? sqlStore : measuredStore(sqlStore, measuring, database.dialect);
@@ -110,6 +114,7 @@ export function layFoundation(options: ServerParts): Foundation {
     keys,
     arrivals,
     takesKeys: () => contributions.clientAssertions !== null,
+    grantTypes: () => contributions.grantTypes,
     admitsUnverified,
     demands: demandsOfFeatures(features, config),
     profiles: profilesOf(features, config),

@@ -2,6 +2,7 @@ import { ConfigurationError } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from '../authorization/direct-requests.ts';
 import type { FeatureMembers } from '../authorization-server.ts';
 import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
+import { GrantTypes } from '../store/grant-types.ts';
 import type { ClientSource } from '../clients/client-source.ts';
 import type { ClientDemand } from '../store/client-demands.ts';
 import { NO_INITIAL_ACCESS_TOKENS } from '../clients/initial-access-tokens.ts';
@@ -10,11 +11,12 @@ import { mayRedirectWith, type MayRedirect } from '../clients/redirect-uris.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
-import { metadataOf, requireOwnEndpoints } from './feature-conflicts.ts';
+import { grantTypesOf, metadataOf, requireOwnEndpoints, type Started } from './feature-conflicts.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { NO_DEMANDS, type DemandField } from '../store/client-demands.ts';
 import { OAuthError } from '../errors.ts';
 import { SigningAlgorithms } from '../keys/algorithms.ts';
+import type { GrantType } from '../grants/grant-types.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';
 import type { PublishedResource } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
@@ -40,6 +42,10 @@ export interface Contributions {
   readonly resource: PublishedResource | null;
   /** Null if a second use of a refresh token is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
+  /** Those of the core, and then those of the features. */
+  readonly grants: readonly GrantType[];
+  /** What is known of them without their parts. */
+  readonly grantTypes: GrantTypes;
   readonly issuanceChecks: readonly IssuanceCheck[];
   /** Null if clients send no requests directly. */
   readonly directRequests: DirectRequests | null;
@@ -76,9 +82,6 @@ export function catalogsOf(features: readonly Feature[]): Catalogs {
   return Object.assign({}, ...features.map(({ messages }) => messages)) as Catalogs;
 }
 
-/** A feature, and what it adds. */
-type Started = Contribution & { readonly feature: Feature };
-
 /**
  * Adds these features to the server, in order. Throws a ConfigurationError if two of them exclude
  * each other.
@@ -89,8 +92,11 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     const contribution = feature.start?.(server, server.config);
     return contribution === undefined ? [] : [{ ...contribution, feature }];
   });
+  const grants = grantTypesOf(started);
   return {
     metadata: metadataOf(started),
+    grants,
+    grantTypes: new GrantTypes(grants),
     clientSource: only(started, 'clientSource'),
     clientAssertions: only(started, 'clientAssertions'),
     binding: only(started, 'binding'),

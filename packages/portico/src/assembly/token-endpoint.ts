@@ -25,5 +25,5 @@ export function assembleTokenEndpoint(server: Server, needs: TokenNeeds): TokenE
   const issuing = new Issuing(server, claims, issuanceChecks, binding);
   const lostAnswers = new LostAnswers(server.clock);
   const parts = { server, issuing, lostAnswers, resource, secondUses, mayRedirect, binding };
-  return new TokenEndpoint(grantsOf(parts), parts, authentication, lastUse);
+  return new TokenEndpoint(grantsOf(contributions.grants, parts), parts, authentication, lastUse);
 }

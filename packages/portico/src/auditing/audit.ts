@@ -42,7 +42,8 @@ export type AuditEvent =
   | { readonly type: 'consent_denied'; readonly clientId: string; readonly person: PersonReference }
   | {
       readonly type: 'tokens_issued';
-      readonly grantType: 'authorization_code' | 'refresh_token' | 'client_credentials';
+      /** The value of `grant_type`: one of RFC 6749, or of a feature. */
+      readonly grantType: string;
       readonly clientId: string;
       /** Null for client credentials, as is the authorization. */
       readonly person: PersonReference | null;

@@ -14,6 +14,7 @@ import { ClientRecords } from '../store/sql/clients.ts';
 import { Store } from '../store/store.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { ALGORITHMS } from '../../../../test/support/algorithms.ts';
+import { GRANT_TYPES } from '../../../../test/support/grant-types.ts';
 import { newKey } from '../../../../test/support/assertions.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
 import type { ClientLogos } from './logos.ts';
@@ -73,6 +74,7 @@ function clientsWith(changes: Partial<Server> = {}, logos: ClientLogos = LOGOS):
       all: async () => ['RS256', 'ES256'].map((algorithm) => ({ algorithm })),
     },
     takesKeys: () => true,
+    grantTypes: () => GRANT_TYPES,
     demands: demands(),
     profiles: profilesWith({
       private_key_jwt: true,
@@ -714,7 +716,11 @@ describe('changing a client', () => {
       }
     }
     class Racing extends Store {
-      override readonly clients = new Overtaken(watched.database, () => true);
+      override readonly clients = new Overtaken(
+        watched.database,
+        () => true,
+        () => [],
+      );
     }
     const store = new Racing(watched.database, () => true);
     await clientsWith({ store }).update(id, { name: 'Renamed' });
@@ -732,7 +738,11 @@ describe('changing a client', () => {
       }
     }
     class Racing extends Store {
-      override readonly clients = new AlwaysOvertaken(watched.database, () => true);
+      override readonly clients = new AlwaysOvertaken(
+        watched.database,
+        () => true,
+        () => [],
+      );
     }
     const store = new Racing(watched.database, () => true);
     await expect(clientsWith({ store }).update(id, { name: 'Renamed' })).rejects.toThrow(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { applicationTypeFor, CODE_GRANTS, grantsNamed, scopesNamed } from './metadata.ts';
+import { GRANT_TYPES } from '../../../../test/support/grant-types.ts';
+import { applicationTypeFor, grantsNamed, scopesNamed } from './metadata.ts';
 
 test.each([
   [undefined, ['authorization_code']],
@@ -10,7 +11,7 @@ test.each([
   ],
   [['client_credentials'], []],
 ])('the grants %j are %j', (named, grants) => {
-  expect(grantsNamed(named, CODE_GRANTS)).toEqual(grants);
+  expect(grantsNamed(named, GRANT_TYPES.registrable(true))).toEqual(grants);
 });
 
 test.each([

@@ -13,9 +13,6 @@ export function saysNothing(value: unknown): boolean {
   );
 }
 
-/** The grants that are for people. A client that no one verified gets only these. */
-export const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
-
 /** Of these grants those that `grant_types` names; without it there is one. */
 export function grantsNamed(
   named: readonly string[] | undefined,

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { RegistrationError } from '../errors.ts';
 import type { OAuthServerConfig } from '../config.ts';
+import { GRANT_TYPES } from '../../../../test/support/grant-types.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { Server } from '../server.ts';
@@ -11,7 +12,6 @@ import {
   checkName,
   checkRegistration,
   firstWithKey,
-  GRANT_NAMES,
   hasSecret,
   newClient,
   type ClientRegistration,
@@ -52,6 +52,7 @@ const check = (
     scopes: CATALOG,
     keys: keysOf(algorithms),
     profiles: profilesWith(switches),
+    grantTypes: () => GRANT_TYPES,
     fetching: {},
   } as Partial<Server> as Server);
 
@@ -187,7 +188,7 @@ describe('The grants of a registration', () => {
       ['client_credentials', 'refresh_token', 'authorization_code'],
       ['authorization_code', 'refresh_token', 'client_credentials'],
     ],
-    [[...GRANT_NAMES], GRANT_NAMES],
+    [GRANT_TYPES.rights, GRANT_TYPES.rights],
   ])('with a redirect URI, %j, are %j', async (grants, are) => {
     expect((await check(grants === undefined ? {} : { grants })).grants).toEqual(are);
   });

@@ -14,7 +14,7 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import { quoted } from '../quoting.ts';
 import { demandsOf } from '../store/client-demands.ts';
 import { checkClientKeys } from './key-sets.ts';
-import { CODE_GRANTS } from './metadata.ts';
+import type { GrantTypes } from '../store/grant-types.ts';
 import type { Server } from '../server.ts';
 import { hasScheme, redirectUriProblem, schemeProblem } from './redirect-uris.ts';
 
@@ -87,14 +87,8 @@ export interface ClientRegistration {
   readonly profile?: string;
 }
 
-/** All grants, in their order. */
-export const GRANT_NAMES: readonly Grant[] = [
-  'authorization_code',
-  'refresh_token',
-  'client_credentials',
-  'introspection',
-];
-const GRANTS: ReadonlySet<string> = new Set(GRANT_NAMES);
+/** What a client with a redirect URI gets that names no grant type. */
+const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
 /** What a client has from its beginning besides its metadata. */
 interface Beginning {
@@ -124,21 +118,23 @@ export function hasSecret({ public: isPublic, keys }: ClientMetadata): boolean {
  */
 export async function checkRegistration(
   registration: ClientRegistration,
-  { scopes: catalog, keys, profiles, fetching }: Server,
+  server: Server,
   before: Client | null = null,
 ): Promise<ClientMetadata> {
+  const { scopes: catalog, keys, profiles, fetching } = server;
+  const grantTypes = server.grantTypes();
   const name = checkName(registration.name);
   const applicationType = checkApplicationType(registration.applicationType ?? 'web');
   const redirectUris = checkRedirectUris(registration, applicationType, before?.redirectUris);
   const scopes = checkScopes(registration.scopes ?? [], catalog);
   const isPublic = registration.public ?? false;
   const clientKeys = checkKeys(registration, isPublic, fetching.anyPort ?? false, before);
-  const grants = checkGrants(registration.grants ?? [], redirectUris, isPublic);
-  const grantTypes = grants.filter((grant) => grant !== 'introspection');
-  if (grantTypes.length > 0 && scopes.length === 0) {
+  const grants = checkGrants(registration.grants ?? [], redirectUris, isPublic, grantTypes);
+  const named = grants.filter((grant) => grant !== 'introspection');
+  if (named.length > 0 && scopes.length === 0) {
     throw new RegistrationError('The client has no scope; name at least one with --scope');
   }
-  if (grantTypes.join() === 'client_credentials') {
+  if (named.length > 0 && !grantTypes.begin(named, 'person')) {
     const personal = scopes.find((scope) => Object.hasOwn(IDENTITY_SCOPES, scope));
     if (personal !== undefined) {
       throw new RegistrationError(
@@ -146,6 +142,7 @@ export async function checkRegistration(
       );
     }
   }
+  const isForPeople = grantTypes.begin(grants, 'person');
   const profile = checkProfile(registration.profile, profiles.names);
   const described: Described = {
     name,
@@ -167,7 +164,12 @@ export async function checkRegistration(
     ...described,
     idTokenSignedResponseAlg: keys.algorithms.has(asked) ? asked : likely,
   });
-  const idTokenSignedResponseAlg = await checkAlgorithm(registration, described, keys, preferred);
+  const idTokenSignedResponseAlg = await checkAlgorithm(
+    registration,
+    { scopes, isForPeople },
+    keys,
+    preferred,
+  );
   const checked = { ...described, idTokenSignedResponseAlg };
   profiles.requireRegistrable(checked);
   return checked;
@@ -262,14 +264,16 @@ function checkGrants(
   requested: readonly string[],
   redirectUris: readonly string[],
   isPublic: boolean,
+  grantTypes: GrantTypes,
 ): readonly Grant[] {
-  const unknown = requested.find((grant) => !GRANTS.has(grant));
+  const { rights } = grantTypes;
+  const unknown = requested.find((grant) => !rights.includes(grant));
   if (unknown !== undefined) {
     throw new RegistrationError(
-      `The grant ${JSON.stringify(unknown)} is unknown; it is one of ${[...GRANTS].join(', ')}`,
+      `The grant ${JSON.stringify(unknown)} is unknown; it is one of ${rights.join(', ')}`,
     );
   }
-  const named = new Set(requested as readonly Grant[]);
+  const named = new Set<Grant>(requested);
   const choosesTypes = [...named].some((grant) => grant !== 'introspection');
   if (!choosesTypes && redirectUris.length > 0) for (const grant of CODE_GRANTS) named.add(grant);
 
@@ -278,15 +282,16 @@ function checkGrants(
       'The client may do nothing; give it a --redirect, or --grant=client_credentials',
     );
   }
-  for (const grant of ['client_credentials', 'introspection'] as const) {
-    if (isPublic && named.has(grant)) {
+  for (const grant of rights) {
+    if (isPublic && named.has(grant) && grantTypes.isConfidential(grant)) {
       throw new RegistrationError(
         `A public client cannot have the grant ${grant}: it has no secret to prove itself with`,
       );
     }
   }
-  if (named.has('refresh_token') && !named.has('authorization_code')) {
-    throw new RegistrationError('The grant refresh_token needs authorization_code beside it');
+  if (named.has('refresh_token') && !grantTypes.begin([...named], 'person')) {
+    const beginnings = grantTypes.beginning('person').join(' or ');
+    throw new RegistrationError(`The grant refresh_token needs ${beginnings} beside it`);
   }
   if (named.has('authorization_code') && redirectUris.length === 0) {
     throw new RegistrationError('The grant authorization_code needs a --redirect');
@@ -296,7 +301,7 @@ function checkGrants(
       'A --redirect is only for the grant authorization_code; add that grant, or leave it out',
     );
   }
-  return [...GRANTS].filter((grant): grant is Grant => named.has(grant as Grant));
+  return rights.filter((grant) => named.has(grant));
 }
 
 /** The first of these that there is a key for; null without one. */
@@ -310,7 +315,7 @@ export async function firstWithKey(
 
 async function checkAlgorithm(
   { idTokenSignedResponseAlg: requested }: ClientRegistration,
-  { scopes, grants }: Described,
+  { scopes, isForPeople }: { readonly scopes: readonly string[]; readonly isForPeople: boolean },
   keys: KeyRing,
   preferred: readonly SigningAlgorithm[] | null,
 ): Promise<SigningAlgorithm> {
@@ -329,7 +334,7 @@ async function checkAlgorithm(
       `The ID token algorithm ${quoted(requested)} is unknown; it is one of ${keys.algorithms.names.join(', ')}`,
     );
   }
-  if (!scopes.includes('openid') || !grants.includes('authorization_code')) {
+  if (!scopes.includes('openid') || !isForPeople) {
     throw new RegistrationError(
       'An ID token needs the scope openid and a --redirect; give the client both, or leave --id-token-alg out',
     );

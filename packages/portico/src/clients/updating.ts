@@ -4,6 +4,7 @@ import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import type { Client, ClientKeys, ClientLogo } from '../store/client.ts';
 import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 import type { Server } from '../server.ts';
+import type { GrantTypes } from '../store/grant-types.ts';
 import { NO_KEYS } from './checking.ts';
 import { namedLogo, type ClientLogos } from './logos.ts';
 import { checkSite } from './sites.ts';
@@ -25,7 +26,10 @@ export interface ClientChanges {
   readonly addScopes?: readonly string[];
   /** Each has to be one that it has. */
   readonly removeScopes?: readonly string[];
-  /** `authorization_code`, `refresh_token`, `client_credentials` or `introspection`. */
+  /**
+   * `authorization_code`, `refresh_token`, `client_credentials` or `introspection`, or a grant type
+   * of a feature.
+   */
   readonly addGrants?: readonly string[];
   /**
    * Each has to be one that it has. What the grant gave has no effect until the client has the
@@ -176,22 +180,28 @@ async function changed(client: Client, changes: ClientChanges, server: Server): 
   const added = changes.addScopes?.filter((name) => name !== OFFLINE_ACCESS);
   const scopes = list('scope', client.scopes, added, changes.removeScopes);
   const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
-  requireWhole(redirectUris, grants);
+  const grantTypes = server.grantTypes();
+  requireWhole(redirectUris, grants, grantTypes);
   const keys = namedKeys(client, changes, server.takesKeys());
-  // A scope that the configuration no longer offers does not block other changes.
+  // A scope or a grant that the configuration no longer offers does not block other changes.
   const known = scopes.filter((name) => server.scopes.has(name) || !client.scopes.includes(name));
+  const offered = grants.filter((name) => grantTypes.rights.includes(name) || !client.grants.includes(name));
+  const hasIdTokens = (of: { readonly scopes: readonly string[]; readonly grants: readonly string[] }) =>
+    of.scopes.includes('openid') && grantTypes.begin(of.grants, 'person');
   const registration = {
     name: changes.name ?? client.name,
     redirectUris,
     allowedSchemes: changes.allowedSchemes ?? [],
     scopes: known,
-    grants,
+    grants: offered,
     public: client.public,
     applicationType: client.applicationType,
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    ...(hasIdTokens({ scopes, grants }) && isChosen(client)
+    // Also one that it had while it got ID tokens: what it is given again is as it was (AS-30.3).
+    ...(hasIdTokens({ scopes, grants }) &&
+    (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
       : {}),
   };
@@ -202,20 +212,12 @@ async function changed(client: Client, changes: ClientChanges, server: Server): 
     name: checked.name,
     redirectUris: checked.redirectUris,
     scopes,
-    grants: checked.grants,
+    grants: [...checked.grants, ...grants.filter((name) => !checked.grants.includes(name))],
     keys: bringsKeys(changes) ? checked.keys : client.keys,
     idTokenSignedResponseAlg: hasIdTokens(checked)
       ? checked.idTokenSignedResponseAlg
       : client.idTokenSignedResponseAlg,
   };
-}
-
-/** Whether the algorithm is one that the client has, or had while it got ID tokens: what it is given again is as it was (AS-30.3). */
-const isChosen = (client: Client) =>
-  hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM;
-
-function hasIdTokens({ scopes, grants }: { scopes: readonly string[]; grants: readonly string[] }): boolean {
-  return scopes.includes('openid') && grants.includes('authorization_code');
 }
 
 /** What it has, without what is removed and with what is added. */
@@ -238,7 +240,11 @@ function list(
 }
 
 /** An update must not complete what a registration would: what was removed stays removed. */
-function requireWhole(redirectUris: readonly string[], grants: readonly string[]): void {
+function requireWhole(
+  redirectUris: readonly string[],
+  grants: readonly string[],
+  grantTypes: GrantTypes,
+): void {
   const hasCode = grants.includes('authorization_code');
   if (grants.length === 0) {
     throw new RegistrationError(
@@ -255,9 +261,10 @@ function requireWhole(redirectUris: readonly string[], grants: readonly string[]
       `Redirect URIs are for the grant authorization_code alone; add that grant, or remove ${redirectUris.join(', ')}`,
     );
   }
-  if (!hasCode && grants.includes('refresh_token')) {
+  if (grants.includes('refresh_token') && !grantTypes.begin(grants, 'person')) {
+    const beginnings = grantTypes.beginning('person').join(' or ');
     throw new RegistrationError(
-      'The grant refresh_token needs authorization_code beside it; remove refresh_token too',
+      `The grant refresh_token needs ${beginnings} beside it; remove refresh_token too`,
     );
   }
 }

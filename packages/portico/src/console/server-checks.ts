@@ -156,7 +156,7 @@ function clientsWithoutKey(
     ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
       registeredBy !== 'document' &&
       scopes.includes('openid') &&
-      grants.includes('authorization_code') &&
+      server.grantTypes.begin(grants, 'person') &&
       !active.some(({ algorithm }) => algorithm === idTokenSignedResponseAlg),
   ).catch((): readonly Client[] => []);
 }

@@ -3,10 +3,8 @@ import type { Client } from '../store/client.ts';
 import type { ProvedKey } from '../tokens/key-binding.ts';
 import { requireAudience } from '../tokens/resource-indicators.ts';
 import { IDENTITY_SCOPES, requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
-import { requireGrant, type TokenGrant, type TokenResponse } from './grant.ts';
+import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
-
-const GRANT_TYPE = 'client_credentials';
 
 /** A token for the application itself (RFC 6749 section 4.4): no person, no refresh token. */
 export class ClientCredentialsGrant implements TokenGrant {
@@ -18,8 +16,7 @@ export class ClientCredentialsGrant implements TokenGrant {
 
   async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
     const { server, issuing, resource } = this.#parts;
-    const { admitsUnverified, store, scopes: catalog, audience, audit, clock, measuring } = server;
-    requireGrant(client, GRANT_TYPE);
+    const { admitsUnverified, scopes: catalog, audience } = server;
     if (proved !== null) await proved.claim();
     const thumbprint = proved?.thumbprint ?? null;
     const scopes = applicationScopes(client, form.get('scope'), {
@@ -28,13 +25,7 @@ export class ClientCredentialsGrant implements TokenGrant {
       leftOut: admitsUnverified ? scopesLeftOut(client, catalog) : [],
     });
     const target = requireAudience(form.get('resource'), audience);
-    const now = clock();
-    const { tokens, response } = await issuing.forClient({ client, scopes, thumbprint, now });
-    await store.accessTokens.issueClientToken(client.id, target, tokens.accessToken, now);
-    const about = { clientId: client.id, person: null, authorization: null, scopes };
-    await audit({ type: 'tokens_issued', grantType: GRANT_TYPE, ...about });
-    measuring?.tokenIssued(GRANT_TYPE, 'access_token');
-    return response;
+    return issuing.toClient('client_credentials', { client, scopes, thumbprint, audience: target });
   }
 }
 

@@ -1,32 +1,67 @@
+import type { GrantRules } from '../store/grant-types.ts';
 import type { Measuring } from '../measuring/measuring.ts';
 import { AuthorizationCodeGrant } from './authorization-code.ts';
 import { ClientCredentialsGrant } from './client-credentials.ts';
-import type { TokenGrant } from './grant.ts';
+import { requireGrant, type TokenGrant } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 import { RefreshTokenGrant } from './refresh-token.ts';
 
-/** The grants by `grant_type`; metadata lists them in this order. */
-const GRANTS: Readonly<Record<string, new (parts: GrantParts) => TokenGrant>> = {
-  authorization_code: AuthorizationCodeGrant,
-  refresh_token: RefreshTokenGrant,
-  client_credentials: ClientCredentialsGrant,
-};
+/** A grant type of the token endpoint. */
+export interface GrantType extends GrantRules {
+  /** Makes what answers its requests; called once for each server. */
+  readonly grant: (parts: GrantParts) => TokenGrant;
+  /**
+   * Whether it checks by itself that the client has this grant. Unless it does, that is checked
+   * before it is asked.
+   */
+  readonly checksClient?: boolean;
+}
 
-/** The values of `grant_type` that the token endpoint knows. */
-export const GRANT_TYPES_SUPPORTED: readonly string[] = Object.keys(GRANTS);
+/** The grant types of every server; metadata lists them in this order. */
+export const GRANT_TYPES: readonly GrantType[] = [
+  {
+    name: 'authorization_code',
+    begins: 'person',
+    clients: 'any',
+    grant: (parts) => new AuthorizationCodeGrant(parts),
+    checksClient: true,
+  },
+  {
+    name: 'refresh_token',
+    begins: null,
+    clients: 'any',
+    grant: (parts) => new RefreshTokenGrant(parts),
+  },
+  {
+    name: 'client_credentials',
+    begins: 'client',
+    clients: 'confidential',
+    grant: (parts) => new ClientCredentialsGrant(parts),
+  },
+];
 
 /** The grants of a server, by `grant_type`. */
 export type Grants = ReadonlyMap<string, TokenGrant>;
 
 /** Makes the grants of a server. */
-export function grantsOf(parts: GrantParts): Grants {
+export function grantsOf(types: readonly GrantType[], parts: GrantParts): Grants {
   const { measuring } = parts.server;
   return new Map(
-    Object.entries(GRANTS).map(([grantType, Grant]) => {
-      const grant = new Grant(parts);
-      return [grantType, measuring === null ? grant : measured(grantType, grant, measuring)];
+    types.map((type) => {
+      const grant = checked(type, type.grant(parts));
+      return [type.name, measuring === null ? grant : measured(type.name, grant, measuring)];
     }),
   );
+}
+
+function checked({ name, checksClient = false }: GrantType, grant: TokenGrant): TokenGrant {
+  if (checksClient) return grant;
+  return {
+    async answer(client, form, proved) {
+      requireGrant(client, name);
+      return grant.answer(client, form, proved);
+    },
+  };
 }
 
 function measured(name: string, grant: TokenGrant, measuring: Measuring): TokenGrant {

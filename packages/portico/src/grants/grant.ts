@@ -17,12 +17,17 @@ export interface TokenGrant {
  * 3.1.3.3).
  */
 export interface TokenResponse {
+  /** The access token. */
   readonly access_token: string;
+  /** `Bearer`, or the scheme of a bound token. */
   readonly token_type: string;
   /** Seconds. */
   readonly expires_in: number;
+  /** What it may be used for. */
   readonly scope: string;
+  /** Absent for a client without the grant `refresh_token`. */
   readonly refresh_token?: string;
+  /** With the scope `openid`. */
   readonly id_token?: string;
 }
 

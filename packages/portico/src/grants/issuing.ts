@@ -29,15 +29,21 @@ export interface PreparedTokens {
   readonly response: TokenResponse;
 }
 
-export interface ClientTokenRequest {
+interface AnyTokenRequest {
   readonly client: Client;
   readonly scopes: readonly string[];
   /** The key that the tokens are bound to, or null. */
   readonly thumbprint: string | null;
-  readonly now: number;
 }
 
-export interface PersonalTokenRequest extends ClientTokenRequest {
+/** A token for the client itself. */
+export interface ClientTokenRequest extends AnyTokenRequest {
+  /** The API that it is for; the configured one unless given. */
+  readonly audience?: string | null;
+}
+
+export interface PersonalTokenRequest extends AnyTokenRequest {
+  readonly now: number;
   readonly family: Family;
   readonly user: UserInterface;
   /** From the authorization request; null after a refresh. */
@@ -70,11 +76,19 @@ export class Issuing {
     this.#binding = binding;
   }
 
-  /** For the client itself. */
-  async forClient(request: ClientTokenRequest): Promise<PreparedTokens> {
-    const { client, scopes, thumbprint, now } = request;
+  /** Issues an access token to the client itself, and audits it. */
+  async toClient(grantType: string, request: ClientTokenRequest): Promise<TokenResponse> {
+    const { store, audit, clock, measuring, audience } = this.#server;
+    const { client, scopes, thumbprint } = request;
+    const now = clock();
     await this.#requireIssuable(client, scopes, thumbprint);
-    return this.#prepared(newAccessToken(now), request);
+    const { tokens, response } = this.#prepared(newAccessToken(now), { scopes, thumbprint, now });
+    const target = request.audience === undefined ? audience : request.audience;
+    await store.accessTokens.issueClientToken(client.id, target, tokens.accessToken, now);
+    const about = { clientId: client.id, person: null, authorization: null, scopes };
+    await audit({ type: 'tokens_issued', grantType, ...about });
+    measuring?.tokenIssued(grantType, 'access_token');
+    return response;
   }
 
   /**
@@ -154,7 +168,7 @@ export class Issuing {
 
   #prepared(
     { id, value }: ReturnType<typeof newAccessToken>,
-    { scopes, thumbprint, now }: Omit<ClientTokenRequest, 'client'>,
+    { scopes, thumbprint, now }: Omit<AnyTokenRequest, 'client'> & { readonly now: number },
     refreshToken: NewTokens['refreshToken'] = null,
     beside: Pick<TokenResponse, 'refresh_token' | 'id_token'> = {},
   ): PreparedTokens {

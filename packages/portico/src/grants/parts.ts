@@ -8,9 +8,13 @@ import type { RefreshRules, SecondUses } from './second-uses.ts';
 
 /** What the grants of a server share. */
 export interface GrantParts {
+  /** What the parts of the server share. */
   readonly server: Server;
+  /** Makes tokens, after the checks of every feature. */
   readonly issuing: Issuing;
+  /** Answers that the client may not have received. */
   readonly lostAnswers: LostAnswers;
+  /** The API that tokens are for. */
   readonly resource: ProtectedResource;
   /** Whether a client may be answered at this URI. */
   readonly mayRedirect: MayRedirect;

@@ -7,7 +7,7 @@ import type { Family, RefreshToken, StoredGrant } from '../store/grant.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseRefreshToken } from '../tokens/token-formats.ts';
 import type { ProvedKey } from '../tokens/key-binding.ts';
-import { requireGrant, type TokenGrant, type TokenResponse } from './grant.ts';
+import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
@@ -58,7 +58,6 @@ export class RefreshTokenGrant implements TokenGrant {
   /** Answers a token request with `grant_type=refresh_token`. */
   async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
     const { store, clock } = this.#parts.server;
-    requireGrant(client, 'refresh_token');
     const presented = form.require('refresh_token');
     const { offered, mark } = parseRefreshToken(presented);
     const now = clock();

@@ -1,5 +1,10 @@
-/** What a client may use: grant types of RFC 6749, and the introspection endpoint. */
-export type Grant = 'authorization_code' | 'refresh_token' | 'client_credentials' | 'introspection';
+/** What a client may use: grant types of RFC 6749 and of features, and the introspection endpoint. */
+export type Grant =
+  | 'authorization_code'
+  | 'refresh_token'
+  | 'client_credentials'
+  | 'introspection'
+  | (string & Record<never, never>);
 
 /** The names of signing algorithms for ID tokens (RFC 7518 section 3.1). A feature adds its own. */
 export interface SigningAlgorithmNames {

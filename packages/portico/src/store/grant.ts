@@ -1,6 +1,12 @@
 import type { PersonReference } from '../contracts/person.ts';
 import type { Client, RegisteredBy } from './client.ts';
 
+/** Whose access it is: of a person, through a client, or of the client itself. */
+export type Holder = 'person' | 'client';
+
+/** The grants of features with which such access begins, besides those of RFC 6749. */
+export type FurtherGrants = (holder: Holder) => readonly string[];
+
 /**
  * One authorization of a person, and everything issued from it: a row of `oauth_families`, which
  * also has its code and its current refresh token. All of it is valid only while that row is not

@@ -1,4 +1,5 @@
 import type { Database } from '@portico/sql';
+import type { FurtherGrants } from './grant.ts';
 import { AccessTokenRecords } from './sql/access-tokens.ts';
 import { AuthorizationSearch } from './sql/authorization-search.ts';
 import { AuthorizationRecords } from './sql/authorizations.ts';
@@ -42,8 +43,8 @@ export class Store {
   readonly expired: ExpiredRecords;
 
   /** `admits` tells whether the client with this id may do anything now. */
-  constructor(database: Database, admits: Admits) {
-    this.clients = new ClientRecords(database, admits);
+  constructor(database: Database, admits: Admits, further: FurtherGrants = () => []) {
+    this.clients = new ClientRecords(database, admits, further);
     this.logos = new LogoRecords(database);
     this.documentClients = new DocumentClientRecords(database);
     this.registrations = new RegistrationRecords(database);
@@ -56,8 +57,8 @@ export class Store {
     this.authorizations = new AuthorizationRecords(database);
     this.codes = new CodeRecords(database);
     this.refreshTokens = new RefreshTokenRecords(database, this.authorizations);
-    this.accessTokens = new AccessTokenRecords(database, admits);
-    this.authorizationSearch = new AuthorizationSearch(database);
+    this.accessTokens = new AccessTokenRecords(database, admits, further);
+    this.authorizationSearch = new AuthorizationSearch(database, further);
     this.everythingIssued = new EverythingIssued(database);
     this.expired = new ExpiredRecords(database);
   }

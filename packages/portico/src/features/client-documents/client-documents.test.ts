@@ -3,6 +3,7 @@ import { demands } from '../../store/client-demands.fixture.ts';
 import { page } from '../../words/words.ts';
 import { AuthorizationPageError } from '../../errors.ts';
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
+import { GRANT_TYPES } from '../../../../../test/support/grant-types.ts';
 import { profilesWith } from '../../../../../test/support/profiles.ts';
 import type { FetchJson } from '../../outbound/fetch-json.ts';
 import { OutboundError } from '../../outbound/limits.ts';
@@ -76,6 +77,7 @@ function installation() {
     const server = {
       config: { name: 'The portal' },
       takesKeys: () => takesKeys,
+      grantTypes: () => GRANT_TYPES,
       store: { documentClients },
       fetching: {},
       audit: async (event: object) => void events.push(event),

@@ -117,6 +117,7 @@ export class ClientDocuments implements ClientSource {
     const described = readDocument(value, url, {
       catalog,
       takesKeys: this.#server.takesKeys(),
+      grantTypes: this.#server.grantTypes(),
       demands,
       unnamedAlgorithm: await this.#unnamedAlgorithm(),
       algorithms: keys.algorithms,

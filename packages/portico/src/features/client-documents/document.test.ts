@@ -7,6 +7,7 @@ import { demands } from '../../store/client-demands.fixture.ts';
 import { mayRedirect } from '../../../../../test/support/redirects.ts';
 import { createScopeCatalog } from '../../tokens/scopes.ts';
 import { DocumentError, readDocument } from './document.ts';
+import { GRANT_TYPES } from '../../../../../test/support/grant-types.ts';
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
 
 const URL_OF_IT = 'https://client.example/client.json';
@@ -17,6 +18,7 @@ const RULES = {
   demands: demands({ pushed: false, bound: false }),
   unnamedAlgorithm: 'RS256' as const,
   algorithms: ALGORITHMS,
+  grantTypes: GRANT_TYPES,
   keysRefusal: () => null,
 };
 const PUBLIC_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });

@@ -1,15 +1,10 @@
 import { z } from 'zod';
 import { demandsSet, type ClientDemand } from '../../store/client-demands.ts';
 import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
+import type { GrantTypes } from '../../store/grant-types.ts';
 import { checkClientKeys, showsPrivateKeys } from '../../clients/key-sets.ts';
 import { checkName } from '../../clients/registration.ts';
-import {
-  applicationTypeFor,
-  CODE_GRANTS,
-  grantsNamed,
-  saysNothing,
-  scopesNamed,
-} from '../../clients/metadata.ts';
+import { applicationTypeFor, grantsNamed, saysNothing, scopesNamed } from '../../clients/metadata.ts';
 import { redirectUriProblem } from '../../clients/redirect-uris.ts';
 import { RegistrationError } from '../../errors.ts';
 import type { SigningAlgorithms } from '../../keys/algorithms.ts';
@@ -30,6 +25,7 @@ export interface DocumentRules {
   readonly catalog: ScopeCatalog;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
+  readonly grantTypes: GrantTypes;
   /** What clients may demand. */
   readonly demands: readonly ClientDemand[];
   /** What ID tokens are signed with where the document does not say. */
@@ -120,7 +116,7 @@ export function readDocument(value: unknown, url: string, rules: DocumentRules):
     name: nameOf(document),
     applicationType,
     redirectUris: redirectUrisOf(document, applicationType),
-    grants: grantsOf(document),
+    grants: grantsOf(document, rules.grantTypes),
     scopes: scopesOf(document, rules.catalog),
     idTokenSignedResponseAlg: algorithmOf(document, rules),
     keys,
@@ -234,8 +230,8 @@ function redirectUrisOf(document: Members, applicationType: ApplicationType): re
   );
 }
 
-function grantsOf(document: Members): readonly Grant[] {
-  const grants = grantsNamed(document.grant_types, CODE_GRANTS);
+function grantsOf(document: Members, grantTypes: GrantTypes): readonly Grant[] {
+  const grants = grantsNamed(document.grant_types, grantTypes.registrable(true));
   if (grants.includes('authorization_code')) return grants;
   throw new DocumentError('its grant_types lack authorization_code');
 }

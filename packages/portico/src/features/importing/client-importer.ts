@@ -99,8 +99,10 @@ export class ClientImporter {
 
   async #judge(record: unknown, seen: Set<string>, readHash: HashReader): Promise<Judged> {
     const { store, demands, clock } = this.#server;
+    const { rights } = this.#server.grantTypes();
     try {
-      const accepted = await this.#accept(readClientRecord(record, clock(), demands), seen, readHash);
+      const read = readClientRecord(record, clock(), demands, rights);
+      const accepted = await this.#accept(read, seen, readHash);
       const { changes } = accepted;
       // This includes a lapsed client: its row keeps the id for as long as it exists.
       const existing = await store.clients.findClient(accepted.client.id);

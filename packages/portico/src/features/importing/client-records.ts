@@ -1,7 +1,7 @@
 import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
 import { demandsSet, registrationOfDemands, type ClientDemand } from '../../store/client-demands.ts';
 import { applicationTypeFor } from '../../clients/metadata.ts';
-import { GRANT_NAMES, type ClientRegistration } from '../../clients/registration.ts';
+import type { ClientRegistration } from '../../clients/registration.ts';
 import { RegistrationError } from '../../errors.ts';
 import { quoted, quotedList } from '../../quoting.ts';
 
@@ -69,11 +69,12 @@ export function clientIdOf(record: unknown): string | null {
   return typeof id === 'string' && CLIENT_ID.test(id) ? id : null;
 }
 
-/** Reads a record. Throws a RegistrationError for a field that is ill-formed, or that says what there is not here. */
+/** Reads a record of a client, which may have these rights. Throws a RegistrationError for a field that is ill-formed, or that says what there is not here. */
 export function readClientRecord(
   record: unknown,
   now: number,
   demands: readonly ClientDemand[],
+  rights: readonly string[],
 ): ClientRecord {
   const fields = fieldsOf(record);
   const clientId = text(fields, 'client_id') ?? '';
@@ -84,7 +85,7 @@ export function readClientRecord(
   requireExpected(fields, demands);
   const redirects = list(fields, 'redirect_uris') ?? [];
   const method = readMethod(fields);
-  const grants = readGrants(fields, changes);
+  const grants = readGrants(fields, rights, changes);
   const named = text(fields, 'application_type');
   const applicationType = named ?? applicationTypeFor(undefined, redirects);
   if (named === null && applicationType === 'native') {
@@ -172,9 +173,9 @@ function readMethod(fields: Fields): string {
 }
 
 /** Those that there are here. */
-function readGrants(fields: Fields, changes: string[]): readonly string[] {
+function readGrants(fields: Fields, rights: readonly string[], changes: string[]): readonly string[] {
   const named = fields.has('grant_types') ? (list(fields, 'grant_types') ?? []) : ['authorization_code'];
-  const offered = named.filter((grant) => GRANT_NAMES.some((each) => each === grant));
+  const offered = named.filter((grant) => rights.includes(grant));
   const missing = named.filter((grant) => !offered.includes(grant));
   if (offered.length === 0) {
     throw new RegistrationError(

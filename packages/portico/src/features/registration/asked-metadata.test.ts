@@ -3,6 +3,7 @@ import { demands } from '../../store/client-demands.fixture.ts';
 import { OAuthError } from '../../errors.ts';
 import { createScopeCatalog } from '../../tokens/scopes.ts';
 import { registrationOf, type MetadataRules, type SentMetadata } from './asked-metadata.ts';
+import { GRANT_TYPES } from '../../../../../test/support/grant-types.ts';
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
 
 const LOOPBACK = 'http://127.0.0.1/callback';
@@ -14,6 +15,7 @@ const RULES: MetadataRules = {
     'mcp:service': { label: 'Discover', permission: 'notes:read' },
   }),
   algorithms: ALGORITHMS,
+  grantTypes: GRANT_TYPES,
   mayBeConfidential: false,
   takesKeys: false,
   demands: demands({ pushed: false, bound: false }),

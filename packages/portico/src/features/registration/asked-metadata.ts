@@ -1,18 +1,13 @@
 import type { ClientRegistration } from '../../clients/registration.ts';
 import { demandsSet, registrationOfDemands, type ClientDemand } from '../../store/client-demands.ts';
 import { PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
-import {
-  applicationTypeFor,
-  CODE_GRANTS,
-  grantsNamed,
-  saysNothing,
-  scopesNamed,
-} from '../../clients/metadata.ts';
+import type { GrantTypes } from '../../store/grant-types.ts';
+import { applicationTypeFor, grantsNamed, saysNothing, scopesNamed } from '../../clients/metadata.ts';
 import { redirectUriProblem } from '../../clients/redirect-uris.ts';
 import { OAuthError } from '../../errors.ts';
 import type { SigningAlgorithms } from '../../keys/algorithms.ts';
 import { quoted, quotedUri } from '../../quoting.ts';
-import type { ApplicationType, Grant } from '../../store/client.ts';
+import type { ApplicationType } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
 /** What a client says about itself (RFC 7591 section 2), and how much of it this server registers. */
@@ -22,6 +17,7 @@ export type SentMetadata = Readonly<Record<string, unknown>>;
 
 export interface MetadataRules {
   readonly catalog: ScopeCatalog;
+  readonly grantTypes: GrantTypes;
   /** What ID tokens can be signed with. */
   readonly algorithms: SigningAlgorithms;
   /** Whether the client may have a secret, and act as itself: it came with an initial access token. */
@@ -47,7 +43,7 @@ export function registrationOf(sent: SentMetadata, rules: MetadataRules): Client
   const method = methodOf(sent, rules);
   // A client with keys proves that it is the one that registered, but anyone can register.
   const isStranger = method === 'none' || !rules.mayBeConfidential;
-  const grants = grantsOf(sent, isStranger);
+  const grants = grantsOf(sent, isStranger, rules.grantTypes);
   const { redirectUris, applicationType } = grants.includes('authorization_code')
     ? redirectUrisOf(sent)
     : { redirectUris: [], applicationType: applicationTypeOf(sent) ?? 'web' };
@@ -56,7 +52,7 @@ export function registrationOf(sent: SentMetadata, rules: MetadataRules): Client
   return {
     name: nameOf(sent),
     redirectUris,
-    scopes: scopesOf(sent, grants, isStranger, rules.catalog),
+    scopes: scopesOf(sent, grants, isStranger, rules),
     grants,
     public: method === 'none',
     applicationType,
@@ -155,15 +151,12 @@ function keysOf(
   };
 }
 
-function grantsOf(sent: SentMetadata, isStranger: boolean): readonly string[] {
-  const offered: readonly Grant[] = isStranger ? CODE_GRANTS : [...CODE_GRANTS, 'client_credentials'];
+function grantsOf(sent: SentMetadata, isStranger: boolean, grantTypes: GrantTypes): readonly string[] {
+  const offered = grantTypes.registrable(isStranger);
   const grants = grantsNamed(textsOf(sent, 'grant_types'), offered);
-  if (grants.some((each) => each !== 'refresh_token')) return grants;
-  throw invalidMetadata(
-    isStranger
-      ? 'The grant_types must name authorization_code.'
-      : 'The grant_types must name authorization_code or client_credentials.',
-  );
+  if (grantTypes.begin(grants)) return grants;
+  const beginnings = offered.filter((each) => grantTypes.begin([each]));
+  throw invalidMetadata(`The grant_types must name ${beginnings.join(' or ')}.`);
 }
 
 function requireResponseTypes(sent: SentMetadata, grants: readonly string[]): void {
@@ -221,9 +214,9 @@ function scopesOf(
   sent: SentMetadata,
   grants: readonly string[],
   isStranger: boolean,
-  catalog: ScopeCatalog,
+  { catalog, grantTypes }: MetadataRules,
 ): readonly string[] {
-  const isForPeople = grants.includes('authorization_code');
+  const isForPeople = grantTypes.begin(grants, 'person');
   const offered = [...catalog.values()]
     .filter(
       ({ name, permission }) =>

@@ -4,6 +4,7 @@ import { demands } from '../../store/client-demands.fixture.ts';
 import { tokenHash } from '../../crypto.ts';
 import { BearerError, OAuthError, TooManyRegistrationsError } from '../../errors.ts';
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
+import { GRANT_TYPES } from '../../../../../test/support/grant-types.ts';
 import { profilesWith } from '../../../../../test/support/profiles.ts';
 import type {
   Client,
@@ -51,6 +52,7 @@ function start(config: Partial<OAuthServerConfig> = {}, parts: Partial<Server> =
   const server = {
     config: { registration: 'open', ...config },
     takesKeys: () => config.private_key_jwt ?? true,
+    grantTypes: () => GRANT_TYPES,
     store: {
       registrations: {
         async registerClient(registration, limits, now) {

@@ -7,6 +7,7 @@ import {
   newClient,
   type ClientRegistration,
 } from '../../clients/registration.ts';
+import type { GrantTypes } from '../../store/grant-types.ts';
 import { randomIdentifier, randomToken, tokenHash } from '../../crypto.ts';
 import { BearerError, OAuthError, RegistrationError, TooManyRegistrationsError } from '../../errors.ts';
 import type { Parts } from '../../feature.ts';
@@ -128,7 +129,8 @@ export class Registrations {
   async replace(client: Client, token: string, sent: SentMetadata, address: string | null): Promise<Client> {
     this.#replacing.count(networkOf(address) ?? '');
     await this.#requireOwn(client, sent);
-    const checked = await this.#check(sent, cameWithToken(client));
+    const withToken = cameWithToken(client, this.#server.grantTypes());
+    const checked = await this.#check(sent, withToken);
     if (checked.public !== client.public || hasSecret(checked) !== hasSecret(client)) {
       throw invalidMetadata(
         hasSecret(client)
@@ -136,7 +138,7 @@ export class Registrations {
           : 'The token_endpoint_auth_method cannot become another.',
       );
     }
-    const scopes = scopesReplaced(client, sent, checked);
+    const scopes = scopesReplaced(client, sent, checked, withToken);
     const replaced = { ...client, ...checked, scopes, ...this.#demandsUnread(client) };
     requireSamePlaces(client, replaced);
     const { store, audit } = this.#server;
@@ -174,10 +176,12 @@ export class Registrations {
   async #check(sent: SentMetadata, mayBeConfidential: boolean): Promise<ClientMetadata> {
     const { scopes: catalog, keys, demands } = this.#server;
     const takesKeys = this.#server.takesKeys();
+    const grantTypes = this.#server.grantTypes();
     try {
       const { algorithms } = keys;
-      const asked = registrationOf(sent, { catalog, algorithms, mayBeConfidential, takesKeys, demands });
-      await requireAlgorithm(asked, keys);
+      const rules = { catalog, grantTypes, algorithms, mayBeConfidential, takesKeys, demands };
+      const asked = registrationOf(sent, rules);
+      await requireAlgorithm(asked, keys, grantTypes);
       return await checkRegistration(asked, this.#server);
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
@@ -234,9 +238,10 @@ function requireSamePlaces(client: Client, replaced: Client): void {
 async function requireAlgorithm(
   { idTokenSignedResponseAlg: algorithm, scopes = [], grants = [] }: ClientRegistration,
   keys: Pick<KeyRing, 'all'>,
+  grantTypes: GrantTypes,
 ): Promise<void> {
   if (algorithm === undefined) return;
-  if (!scopes.includes('openid') || !grants.includes('authorization_code')) {
+  if (!scopes.includes('openid') || !grantTypes.begin(grants, 'person')) {
     throw invalidMetadata(
       'The id_token_signed_response_alg needs the scope openid and the grant authorization_code.',
     );
@@ -251,19 +256,22 @@ async function requireAlgorithm(
  * Whether it has rights that only an initial access token gives. A client without them gains
  * nothing by replacing its metadata.
  */
-function cameWithToken(client: Client): boolean {
-  return (
-    hasSecret(client) ||
-    (client.keys !== null && (client.keys.jwksUri !== null || client.grants.includes('client_credentials')))
-  );
+function cameWithToken(client: Client, grantTypes: GrantTypes): boolean {
+  const hasConfidential = client.grants.some((grant) => grantTypes.isConfidential(grant));
+  return hasSecret(client) || (client.keys !== null && (client.keys.jwksUri !== null || hasConfidential));
 }
 
 /**
  * A client that no one verified has all scopes (decision 36). A client with keys may have registered with a token, which its record does not
  * say, and have asked for fewer: it gets what it had and what it asks for, and no scope that it never named.
  */
-function scopesReplaced(client: Client, sent: SentMetadata, { scopes }: ClientMetadata): readonly string[] {
-  if (client.keys === null || cameWithToken(client)) return scopes;
+function scopesReplaced(
+  client: Client,
+  sent: SentMetadata,
+  { scopes }: ClientMetadata,
+  withToken: boolean,
+): readonly string[] {
+  if (client.keys === null || withToken) return scopes;
   const asked = typeof sent['scope'] === 'string' ? sent['scope'].split(' ') : [];
   const named = scopes.filter((scope) => client.scopes.includes(scope) || asked.includes(scope));
   if (named.length === 0) throw invalidMetadata('None of the scopes is offered.');

@@ -1,7 +1,6 @@
 import type { Database, SqlParameter } from '@portico/sql';
 import { equalInConstantTime } from '../../http/constant-time.ts';
-import type { Grant } from '../client.ts';
-import type { AccessToken, DeadToken, Death, NewAccessToken, OfferedToken } from '../grant.ts';
+import type { AccessToken, DeadToken, Death, FurtherGrants, NewAccessToken, OfferedToken } from '../grant.ts';
 import type { Admits } from './clients.ts';
 import { blockingRow } from './lost-insert.ts';
 import { insertInto, words } from './statements.ts';
@@ -13,10 +12,12 @@ import { insertInto, words } from './statements.ts';
 export class AccessTokenRecords {
   readonly #database: Database;
   readonly #admits: Admits;
+  readonly #further: FurtherGrants;
 
-  constructor(database: Database, admits: Admits) {
+  constructor(database: Database, admits: Admits, further: FurtherGrants) {
     this.#database = database;
     this.#admits = admits;
+    this.#further = further;
   }
 
   /**
@@ -27,7 +28,7 @@ export class AccessTokenRecords {
     const { rows } = await this.#database.execute<AccessTokenRow>(FIND, [token.id]);
     const [row] = rows;
     const isKnown = row !== undefined && equalInConstantTime(row.secret_hash, token.hash);
-    return isKnown ? toAccessToken(row, this.#admits, now) : UNKNOWN;
+    return isKnown ? this.#toAccessToken(row, now) : UNKNOWN;
   }
 
   /**
@@ -52,6 +53,44 @@ export class AccessTokenRecords {
   ): Promise<void> {
     const owner = { clientId, familyId: null, audience };
     await this.#database.execute(INSERT, accessTokenValues(owner, token, now));
+  }
+
+  /**
+   * A token is dead when its client's or family's row is revoked or gone, when its client is not
+   * admitted, or when its client has lost every grant with which
+   * such a token begins.
+   */
+  #toAccessToken(row: AccessTokenRow, now: number): AccessToken | DeadToken {
+    const owner = { clientId: row.client_id, familyId: row.family_id };
+    const none = (dead: Death): DeadToken => ({ dead, ...owner });
+    if (row.expires_at <= now) return none('expired');
+    if (row.living_client_scope === null || !this.#admits(row.client_id)) return none('client revoked');
+    const has = words(row.client_grants ?? '');
+    const beginnings =
+      row.family_id === null
+        ? ['client_credentials', ...this.#further('client')]
+        : ['authorization_code', ...this.#further('person')];
+    if (!beginnings.some((grant) => has.includes(grant))) return none('grant removed');
+    const token = {
+      ...owner,
+      scopes: words(row.scope),
+      clientScopes: words(row.living_client_scope),
+      clientProfile: row.client_profile,
+      issuedAt: row.issued_at,
+      expiresAt: row.expires_at,
+      thumbprint: row.thumbprint,
+    };
+    if (row.family_id === null)
+      return { ...token, audience: row.token_audience, person: null, subject: null };
+    if (row.living_family_id === null || row.user_provider === null || row.user_id === null) {
+      return none('authorization revoked');
+    }
+    return {
+      ...token,
+      audience: row.audience,
+      person: { provider: row.user_provider, id: row.user_id },
+      subject: row.subject,
+    };
   }
 }
 
@@ -113,35 +152,3 @@ interface AccessTokenRow {
 }
 
 const UNKNOWN: DeadToken = { dead: 'unknown', clientId: null, familyId: null };
-
-/**
- * A token is dead when its client's or family's row is revoked or gone, when its client is not
- * admitted, or when its client has lost the grant that the token began with.
- */
-function toAccessToken(row: AccessTokenRow, admits: Admits, now: number): AccessToken | DeadToken {
-  const owner = { clientId: row.client_id, familyId: row.family_id };
-  const none = (dead: Death): DeadToken => ({ dead, ...owner });
-  if (row.expires_at <= now) return none('expired');
-  if (row.living_client_scope === null || !admits(row.client_id)) return none('client revoked');
-  const grant: Grant = row.family_id === null ? 'client_credentials' : 'authorization_code';
-  if (!words(row.client_grants ?? '').includes(grant)) return none('grant removed');
-  const token = {
-    ...owner,
-    scopes: words(row.scope),
-    clientScopes: words(row.living_client_scope),
-    clientProfile: row.client_profile,
-    issuedAt: row.issued_at,
-    expiresAt: row.expires_at,
-    thumbprint: row.thumbprint,
-  };
-  if (row.family_id === null) return { ...token, audience: row.token_audience, person: null, subject: null };
-  if (row.living_family_id === null || row.user_provider === null || row.user_id === null) {
-    return none('authorization revoked');
-  }
-  return {
-    ...token,
-    audience: row.audience,
-    person: { provider: row.user_provider, id: row.user_id },
-    subject: row.subject,
-  };
-}

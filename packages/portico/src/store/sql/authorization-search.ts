@@ -8,6 +8,7 @@ import type {
   HoldingClient,
 } from '../authorization-search.ts';
 import type { RegisteredBy } from '../client.ts';
+import type { FurtherGrants } from '../grant.ts';
 import { conjunction, familyIndex, type FamilyIndex, type Where } from './family-index.ts';
 import type { FamilyRow } from './family-rows.ts';
 import { placeholders, words } from './statements.ts';
@@ -15,9 +16,11 @@ import { placeholders, words } from './statements.ts';
 /** What an administrator can see of the living authorizations. */
 export class AuthorizationSearch {
   readonly #database: Database;
+  readonly #further: FurtherGrants;
 
-  constructor(database: Database) {
+  constructor(database: Database, further: FurtherGrants) {
     this.#database = database;
+    this.#further = further;
   }
 
   /**
@@ -39,7 +42,7 @@ export class AuthorizationSearch {
       isEnded ? index : { sql: '1 = 1', parameters: index.parameters },
       { sql: 'f.id >= ?', parameters: [bounds.lowest] },
       ...conditionsOf(filter, dialect),
-      livingAt(now, dialect),
+      livingAt(now, dialect, this.#further('person')),
     ]);
     const { rows } = await this.#database.execute<HeldRow>(
       `SELECT ${HELD_COLUMNS} FROM ${looked} WHERE ${where.sql} ORDER BY ${index.order} LIMIT ${limit + 1}`,
@@ -53,7 +56,7 @@ export class AuthorizationSearch {
 
   /** How many of the newest `limit` authorizations live, and how many people they belong to. */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
-    const living = livingAt(now, dialectOf(this.#database));
+    const living = livingAt(now, dialectOf(this.#database), this.#further('person'));
     const { rows } = await this.#database.execute<CountRow>(
       `SELECT COUNT(*) AS seen, SUM(s.lives) AS living, COUNT(DISTINCT CASE WHEN s.lives = 1 THEN s.person END) AS people FROM (
           SELECT CASE WHEN ${living.sql} THEN 1 ELSE 0 END AS lives,
@@ -124,15 +127,17 @@ function conditionsOf(
 }
 
 /**
- * Authorizations count as ended when their client has lost the grant or is revoked. The client is
+ * Authorizations count as ended when their client has lost the grants for them or is revoked. The client is
  * looked up for each row: with a join, an engine may start with all clients.
  */
-function livingAt(now: number, dialect: Dialect): Where {
+function livingAt(now: number, dialect: Dialect, further: readonly string[]): Where {
+  const grants = ['authorization_code', ...further];
+  const hasOne = grants.map(() => dialect.hasWord('c.grants')).join(' OR ');
   const client = `SELECT 1 FROM oauth_clients c WHERE c.client_id = f.client_id AND c.revoked_at IS NULL
-    AND ${dialect.hasWord('c.grants')}`;
+    AND (${hasOne})`;
   return {
     sql: `f.revoked_at IS NULL AND f.expires_at > ? AND (${client}) = 1`,
-    parameters: [now, ' authorization_code '],
+    parameters: [now, ...grants.map((grant) => ` ${grant} `)],
   };
 }
 

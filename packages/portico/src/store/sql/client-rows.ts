@@ -1,12 +1,5 @@
 import type { SqlParameter } from '@portico/sql';
-import type {
-  ApplicationType,
-  Client,
-  ClientKeys,
-  Grant,
-  RegisteredBy,
-  SigningAlgorithm,
-} from '../client.ts';
+import type { ApplicationType, Client, ClientKeys, RegisteredBy, SigningAlgorithm } from '../client.ts';
 import { words } from './statements.ts';
 
 /** Always names the columns, because a later schema may add some while this process still runs. */
@@ -92,7 +85,7 @@ export function toClient(row: ClientRow): Client {
     name: row.name,
     redirectUris: JSON.parse(row.redirect_uris) as string[],
     scopes: words(row.scope),
-    grants: words(row.grants) as Grant[],
+    grants: words(row.grants),
     idTokenSignedResponseAlg: row.id_token_alg ?? 'RS256',
     public: row.is_public === 1,
     applicationType: row.application_type ?? 'web',

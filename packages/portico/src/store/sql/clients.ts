@@ -1,5 +1,6 @@
-import { type Database, insertIfNone, type SqlConnection, type SqlParameter } from '@portico/sql';
+import { type Database, dialectOf, insertIfNone, type SqlConnection, type SqlParameter } from '@portico/sql';
 import type { Client, ClientLogo } from '../client.ts';
+import type { FurtherGrants } from '../grant.ts';
 import {
   CLIENT_COLUMNS,
   clientValues,
@@ -22,10 +23,12 @@ export type Admits = (clientId: string) => boolean;
 export class ClientRecords {
   readonly #database: Database;
   readonly #admits: Admits;
+  readonly #further: FurtherGrants;
 
-  constructor(database: Database, admits: Admits) {
+  constructor(database: Database, admits: Admits, further: FurtherGrants) {
     this.#database = database;
     this.#admits = admits;
+    this.#further = further;
   }
 
   /** Also inserts its logo, if it has one, in the same step. */
@@ -178,9 +181,12 @@ export class ClientRecords {
 
   /** Whether any client that is not revoked may ask for ID tokens. */
   async hasOpenidClient(): Promise<boolean> {
+    const grants = ['authorization_code', ...this.#further('person')];
+    const dialect = dialectOf(this.#database);
     const { rows } = await this.#database.execute(
-      `SELECT 1 FROM oauth_clients WHERE revoked_at IS NULL AND grants LIKE '%authorization_code%'
-        AND (${HAS_OPENID}) LIMIT 1`,
+      `SELECT 1 FROM oauth_clients WHERE revoked_at IS NULL AND (${HAS_OPENID})
+        AND (${grants.map(() => dialect.hasWord('grants')).join(' OR ')}) LIMIT 1`,
+      grants.map((grant) => ` ${grant} `),
     );
     return rows.length > 0;
   }

@@ -1,5 +1,4 @@
 import type { ClientChanges } from '../../../clients/updating.ts';
-import { GRANT_NAMES } from '../../../clients/registration.ts';
 import type { Client } from '../../../store/client.ts';
 import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Refused } from '../page.ts';
@@ -35,14 +34,15 @@ const OF_CHANGES: FieldHints = {
 /** The fields: with the application's values, or with the submitted ones after a refusal. */
 export function updateFields(
   known: Pick<Client, 'name' | 'redirectUris' | 'scopes' | 'grants'>,
-  { parts: { scopes } }: Asked,
+  { parts: { scopes, server } }: Asked,
   refused: Refused | undefined,
   hints: FieldHints = OF_CHANGES,
 ): Html {
   const sent = refused?.form;
   const isTicked = (field: string, has: boolean) => (sent === undefined ? has : sent.has(field));
-  // A scope that is no longer offered can only be removed.
+  // A scope or grant that is no longer offered can only be removed.
   const offered = [...new Set([...known.scopes, ...scopes.keys()])];
+  const grants = [...new Set([...server.grantTypes.rights, ...known.grants])];
   const rows = Math.min(12, Math.max(3, known.redirectUris.length + 1));
   return markup`
         <label for="name">Name, as people see it</label>
@@ -64,7 +64,7 @@ ${sent?.values.get('redirect_uris') ?? known.redirectUris.join('\n')}</textarea>
         </fieldset>
         <fieldset>
           <legend>Grants</legend>
-          ${GRANT_NAMES.map((name) =>
+          ${grants.map((name) =>
             box(grantField(name), isTicked(grantField(name), known.grants.includes(name)), code(name)),
           )}
           <p class="hint">${hints.grants}</p>
@@ -77,12 +77,12 @@ function box(field: string, isTicked: boolean, text: HtmlContent): Html {
 }
 
 /** The form's values for a new application. */
-export function namedIn(form: Parameters, { parts: { scopes } }: Asked) {
+export function namedIn(form: Parameters, { parts: { scopes, server } }: Asked) {
   return {
     name: form.get('name') ?? '',
     redirectUris: linesIn(form),
     scopes: [...scopes.keys()].filter((name) => form.has(scopeField(name))),
-    grants: GRANT_NAMES.filter((name) => form.has(grantField(name))),
+    grants: server.grantTypes.rights.filter((name) => form.has(grantField(name))),
   };
 }
 
@@ -94,13 +94,17 @@ function linesIn(form: Parameters): readonly string[] {
 }
 
 /** How the form differs from the application that it was shown for. */
-export function changesIn(form: Parameters, known: Client, { parts: { scopes } }: Asked): ClientChanges {
+export function changesIn(
+  form: Parameters,
+  known: Client,
+  { parts: { scopes, server } }: Asked,
+): ClientChanges {
   const name = form.get('name') ?? '';
   const uris = linesIn(form);
   const ticked = (names: Iterable<string>, field: (name: string) => string) =>
     [...new Set(names)].filter((each) => form.has(field(each)));
   const newScopes = ticked([...known.scopes, ...scopes.keys()], scopeField);
-  const newGrants = ticked(GRANT_NAMES, grantField);
+  const newGrants = ticked([...known.grants, ...server.grantTypes.rights], grantField);
   return {
     ...(name === known.name ? {} : { name }),
     addRedirectUris: without(uris, known.redirectUris),
