@@ -1,8 +1,8 @@
 import type { OpenedDatabase } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AuditRecord } from '../packages/portico/src/auditing/record.ts';
+import type { AuditRecord } from '../packages/portico/src/auditing/kept-audit.ts';
 import type { AuthorizationFilter, HeldRange } from '../packages/portico/src/store/authorization-search.ts';
-import { AuditRecords } from '../packages/portico/src/store/sql/audit.ts';
+import { AuditRecords } from '../packages/portico/src/features/audit/table.ts';
 import { countRows } from '../packages/portico/src/store/sql/counting.ts';
 import { Store } from '../packages/portico/src/store/store.ts';
 import { openWatchedStore, type WatchedStore } from './support/watched-store.ts';

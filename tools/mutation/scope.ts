@@ -94,7 +94,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/store/sql/waiting-requests.ts',
       'packages/portico/src/store/sql/authorization-search.ts',
       'packages/portico/src/store/sql/family-index.ts',
-      'packages/portico/src/store/sql/audit.ts',
+      'packages/portico/src/features/audit/table.ts',
       'packages/portico/src/store/sql/counting.ts',
       'packages/portico/src/store/sql/cookie-keys.ts',
       'packages/portico/src/store/sql/logos.ts',

@@ -19,7 +19,7 @@ import type { KeyRing } from './keys/key-ring.ts';
 import type { Profiles } from './profiles.ts';
 import type { ResourceNeeds } from './resource/protected-resource.ts';
 import type { Client } from './store/client.ts';
-import type { PrunedRows } from './store/pruning.ts';
+import type { ExpiringRows, PrunedRows } from './store/pruning.ts';
 
 /** Members of the server that features add. Each feature declares its own here. */
 export interface FeatureMembers {
@@ -100,6 +100,8 @@ export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
    * with the numbers so far.
    */
   prune(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
+  /** The rows of features that it removes. */
+  readonly expiring: readonly ExpiringRows[];
   /** What the server knows about its application. */
   readonly host: CompleteHost;
   /**

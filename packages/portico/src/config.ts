@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { z } from 'zod';
 import { brandingSchema, type BrandingInput } from './defaults/branding/branding.ts';
 import { LONGEST_LIFETIME } from './contracts/lifetimes.ts';
@@ -15,9 +14,6 @@ const seconds = z
   .int({ error: 'must be a whole number of seconds' })
   .min(1, 'must be at least 1 second')
   .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`);
-
-/** In days. */
-const LONGEST_RETENTION = 36_525;
 
 /** A text that is not blank. */
 export const nonEmptyText = (what: string, hint: string) =>
@@ -109,22 +105,6 @@ const languages = z.union(
   },
 );
 
-const audit = z.strictObject(
-  {
-    keep: z.boolean({ error: 'must be true or false' }).optional(),
-    retention_days: z
-      .int({ error: 'must be a whole number of days' })
-      .min(1, 'must be at least 1 day')
-      .max(LONGEST_RETENTION, `must be at most ${LONGEST_RETENTION} days, a century`)
-      .optional(),
-    stream: z
-      .string({ error: 'must be - or the absolute path of a file' })
-      .refine((to) => to === '-' || path.isAbsolute(to), 'must be - or the absolute path of a file')
-      .optional(),
-  },
-  { error: 'must be an object { keep, retention_days, stream }' },
-);
-
 /**
  * The keys of the section `oauth_server` that the core reads, with their defaults. Times are in
  * seconds.
@@ -149,7 +129,6 @@ export const coreShape = {
   id_token_ttl: seconds.default(3600),
   code_ttl: seconds.default(60),
   consent_ttl: seconds.default(600),
-  audit: audit.optional(),
   languages: languages.optional(),
   branding: brandingSchema.optional(),
 };
@@ -190,8 +169,6 @@ export interface OAuthServerConfigInput {
   readonly code_ttl?: number | undefined;
   /** How long a person may take to answer the consent screen, in seconds; 600. */
   readonly consent_ttl?: number | undefined;
-  /** What happens to audit events, in addition to `Host.audit`; nothing. */
-  readonly audit?: AuditConfigInput | undefined;
   /**
    * The languages of the pages for people: true for all, or their tags (BCP 47). The first one is
    * for people who ask for none of them. You add languages with files (docs/pages.md). Without it,
@@ -205,18 +182,8 @@ export interface OAuthServerConfigInput {
   readonly branding?: BrandingInput | undefined;
 }
 
-/** What happens to audit events (`AuditEvent`), before the request is answered. */
-export interface AuditConfigInput {
-  /** Whether the server keeps them in the table `oauth_audit`, for `oauth:audit`; false. */
-  readonly keep?: boolean | undefined;
-  /** After how many days the server removes them from the table; never. */
-  readonly retention_days?: number | undefined;
-  /**
-   * Where the server writes each one as a line of JSON: `-` for standard output, or the absolute
-   * path of a file; nowhere.
-   */
-  readonly stream?: string | undefined;
-}
+/** What happens to audit events, by features. */
+export interface AuditConfigInput {}
 
 /** A scope as you configure it: the label, or an object. */
 export type ScopeInput = string | ScopeConfig;

@@ -2,6 +2,7 @@ import type { ConfigurationProblem } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { RequestChecks } from './authorization/request.ts';
 import type { SentParameters } from './authorization/waiting-requests.ts';
+import type { AuditSink } from './auditing/server-audit.ts';
 import type { AddCommands, Application } from './application/contracts.ts';
 import type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
 import type { ClientAssertions } from './clients/client-assertions.ts';
@@ -24,6 +25,7 @@ import type { GrantType } from './grants/grant-types.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
 import type { ClientArrival, Server } from './server.ts';
+import type { ExpiringRows } from './store/pruning.ts';
 import type { PublishedResource } from './resource/protected-resource.ts';
 import type { Catalogs } from './words/speaking.ts';
 import type { SecurityProfile } from './profiles.ts';
@@ -139,6 +141,10 @@ export interface Contribution {
   readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
   /** How the API that tokens are for is made known to clients; at most one feature does. */
   readonly resource?: PublishedResource;
+  /** Takes audit events besides the host; at most one feature does. */
+  readonly auditSink?: AuditSink;
+  /** Its rows that are removed after a time. */
+  readonly expiring?: ExpiringRows;
   /** Whether it accepts anything that works once, such as a signed statement. */
   readonly usesOnce?: boolean;
   /** What the doctor examines of it. */

@@ -1,5 +1,6 @@
 import type { Feature } from './feature.ts';
 import { administration } from './features/administration/index.ts';
+import { audit } from './features/audit/index.ts';
 import { applications } from './features/applications/index.ts';
 import { clientDocuments } from './features/client-documents/index.ts';
 import { challenges } from './features/challenges/index.ts';
@@ -19,6 +20,7 @@ import { signingAlgorithms } from './features/signing-algorithms/index.ts';
 
 /** What the server can do beyond its core, in the order in which it starts. */
 export const FEATURES: readonly Feature[] = [
+  audit,
   registration,
   applications,
   logos,

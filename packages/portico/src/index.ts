@@ -165,9 +165,14 @@ export {
   type AuditedClient,
   type AuditEvent,
 } from './auditing/audit.ts';
-export type { AuditFilter, AuditPage, AuditPageRequest, KeptAudit } from './auditing/kept-audit.ts';
-export type { AuditRecord } from './auditing/record.ts';
-export type { ServerAudit } from './auditing/server-audit.ts';
+export type {
+  AuditFilter,
+  AuditPage,
+  AuditPageRequest,
+  AuditRecord,
+  KeptAudit,
+} from './auditing/kept-audit.ts';
+export type { AuditSink, ServerAudit } from './auditing/server-audit.ts';
 export type { Sealing } from './authorization/cookie-keys.ts';
 export type { Host } from './host.ts';
 export type { Destination, Unverified } from './clients/who-asks.ts';

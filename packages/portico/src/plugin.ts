@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@portico/sql';
 import path from 'node:path';
-import { AUDIT, type AuditedSignIn } from './auditing/audit.ts';
+import { AUDIT } from './auditing/audit.ts';
 import type { Application, Plugin } from './application/contracts.ts';
 import { assembleServer } from './assembly/authorization-server.ts';
 import { featureProblems, withProfile } from './assembly/feature-profiles.ts';
@@ -19,9 +19,6 @@ import type { CompleteHost, Host } from './host.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
 import { speakingOf } from './tokens/scopes.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
-
-/** The kit's events of its sign-in. */
-const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 
 /** What an application gives the plugin besides its configuration. */
 export interface OAuthServerPluginOptions<Context = unknown> {
@@ -119,10 +116,6 @@ export function oauthServer<Context = unknown>({
         ...options,
       });
       application.services.set(OAUTH_SERVER, server);
-      const { signIns } = server.audit;
-      if (signIns !== null)
-        for (const type of SIGN_INS)
-          application.events.on(type, (failed: AuditedSignIn) => signIns(type, failed));
       application.middleware((request, next) => server.withToken(request, next));
       const endpoints = server.config.routes ? server.endpoints : [];
       for (const { name, path, methods, handle } of endpoints)

@@ -10,6 +10,7 @@ import { createAccess } from '../access/access.ts';
 import { ClientParts } from './clients.ts';
 import { createSealing } from '../authorization/cookie-keys.ts';
 import { assembleAuthorization } from './authorization.ts';
+import { runFrom } from '../auditing/origin.ts';
 import { BearerTokens } from '../resource/bearer.ts';
 import { Claims } from '../tokens/claims.ts';
 import { LastUse } from '../clients/last-use.ts';
@@ -101,6 +102,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     offers: (scope) => scopes.has(scope),
     scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),
     prune: (onBatch) => pruning.all(onBatch),
+    expiring: contributions.expiring,
     serveResource: (needs) => resource.add(needs),
     resourceMetadataUrl: resource.metadataUrl,
     endpoints: [
@@ -124,8 +126,8 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
 }
 
 /** What all endpoints share for their answers. */
-function answeringOf({ server, contributions, runFrom }: Foundation, showsDetails: boolean) {
-  const { config, host, database, speaking, measuring, migrations } = server;
+function answeringOf({ server, contributions }: Foundation, showsDetails: boolean) {
+  const { config, host, database, speaking, measuring, migrations, audit } = server;
   const failures = createFailures({
     host,
     database,
@@ -135,7 +137,7 @@ function answeringOf({ server, contributions, runFrom }: Foundation, showsDetail
     showsDetails,
   });
   const binding = contributions.binding?.offer ?? null;
-  return { failures, host, database, binding, runFrom, measuring };
+  return { failures, host, database, binding, measuring, runFrom: audit.record === null ? null : runFrom };
 }
 
 /** The parts that endpoints are made of. */

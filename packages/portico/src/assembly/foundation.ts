@@ -1,10 +1,9 @@
-import type { RunFrom } from '../auditing/origin.ts';
 import type { Measuring } from '../measuring/measuring.ts';
 import type { KeySources } from '../keys/listed-keys.ts';
 import type { Contributions } from './start-features.ts';
 import { ConfigurationError, type MigrationState, migrationStatus } from '@portico/sql';
 import { createAccounts } from '../accounts.ts';
-import { createServerAudit } from '../auditing/server-audit.ts';
+import { serverAudit } from '../auditing/server-audit.ts';
 import { createBrowsers, type Browsers } from '../authorization/browsers.ts';
 import { createCookieSealer } from '../authorization/cookie-keys.ts';
 import { admitsClient } from '../clients/client-source.ts';
@@ -18,7 +17,7 @@ import { basePathProblems, strippedProblems } from '../http/base-path.ts';
 import { systemRandom } from '../http/failed-attempts.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { branded, brandingWithoutKit } from '../host-branding.ts';
-import { callerAddress, type CompleteHost } from '../host.ts';
+import type { CompleteHost } from '../host.ts';
 import { KeyFiles } from '../keys/key-files.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { signingKeysOf } from '../keys/signers.ts';
@@ -53,8 +52,6 @@ export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
   readonly contributions: Contributions;
-  /** Wraps the work of a request, so that recorded events name it. Null if nothing is recorded. */
-  readonly runFrom: RunFrom | null;
 }
 
 /**
@@ -83,10 +80,10 @@ export function layFoundation(options: ServerParts): Foundation {
   const branding = options.branding === undefined ? brandingWithoutKit(config, basePath) : options.branding;
   const host = branded(options.host(createBrowsers({ sealer, issuer, basePath })), branding);
   const { log } = host;
-  const { audit, runFrom, removeOld } = auditOf(config, { host, database, clock });
+  const audit = serverAudit(host, () => contributions.auditSink);
   const pruning = new Pruning({
     store: store.expired,
-    removeOldEvents: removeOld,
+    expiring: () => contributions.expiring,
     registrations: admitsUnverified,
     singleUses: () => contributions.usesOnce,
     clock,
@@ -136,7 +133,7 @@ export function layFoundation(options: ServerParts): Foundation {
   };
   const contributions = startFeatures(features, server);
   requireNeeds(features, config, contributions);
-  return { server, features, contributions, runFrom };
+  return { server, features, contributions };
 }
 
 function measuringOf(
@@ -151,21 +148,6 @@ function measuringOf(
     isUnavailable: (error) => database.isUnavailable(error),
     log,
     errorCodes,
-  });
-}
-
-function auditOf(
-  { audit = {} }: OAuthServerConfig,
-  { host, database, clock }: Pick<Server, 'host' | 'database' | 'clock'>,
-): ReturnType<typeof createServerAudit> {
-  return createServerAudit({
-    keeps: audit.keep === true,
-    stream: audit.stream ?? null,
-    retentionDays: audit.retention_days ?? null,
-    table: async () => new (await import('../store/sql/audit.ts')).AuditRecords(database),
-    host,
-    addressOf: (request) => callerAddress(host, request),
-    clock,
   });
 }
 

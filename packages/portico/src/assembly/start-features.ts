@@ -1,4 +1,5 @@
 import { ConfigurationError } from '@portico/sql';
+import { NO_AUDIT_SINK, type AuditSink } from '../auditing/server-audit.ts';
 import type { DirectRequests, IndirectRefusal } from '../authorization/direct-requests.ts';
 import type { FeatureMembers } from '../authorization-server.ts';
 import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
@@ -20,6 +21,7 @@ import type { GrantType } from '../grants/grant-types.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';
 import type { PublishedResource } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
+import type { ExpiringRows } from '../store/pruning.ts';
 import type { Catalogs } from '../words/speaking.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 
@@ -54,6 +56,10 @@ export interface Contributions {
   readonly mayRedirect: MayRedirect;
   /** All offered endpoints of the features. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
+  /** Where audit events go besides the host. */
+  readonly auditSink: AuditSink;
+  /** Rows of features that are removed after a time. */
+  readonly expiring: readonly ExpiringRows[];
   /** Whether any value works only once. */
   readonly usesOnce: boolean;
   readonly plainEndpoints: readonly Endpoint[];
@@ -109,6 +115,8 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     indirectRefusals: all(started, 'indirectRefusal'),
     mayRedirect: mayRedirectWith(all(started, 'mayRedirect')),
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
+    auditSink: only(started, 'auditSink') ?? NO_AUDIT_SINK,
+    expiring: all(started, 'expiring'),
     usesOnce: started.some(({ usesOnce }) => usesOnce === true),
     examinations: (parts) => all(started, 'examination').map((examine) => examine(parts)),
     plainEndpoints: started.flatMap(({ plainEndpoints = [] }) => plainEndpoints),

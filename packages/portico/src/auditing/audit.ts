@@ -248,21 +248,14 @@ export interface FailedClientAuthentication {
  */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
-/** Tells the host, and records the event if that is switched on, both at once. */
-export function createAudit(
-  host: { readonly audit: Audit; readonly log: Log },
-  recordEvent: Audit | null = null,
-): Audit {
-  async function handTo(taken: Audit, event: AuditEvent): Promise<void> {
+/** Hands events over, and only logs a failure: what happened has already happened. */
+export function takenBy(taken: Audit, log: Log): Audit {
+  return async (event) => {
     try {
       await taken(event);
     } catch (exception) {
-      host.log.error('The audit event {type} was not taken: {exception}', { type: event.type, exception });
+      log.error('The audit event {type} was not taken: {exception}', { type: event.type, exception });
     }
-  }
-  if (recordEvent === null) return (event) => handTo(host.audit, event);
-  return async (event) => {
-    await Promise.all([handTo(recordEvent, event), handTo(host.audit, event)]);
   };
 }
 

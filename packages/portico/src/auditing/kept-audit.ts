@@ -1,7 +1,37 @@
-import { OutOfRangeError } from '@portico/sql';
 import type { PersonReference } from '../contracts/person.ts';
-import type { AuditEvent } from './audit.ts';
-import type { AuditRecord } from './record.ts';
+import type { Administrator, AuditEvent } from './audit.ts';
+
+/** An event as it is stored: its contents, its time, and its request. */
+export interface AuditRecord {
+  /** Begins with the time, so the order of ids is the order of time. */
+  readonly id: string;
+  /** Milliseconds since 1970, by the clock of the process in which it happened. */
+  readonly at: number;
+  /** What happened. */
+  readonly type: AuditEvent['type'];
+  /** Null when the event is about no client, or an unknown one. */
+  readonly clientId: string | null;
+  /** The person it is about. A pseudonym after `oauth:person:erase`. */
+  readonly person: PersonReference | null;
+  /** The administrator who did it. Null if it was none, or if unknown. */
+  readonly by: Administrator | null;
+  /**
+   * The client address, if the host knows it. Null without a request, and once the person was
+   * erased.
+   */
+  readonly address: string | null;
+  /**
+   * The `X-Request-Id` of the response, which is also in the log. Null without a request, and once
+   * the person was erased.
+   */
+  readonly requestId: string | null;
+  /** The id of the authorization that it is about. */
+  readonly authorization: string | null;
+  /** The reason, for events that have one. */
+  readonly reason: string | null;
+  /** All other members of the event, with names in snake_case. Times are ISO 8601. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
 
 /** Which stored events to list: those that match all given members. */
 export interface AuditFilter {
@@ -52,141 +82,3 @@ export interface KeptAudit {
    */
   pseudonymise(person: PersonReference, pseudonym: string, batch?: number): Promise<number>;
 }
-
-/** A condition with an index. */
-export type Axis =
-  | { readonly type: string }
-  | { readonly clientId: string }
-  | { readonly authorization: string }
-  | { readonly person: PersonReference };
-
-/** Ids from one on, up to but not including another. */
-export interface IdRange {
-  readonly from: string;
-  readonly before: string;
-}
-
-/** The values by which a record is found. */
-export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'authorization' | 'person'>;
-
-/** The table of records. Lists are newest first. */
-export interface AuditTable {
-  newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
-  keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]>;
-  /**
-   * The id of the record at this depth in the range; the newest has depth 1. Null if there are
-   * fewer.
-   */
-  reach(axis: Axis, range: IdRange, depth: number): Promise<string | null>;
-  read(ids: readonly string[]): Promise<readonly AuditRecord[]>;
-  replacePerson(person: PersonReference, pseudonym: string, limit: number): Promise<number>;
-  /** Removes at most `limit` records before this id, oldest first. Returns how many. */
-  removeBefore(id: string, limit: number): Promise<number>;
-}
-
-export const DEFAULT_LIMIT = 50;
-export const LARGEST_LIMIT = 1000;
-const DEFAULT_BATCH = 500;
-
-/** How many index entries a page reads, in steps. The first step is often enough. */
-const STEPS = [200, 1000, 1000] as const;
-/** How many entries deep to look for the rarest of several conditions. */
-const DEPTH = 1000;
-
-export function createKeptAudit(table: AuditTable): KeptAudit {
-  async function ofSeveral(axes: readonly Axis[], range: IdRange, limit: number): Promise<AuditPage> {
-    const axis = await rarest(axes, range);
-    const found: string[] = [];
-    let { before } = range;
-    for (const step of STEPS) {
-      if (found.length > limit) break;
-      const keys = await table.keys(axis, { ...range, before }, step);
-      found.push(...keys.filter((key) => axes.every((each) => fits(key, each))).map(({ id }) => id));
-      if (keys.length < step) return page(found, limit, null);
-      before = keys.at(-1)?.id ?? before;
-    }
-    return page(found, limit, before);
-  }
-
-  /** `rest` is where to continue when all of these are shown. */
-  async function page(found: readonly string[], limit: number, rest: string | null): Promise<AuditPage> {
-    const shown = found.slice(0, limit);
-    const next = found.length > limit ? (shown.at(-1) ?? null) : rest;
-    return { items: await table.read(shown), next };
-  }
-
-  /**
-   * The condition that is rarest among the latest events: the one whose entry at a fixed depth is
-   * oldest.
-   */
-  async function rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
-    const reached = await Promise.all(
-      axes.map(async (axis) => ({ axis, id: (await table.reach(axis, range, DEPTH)) ?? '' })),
-    );
-    const [first, ...others] = reached;
-    if (first === undefined) throw new Error('Nothing is asked for');
-    return others.reduce((best, each) => (each.id < best.id ? each : best), first).axis;
-  }
-
-  return {
-    async list(filter = {}, { limit = DEFAULT_LIMIT, after } = {}) {
-      if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT)
-        throw new OutOfRangeError(`The limit must be 1 to ${LARGEST_LIMIT}`);
-      const range = rangeOf(filter, after);
-      const axes = axesOf(filter);
-      if (!axes.every(isStorable)) return { items: [], next: null };
-      if (axes.length > 1) return ofSeveral(axes, range, limit);
-      const items = await table.newest(axes[0] ?? null, range, limit + 1);
-      const shown = items.slice(0, limit);
-      return { items: shown, next: items.length > limit ? (shown.at(-1)?.id ?? null) : null };
-    },
-    pseudonymise: (person, pseudonym, batch = DEFAULT_BATCH) =>
-      isStorable({ person }) ? table.replacePerson(person, pseudonym, batch) : Promise.resolve(0),
-  };
-}
-
-function axesOf({ clientId, person, authorization, type }: AuditFilter): readonly Axis[] {
-  return [
-    ...(authorization === undefined ? [] : [{ authorization }]),
-    ...(clientId === undefined ? [] : [{ clientId }]),
-    ...(person === undefined ? [] : [{ person }]),
-    ...(type === undefined ? [] : [{ type }]),
-  ];
-}
-
-function fits(key: RecordKey, axis: Axis): boolean {
-  if ('type' in axis) return key.type === axis.type;
-  if ('clientId' in axis) return key.clientId === axis.clientId;
-  if ('authorization' in axis) return key.authorization === axis.authorization;
-  return key.person?.provider === axis.person.provider && key.person.id === axis.person.id;
-}
-
-/** No engine stores any other text unchanged, so no record has it. */
-function isStorable(axis: Axis): boolean {
-  const texts = 'person' in axis ? [axis.person.provider, axis.person.id] : Object.values(axis);
-  return texts.every((text: string) => text.isWellFormed() && !text.includes('\0'));
-}
-
-const AN_ID = /^[0-9a-f]{32}$/;
-/** Sorts after every id, because ids are hexadecimal. */
-const END = 'g';
-
-function rangeOf({ since, until }: AuditFilter, after: string | undefined): IdRange {
-  if (after !== undefined && !AN_ID.test(after))
-    throw new OutOfRangeError('This is not where a page begins: take what the page before has as next');
-  const from = since === undefined ? '' : idAt(since);
-  const end = until === undefined ? END : idAt(until);
-  return { from, before: after !== undefined && after < end ? after : end };
-}
-
-/**
- * The beginning of ids from this time: ids from then on begin with it or are greater, and earlier
- * ids are smaller. A fraction of a millisecond is rounded up.
- */
-export function idAt(time: number): string {
-  if (!Number.isFinite(time) || time > LATEST) throw new OutOfRangeError('This is not a valid time');
-  return Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0');
-}
-
-/** The highest time in twelve hexadecimal digits: the year 10889. */
-const LATEST = 0xffff_ffff_ffff;

@@ -1,87 +1,51 @@
 import type { Log } from '@portico/sql';
-import { createAudit, type Audit } from './audit.ts';
-import type { AuditStore } from './keeping.ts';
-import type { AuditTable, KeptAudit } from './kept-audit.ts';
-import { runFrom, type RunFrom } from './origin.ts';
-import { createSignInAudit, type SignInAudit } from './sign-ins.ts';
+import { takenBy, type Audit } from './audit.ts';
+import type { KeptAudit } from './kept-audit.ts';
 
-/** Accepts audit events, and lists the stored ones. */
-export type ServerAudit = Audit & KeptAudit & { readonly signIns: SignInAudit | null };
-
-export interface ServerAuditOptions {
-  /** Whether to store events. */
+/** Where audit events go besides the host: what a feature does with them. */
+export interface AuditSink extends KeptAudit {
+  /** Whether it keeps the events of now, so that they are listed. */
   readonly keeps: boolean;
-  /** Where to stream events, or null. */
-  readonly stream: string | null;
-  /** After how many days stored events are removed. Null for never. */
-  readonly retentionDays: number | null;
-  /** Loaded on first use. */
-  readonly table: () => Promise<AuditStore & AuditTable>;
-  readonly host: { readonly audit: Audit; readonly log: Log };
-  /** The client address of a request, from the host. */
-  readonly addressOf: (request: Request) => string | null;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
+  /** Takes an event; null if it takes none. */
+  readonly record: Audit | null;
 }
 
-export interface AuditParts {
-  readonly audit: ServerAudit;
-  /** Wraps the code that answers a request, if events are recorded. Otherwise null. */
-  readonly runFrom: RunFrom | null;
-  /** Removes at most `limit` events that are too old. Null if events are never removed. */
-  readonly removeOld: ((limit: number) => Promise<number>) | null;
-}
+/**
+ * Accepts audit events, and lists the stored ones. `record` takes an event without telling the
+ * host.
+ */
+export type ServerAudit = Audit & AuditSink;
 
-const A_DAY = 86_400_000;
+/** Of a server without a feature that takes events. */
+export const NO_AUDIT_SINK: AuditSink = {
+  keeps: false,
+  record: null,
+  list: async () => ({ items: [], next: null }),
+  pseudonymise: async () => 0,
+};
 
-/** Sets up what happens to audit events. If nothing is recorded, the code for it is not loaded. */
-export function createServerAudit(options: ServerAuditOptions): AuditParts {
-  const { keeps, stream, retentionDays, table, host, clock } = options;
-  const isRecording = keeps || stream !== null;
-  const recording = once(() => startRecording(options));
-  const record: Audit = async (event) => (await recording())(event);
-  const kept = once(async () => (await import('./kept-audit.ts')).createKeptAudit(await table()));
-  const reading: KeptAudit = {
-    list: async (filter, page) => (await kept()).list(filter, page),
-    pseudonymise: async (person, pseudonym, batch) => (await kept()).pseudonymise(person, pseudonym, batch),
+/**
+ * Tells the host, and the sink that is known once every feature has started, both at once. Never
+ * rejects.
+ */
+export function serverAudit(
+  host: { readonly audit: Audit; readonly log: Log },
+  sink: () => AuditSink,
+): ServerAudit {
+  const tellHost = takenBy((event) => host.audit(event), host.log);
+  const record = takenBy(async (event) => sink().record?.(event), host.log);
+  const audit: Audit = async (event) => {
+    if (sink().record === null) return tellHost(event);
+    await Promise.all([record(event), tellHost(event)]);
   };
-  return {
-    audit: Object.assign(createAudit(host, isRecording ? record : null), reading, {
-      signIns: isRecording
-        ? createSignInAudit({ record: createAudit({ audit: record, log: host.log }), clock })
-        : null,
-    }),
-    runFrom: isRecording ? runFrom : null,
-    removeOld:
-      retentionDays === null
-        ? null
-        : async (limit) => {
-            const { idAt } = await import('./kept-audit.ts');
-            return (await table()).removeBefore(idAt(clock() - retentionDays * A_DAY), limit);
-          },
-  };
-}
-
-async function startRecording({ keeps, stream, table, host, addressOf, clock }: ServerAuditOptions) {
-  const { createRecording } = await import('./recording.ts');
-  const { log } = host;
-  return createRecording({
-    keep: keeps ? (await import('./keeping.ts')).createKeeping({ store: await table(), log }) : null,
-    stream: stream === null ? null : (await import('./stream.ts')).createLineStream(stream),
-    addressOf,
-    clock,
-    log,
-  });
-}
-
-/** After a failed start, the next call starts it again. */
-function once<T>(start: () => Promise<T>): () => Promise<T> {
-  let started: Promise<T> | null = null;
-  return () => {
-    if (started === null) {
-      started = start();
-      started.catch(() => (started = null));
-    }
-    return started;
-  };
+  return Object.defineProperties(
+    Object.assign(audit, {
+      list: (filter, page) => sink().list(filter, page),
+      pseudonymise: (person, pseudonym, batch) => sink().pseudonymise(person, pseudonym, batch),
+    } satisfies KeptAudit),
+    {
+      keeps: { get: () => sink().keeps },
+      record: { get: () => (sink().record === null ? null : record) },
+    },
+  ) as ServerAudit;
 }

@@ -3,6 +3,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { Pruning, type PruningOptions } from './pruning.ts';
 import type { ExpiredRecords } from './sql/expired.ts';
 
+const OLD_EVENTS = { kind: 'auditEvents', called: 'audit events', which: 'are old', batch: 500 } as const;
+
 test('others have their turn after each batch but the last of a kind, and everything is counted', async () => {
   const did: string[] = [];
   const nothing = () => {};
@@ -31,7 +33,7 @@ test('others have their turn after each batch but the last of a kind, and everyt
     } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
     registrations: true,
     singleUses: () => true,
-    removeOldEvents: async (limit) => take('events', limit),
+    expiring: () => [{ ...OLD_EVENTS, remove: async (limit) => take('events', limit) }],
     clock: () => 0,
     log,
     async pause(took) {
@@ -69,7 +71,7 @@ describe('while serving', () => {
    * store is away.
    */
   function serving(
-    kinds: Partial<Pick<PruningOptions, 'registrations' | 'singleUses' | 'removeOldEvents'>> = {},
+    kinds: Partial<Pick<PruningOptions, 'registrations' | 'singleUses' | 'expiring'>> = {},
     answers: readonly ({ readonly removed: number; readonly last: string | null } | null)[] = [],
   ) {
     const asked: unknown[] = [];
@@ -97,7 +99,7 @@ describe('while serving', () => {
       } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
       registrations: false,
       singleUses: () => false,
-      removeOldEvents: null,
+      expiring: () => [],
       ...kinds,
       clock: () => NOW,
       log: { debug: nothing, info: nothing, warning, error: nothing },
@@ -114,8 +116,9 @@ describe('while serving', () => {
   }
 
   test('each fiftieth insertion removes a hundred rows of each kind that expired an hour ago, and of old events more', async () => {
-    const removeOldEvents = vi.fn<(limit: number) => Promise<number>>(async (limit) => limit);
-    const { insertFifty } = serving({ registrations: true, singleUses: () => true, removeOldEvents });
+    const remove = vi.fn<(limit: number) => Promise<number>>(async (limit) => limit);
+    const expiring = () => [{ ...OLD_EVENTS, remove }];
+    const { insertFifty } = serving({ registrations: true, singleUses: () => true, expiring });
     for (let round = 0; round < 2; round += 1) {
       expect(await insertFifty()).toEqual([
         ['expired', NOW - HOUR, 100],
@@ -133,7 +136,7 @@ describe('while serving', () => {
         ['access tokens', '', NOW - HOUR, 100],
       ]);
     }
-    expect(removeOldEvents.mock.calls).toEqual([[500], [500]]);
+    expect(remove.mock.calls).toEqual([[500], [500]]);
   });
 
   test('what there cannot be is not looked for', async () => {
@@ -195,7 +198,7 @@ test('removing everything goes through the table of access tokens from its begin
     } satisfies Partial<ExpiredRecords> as unknown as ExpiredRecords,
     registrations: false,
     singleUses: () => false,
-    removeOldEvents: null,
+    expiring: () => [],
     clock: () => 10_000_000,
     log: { debug: nothing, info: nothing, warning: nothing, error: nothing },
     pause: async () => {},

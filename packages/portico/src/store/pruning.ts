@@ -16,8 +16,20 @@ export interface PrunedRows {
    * and documents that no one allowed.
    */
   readonly clients: number;
-  /** Audit events older than `oauth_server:audit:retention_days`. Absent when that is not set. */
-  readonly auditEvents?: number;
+}
+
+/** Rows of a feature that are removed after a time. */
+export interface ExpiringRows {
+  /** Their number in `PrunedRows`, which the feature declares there. */
+  readonly kind: keyof PrunedRows;
+  /** What the console calls them, such as `audit events`. */
+  readonly called: string;
+  /** Behind what it calls them and `that`: which ones are removed. */
+  readonly which: string;
+  /** How many are removed at a time. */
+  readonly batch: number;
+  /** Removes at most `limit`. Returns how many. */
+  readonly remove: (limit: number) => Promise<number>;
 }
 
 export interface PruningOptions {
@@ -26,8 +38,8 @@ export interface PruningOptions {
   readonly registrations: boolean;
   /** Whether anything for single use is recorded, such as assertions. */
   readonly singleUses: () => boolean;
-  /** Removes at most `limit` audit events that are too old. Null when events are not removed. */
-  readonly removeOldEvents: ((limit: number) => Promise<number>) | null;
+  /** What features remove besides. */
+  readonly expiring: () => readonly ExpiringRows[];
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
@@ -41,8 +53,6 @@ export interface PruningOptions {
  */
 const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
-/** Audit events per batch. One authorization causes several. */
-const EVENTS_BATCH = 500;
 /**
  * How long rows stay after they have expired, in milliseconds. Clocks differ, and a request may be
  * running.
@@ -78,13 +88,13 @@ export class Pruning {
    * numbers after each batch.
    */
   async all(onBatch: (removed: PrunedRows) => void = () => {}): Promise<PrunedRows> {
-    const { removeOldEvents, pause = pauseAsLong } = this.#options;
-    const total = {
+    const { expiring, pause = pauseAsLong } = this.#options;
+    const total: { -readonly [Kind in keyof PrunedRows]: number } = {
       families: 0,
       consentRequests: 0,
       clients: 0,
       accessTokens: 0,
-      ...(removeOldEvents === null ? {} : { auditEvents: 0 }),
+      ...Object.fromEntries(expiring().map(({ kind }) => [kind, 0])),
     };
     const count = (removed: Partial<PrunedRows>) => {
       for (const kind of Object.keys(total) as (keyof PrunedRows)[])
@@ -96,13 +106,13 @@ export class Pruning {
   }
 
   async #removeBatch(): Promise<void> {
-    const { store, registrations, singleUses, removeOldEvents, log } = this.#options;
+    const { store, registrations, singleUses, expiring, log } = this.#options;
     const before = this.#expiredBefore();
     try {
       await store.prune(before, BATCH);
       if (registrations) await this.#removeRegistrations();
       if (singleUses()) await store.pruneSingleUses(before, BATCH);
-      if (removeOldEvents !== null) await removeOldEvents(EVENTS_BATCH);
+      for (const { remove, batch } of expiring()) await remove(batch);
       await this.#removeAccessTokens(before);
     } catch (exception) {
       log.warning('Expired rows could not be removed: {exception}', { exception });
@@ -135,7 +145,7 @@ export class Pruning {
 
   /** Everything that can be removed, one batch function per kind. Each counts what it removed. */
   #kinds(count: (removed: Partial<PrunedRows>) => void): readonly (() => Promise<Batch>)[] {
-    const { store, removeOldEvents } = this.#options;
+    const { store, expiring } = this.#options;
     let after: string | null = FIRST;
     const counted = (removed: Partial<PrunedRows>, more: boolean): Batch => {
       count(removed);
@@ -156,11 +166,10 @@ export class Pruning {
         after = last;
         return counted({ accessTokens: removed }, last !== null);
       },
-      async () => {
-        if (removeOldEvents === null) return { count: 0, more: false };
-        const auditEvents = await removeOldEvents(EVENTS_BATCH);
-        return counted({ auditEvents }, auditEvents === EVENTS_BATCH);
-      },
+      ...expiring().map(({ kind, remove, batch }) => async () => {
+        const removed = await remove(batch);
+        return counted({ [kind]: removed }, removed === batch);
+      }),
     ];
   }
 

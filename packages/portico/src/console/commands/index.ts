@@ -1,7 +1,6 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import { addAuthorizationList } from './authorization-list.ts';
 import { addAuthorizationRevoke } from './authorization-revoke.ts';
-import { addAuditList } from './audit-list.ts';
 import { addClientCreate, type ClientChoices } from './client-create.ts';
 import { addClientList } from './client-list.ts';
 import { addClientShow } from './client-show.ts';
@@ -40,7 +39,6 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
   addKeysRotate(choices),
   addKeysPrune,
   addPrune,
-  addAuditList,
 ];
 
 /** Every command of the plugin. They have their own file, because an application that serves does not load them. */

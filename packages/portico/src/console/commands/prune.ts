@@ -1,6 +1,6 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import { openServer } from '../open-server.ts';
-import type { PrunedRows } from '../../store/pruning.ts';
+import type { ExpiringRows, PrunedRows } from '../../store/pruning.ts';
 
 export const addPrune: AddCommands = (program, context) => {
   program
@@ -11,31 +11,33 @@ export const addPrune: AddCommands = (program, context) => {
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (options: { json?: boolean }) => {
       const server = await openServer(context);
-      const { families, accessTokens, consentRequests, clients, auditEvents } = await context.progress(
-        'Removing expired rows',
-        (report) => server.prune((removed) => report(describe(removed))),
+      const { expiring } = server;
+      const removed = await context.progress('Removing expired rows', (report) =>
+        server.prune((until) => report(describe(until, expiring))),
       );
+      const { families, accessTokens, consentRequests, clients } = removed;
       if (options.json === true) {
         return context.printJson({
           families,
           access_tokens: accessTokens,
           consent_requests: consentRequests,
           clients,
-          ...(auditEvents === undefined ? {} : { audit_events: auditEvents }),
+          ...Object.fromEntries(
+            expiring.map(({ kind, called }) => [called.replaceAll(' ', '_'), removed[kind]]),
+          ),
         });
       }
       context.print(
         `Removed ${families} authorizations, ${accessTokens} access tokens and ${consentRequests} consent requests.`,
       );
       if (clients > 0) context.print(`Removed ${clients} unused clients that no operator registered.`);
-      if (auditEvents !== undefined)
-        context.print(
-          `Removed ${auditEvents} audit events that are older than oauth_server:audit:retention_days.`,
-        );
+      for (const { kind, called, which } of expiring)
+        context.print(`Removed ${removed[kind]} ${called} that ${which}.`);
     });
 };
 
-function describe({ families, accessTokens, consentRequests, clients, auditEvents }: PrunedRows): string {
-  const events = auditEvents === undefined ? '' : `, ${auditEvents} audit events`;
-  return `${families} authorizations, ${accessTokens} access tokens, ${consentRequests} consent requests, ${clients} clients${events}`;
+function describe(removed: PrunedRows, expiring: readonly ExpiringRows[]): string {
+  const { families, accessTokens, consentRequests, clients } = removed;
+  const others = expiring.map(({ kind, called }) => `, ${removed[kind]} ${called}`).join('');
+  return `${families} authorizations, ${accessTokens} access tokens, ${consentRequests} consent requests, ${clients} clients${others}`;
 }

@@ -136,8 +136,9 @@ function tables({ types }: SchemaConnection): readonly string[] {
       hash ${identifier} NOT NULL PRIMARY KEY,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // Written only with `oauth_server:audit:keep`. It contains no secret, token or code, and no
-    // hash of one. The id begins with the time.
+    // A feature writes it, only with `oauth_server:audit:keep`. It stays in this step, because a
+    // step never changes. It contains no secret, token or code, and no hash of one. The id begins
+    // with the time.
     `CREATE TABLE oauth_audit (
       id ${identifier} NOT NULL PRIMARY KEY,
       happened_at ${time} NOT NULL,

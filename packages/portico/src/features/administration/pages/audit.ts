@@ -1,8 +1,7 @@
 import { OutOfRangeError } from '@portico/sql';
 import type { PersonReference } from '../../../contracts/person.ts';
-import type { AuditFilter } from '../../../auditing/kept-audit.ts';
+import type { AuditFilter, AuditRecord } from '../../../auditing/kept-audit.ts';
 import { EVENT_TYPES, isEventType } from '../../../auditing/event-types.ts';
-import type { AuditRecord } from '../../../auditing/record.ts';
 import { AccessError } from '../../../errors.ts';
 import { filterForm, filtersOf, personIn, type Filter } from '../filters.ts';
 import { withQuery } from '../links.ts';
@@ -77,7 +76,7 @@ function dayIn({ query }: Asked, name: string): number | null {
 
 function none({ parts }: Asked, next: string | null): string {
   if (next !== null) return 'None of the rows that were read match, and there are more.';
-  return parts.server.config.audit?.keep === true
+  return parts.server.audit.keeps
     ? 'No event fits.'
     : 'No event is there: oauth_server:audit:keep is off, so none is kept.';
 }

@@ -1,10 +1,12 @@
 import type { Log } from '@portico/sql';
 import { expect, test } from 'vitest';
-import type { AuditEvent } from './audit.ts';
+import type { AuditEvent } from '../../auditing/audit.ts';
+import type { AuditRecord } from '../../auditing/kept-audit.ts';
+import { serverAudit } from '../../auditing/server-audit.ts';
+import type { Server } from '../../server.ts';
+import { AuditTrail } from './audit-trail.ts';
 import type { AuditStore } from './keeping.ts';
 import type { AuditTable } from './kept-audit.ts';
-import type { AuditRecord } from './record.ts';
-import { createServerAudit } from './server-audit.ts';
 
 const EVENT: AuditEvent = { type: 'secret_rotated', clientId: 'a client', previousExpiresAt: null };
 
@@ -24,19 +26,14 @@ test('a failed load is repeated with the next event and the next list', async ()
   const write = (message: string) => void lines.push(message);
   const log: Log = { debug: write, info: write, warning: write, error: write };
   let loads = 0;
-  const { audit } = createServerAudit({
-    keeps: true,
-    stream: null,
-    retentionDays: null,
-    async table() {
-      loads += 1;
-      if (loads <= 2) throw new Error('A file of the release is gone');
-      return table;
-    },
-    host: { audit: async () => {}, log },
-    addressOf: () => null,
-    clock: () => 0,
+  const host = { audit: async () => {}, log };
+  const server = { host, clock: () => 0 } as unknown as Server;
+  const trail = new AuditTrail(server, { keep: true }, async () => {
+    loads += 1;
+    if (loads <= 2) throw new Error('A file of the release is gone');
+    return table;
   });
+  const audit = serverAudit(host, () => trail);
   await audit(EVENT);
   expect([lines.length, kept.length]).toEqual([1, 0]);
   await expect(audit.list()).rejects.toThrow('is gone');

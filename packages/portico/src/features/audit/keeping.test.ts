@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createKeeping } from './keeping.ts';
+import { Keeping } from './keeping.ts';
 import { toRecord } from './record.ts';
 
 const recordOf = (id: string) =>
@@ -12,15 +12,15 @@ test('a log that throws delays nothing, and later events are kept', async () => 
   let isAway = true;
   const kept: string[] = [];
   const nothing = () => {};
-  const keep = createKeeping({
-    store: {
+  const keeping = new Keeping(
+    {
       async insert(records) {
         if (isAway) throw new Error('The store is away');
         kept.push(...records.map(({ id }) => id));
       },
       isUnavailable: () => true,
     },
-    log: {
+    {
       debug: nothing,
       info: nothing,
       warning: nothing,
@@ -28,10 +28,10 @@ test('a log that throws delays nothing, and later events are kept', async () => 
         throw new Error('The log cannot be written');
       },
     },
-  });
-  await keep(recordOf('1'));
+  );
+  await keeping.keep(recordOf('1'));
   isAway = false;
-  await keep(recordOf('2'));
+  await keeping.keep(recordOf('2'));
   expect(kept).toEqual(['2']);
 });
 
@@ -40,25 +40,25 @@ test('ten thousand events wait for a store that hangs; the next one is in the lo
   const said: unknown[] = [];
   const kept: string[] = [];
   const nothing = () => {};
-  const keep = createKeeping({
-    store: {
+  const keeping = new Keeping(
+    {
       async insert(records) {
         await hangs.promise;
         kept.push(...records.map(({ id }) => id));
       },
       isUnavailable: () => true,
     },
-    log: {
+    {
       debug: nothing,
       info: nothing,
       warning: nothing,
       error: (_, context) => void said.push((context?.['record'] as { id?: unknown } | undefined)?.id),
     },
-  });
+  );
   // The first is being written, the others wait behind it.
-  const all = Array.from({ length: 10_001 }, (_, index) => keep(recordOf(String(index))));
+  const all = Array.from({ length: 10_001 }, (_, index) => keeping.keep(recordOf(String(index))));
   expect(said).toEqual([]);
-  await keep(recordOf('one more'));
+  await keeping.keep(recordOf('one more'));
   expect(said).toEqual(['one more']);
   hangs.resolve();
   await Promise.all(all);

@@ -1,9 +1,9 @@
 import { type Database, type Dialect, dialectOf, type SqlParameter } from '@portico/sql';
+import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import type { PersonReference } from '../../contracts/person.ts';
-import type { AuditStore } from '../../auditing/keeping.ts';
-import type { AuditTable, Axis, IdRange, RecordKey } from '../../auditing/kept-audit.ts';
-import type { AuditRecord } from '../../auditing/record.ts';
-import { placeholders, removeWhere } from './statements.ts';
+import { placeholders, removeWhere } from '../../store/sql/statements.ts';
+import type { AuditStore } from './keeping.ts';
+import type { AuditTable, Axis, IdRange, RecordKey } from './kept-audit.ts';
 
 /**
  * The stored audit: `oauth_audit`. A row is inserted once. Only its person's name ever changes. It

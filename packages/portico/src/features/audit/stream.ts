@@ -2,16 +2,7 @@ import { closeSync, constants, fstatSync, writeSync } from 'node:fs';
 import { openToAppend } from '@portico/sql';
 
 /** The `oauth_server:audit:stream` for the standard output of the process. */
-export const STANDARD_OUTPUT = '-';
-
-/** Writes lines. Throws if a line could not be written. */
-export interface LineStream {
-  /**
-   * `forConsole`: standard output belongs to a command's own output, so write to standard error
-   * instead.
-   */
-  write(line: string, forConsole: boolean): void;
-}
+const STANDARD_OUTPUT = '-';
 
 /**
  * How long a slow reader may block the process for one line, in milliseconds. After that, the
@@ -32,14 +23,22 @@ interface Before {
  * folder are created for the account of the process only. The file is opened for each line, so
  * after log rotation has moved it, a new one starts without a restart.
  */
-export function createLineStream(target: string): LineStream {
-  const before: Before = { brokeOff: false, wasStuck: false };
-  return {
-    write(line, forConsole) {
-      if (target === STANDARD_OUTPUT) writeLine(forConsole ? 2 : 1, line, before);
-      else appendTo(target, line, before);
-    },
-  };
+export class LineStream {
+  readonly #target: string;
+  readonly #before: Before = { brokeOff: false, wasStuck: false };
+
+  constructor(target: string) {
+    this.#target = target;
+  }
+
+  /**
+   * Throws if the line could not be written. `forConsole`: standard output belongs to a command's
+   * own output, so write to standard error instead.
+   */
+  write(line: string, forConsole: boolean): void {
+    if (this.#target === STANDARD_OUTPUT) writeLine(forConsole ? 2 : 1, line, this.#before);
+    else appendTo(this.#target, line, this.#before);
+  }
 }
 
 /**

@@ -1,11 +1,12 @@
-import { jsonText } from '../../contracts/json.ts';
 import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
-import type { AuditFilter } from '../../auditing/kept-audit.ts';
-import type { AuditRecord, recordAsJson } from '../../auditing/record.ts';
+import { EVENT_TYPES, isEventType } from '../../auditing/event-types.ts';
+import type { AuditFilter, AuditRecord } from '../../auditing/kept-audit.ts';
 import type { AuthorizationServer } from '../../authorization-server.ts';
-import { openServer } from '../open-server.ts';
-import { pageOf, personOf, timeOf, type PageOptions } from './list-options.ts';
-import { orFail } from './or-fail.ts';
+import { pageOf, personOf, timeOf, type PageOptions } from '../../console/commands/list-options.ts';
+import { orFail } from '../../console/commands/or-fail.ts';
+import { openServer } from '../../console/open-server.ts';
+import { jsonText } from '../../contracts/json.ts';
+import { recordAsJson, recordAsLine, visibleJson } from './record.ts';
 
 interface Options extends PageOptions {
   readonly since?: string;
@@ -38,14 +39,13 @@ export const addAuditList: AddCommands = (program, context) => {
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
       const server = await openServer(context);
-      const filter = await filterOf(context, options, server.clock());
-      const { recordAsJson: asJson, recordAsLine, visibleJson } = await import('../../auditing/record.ts');
+      const filter = filterOf(context, options, server.clock());
       if (options.jsonLines === true) {
         return printLines(context, server, filter, options, (record) => context.print(recordAsLine(record)));
       }
       const { items, next } = await orFail(context, server.audit.list(filter, pageOf(options)));
-      if (options.json === true) return context.printJson({ items: items.map(asJson), next });
-      for (const record of items) context.print(visibleJson(described(asJson(record))));
+      if (options.json === true) return context.printJson({ items: items.map(recordAsJson), next });
+      for (const record of items) context.print(visibleJson(described(recordAsJson(record))));
       noteEnd(context, server, items.length, next);
     });
 };
@@ -58,9 +58,8 @@ Example:
   $ npx portico oauth:audit --since 24h --type refresh_token_replayed
   $ npx portico oauth:audit --person users 42 --json`;
 
-async function filterOf(context: ConsoleContext, options: Options, now: number): Promise<AuditFilter> {
+function filterOf(context: ConsoleContext, options: Options, now: number): AuditFilter {
   const { since, until, client, person, authorization, type } = options;
-  const { EVENT_TYPES, isEventType } = await import('../../auditing/event-types.ts');
   if (type !== undefined && !isEventType(type)) {
     return context.fail(`There is no such type of event; there are ${EVENT_TYPES.join(', ')}`);
   }
@@ -99,7 +98,7 @@ async function printLines(
 
 function noteEnd(
   context: ConsoleContext,
-  { config }: AuthorizationServer,
+  { audit }: AuthorizationServer,
   count: number,
   next: string | null,
 ): void {
@@ -109,9 +108,8 @@ function noteEnd(
     return context.note(`${found} ${goOn(next)}`);
   }
   if (count > 0) return;
-  const isKept = config.audit?.keep === true;
   context.note(
-    isKept
+    audit.keeps
       ? 'No audit event fits.'
       : 'No audit event is there: oauth_server:audit:keep is off, so none is kept.',
   );

@@ -13,7 +13,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createLineStream } from './stream.ts';
+import { LineStream } from './stream.ts';
 
 let folder: string;
 let target: string;
@@ -27,7 +27,7 @@ const written = () => readFileSync(target, 'utf8');
 
 test('a line that could not be written at all leaves no empty line before the next', () => {
   mkdirSync(target);
-  const stream = createLineStream(target);
+  const stream = new LineStream(target);
   expect(() => stream.write('lost', false)).toThrow('EISDIR');
   rmdirSync(target);
   stream.write('one', false);
@@ -49,13 +49,13 @@ function pipe() {
 test('a pipe without a reader is an error, and delays nothing', () => {
   const { close } = pipe();
   close();
-  expect(() => createLineStream(target).write('lost', false)).toThrow('ENXIO');
+  expect(() => new LineStream(target).write('lost', false)).toThrow('ENXIO');
 });
 
 test('a reader that stops reading is waited for once; the partial line is ended before the next', () => {
   const { read, close } = pipe();
   try {
-    const stream = createLineStream(target);
+    const stream = new LineStream(target);
     expect(() => stream.write('x'.repeat(200_000), false)).toThrow('EAGAIN');
     // Waited for each time, these would take longer than a test may.
     for (let count = 0; count < 30; count += 1) expect(() => stream.write('lost', false)).toThrow('EAGAIN');
@@ -70,7 +70,7 @@ test('a reader that stops reading is waited for once; the partial line is ended 
 
 test('the rest of a partial line is not written to the file that replaces it', () => {
   const { read, close } = pipe();
-  const stream = createLineStream(target);
+  const stream = new LineStream(target);
   expect(() => stream.write('x'.repeat(200_000), false)).toThrow('EAGAIN');
   read();
   close();

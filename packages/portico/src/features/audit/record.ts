@@ -1,38 +1,7 @@
-import { jsonText } from '../contracts/json.ts';
-import { samePerson, type PersonReference } from '../contracts/person.ts';
-import type { Administrator, AuditEvent } from './audit.ts';
-
-/** An event as it is stored: its contents, its time, and its request. */
-export interface AuditRecord {
-  /** Begins with the time, so the order of ids is the order of time. */
-  readonly id: string;
-  /** Milliseconds since 1970, by the clock of the process in which it happened. */
-  readonly at: number;
-  /** What happened. */
-  readonly type: AuditEvent['type'];
-  /** Null when the event is about no client, or an unknown one. */
-  readonly clientId: string | null;
-  /** The person it is about. A pseudonym after `oauth:person:erase`. */
-  readonly person: PersonReference | null;
-  /** The administrator who did it. Null if it was none, or if unknown. */
-  readonly by: Administrator | null;
-  /**
-   * The client address, if the host knows it. Null without a request, and once the person was
-   * erased.
-   */
-  readonly address: string | null;
-  /**
-   * The `X-Request-Id` of the response, which is also in the log. Null without a request, and once
-   * the person was erased.
-   */
-  readonly requestId: string | null;
-  /** The id of the authorization that it is about. */
-  readonly authorization: string | null;
-  /** The reason, for events that have one. */
-  readonly reason: string | null;
-  /** All other members of the event, with names in snake_case. Times are ISO 8601. */
-  readonly details: Readonly<Record<string, unknown>>;
-}
+import type { Administrator, AuditEvent } from '../../auditing/audit.ts';
+import type { AuditRecord } from '../../auditing/kept-audit.ts';
+import { jsonText } from '../../contracts/json.ts';
+import { samePerson, type PersonReference } from '../../contracts/person.ts';
 
 /** The parts of a record that do not come from its event. */
 export type RecordOrigin = Pick<AuditRecord, 'id' | 'at' | 'address' | 'requestId'>;

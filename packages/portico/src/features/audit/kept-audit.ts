@@ -1,0 +1,162 @@
+import { OutOfRangeError } from '@portico/sql';
+import type {
+  AuditFilter,
+  AuditPage,
+  AuditPageRequest,
+  AuditRecord,
+  KeptAudit,
+} from '../../auditing/kept-audit.ts';
+import type { PersonReference } from '../../contracts/person.ts';
+
+/** A condition with an index. */
+export type Axis =
+  | { readonly type: string }
+  | { readonly clientId: string }
+  | { readonly authorization: string }
+  | { readonly person: PersonReference };
+
+/** Ids from one on, up to but not including another. */
+export interface IdRange {
+  readonly from: string;
+  readonly before: string;
+}
+
+/** The values by which a record is found. */
+export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'authorization' | 'person'>;
+
+/** The table of records. Lists are newest first. */
+export interface AuditTable {
+  newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
+  keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]>;
+  /**
+   * The id of the record at this depth in the range; the newest has depth 1. Null if there are
+   * fewer.
+   */
+  reach(axis: Axis, range: IdRange, depth: number): Promise<string | null>;
+  read(ids: readonly string[]): Promise<readonly AuditRecord[]>;
+  replacePerson(person: PersonReference, pseudonym: string, limit: number): Promise<number>;
+  /** Removes at most `limit` records before this id, oldest first. Returns how many. */
+  removeBefore(id: string, limit: number): Promise<number>;
+}
+
+const DEFAULT_LIMIT = 50;
+const LARGEST_LIMIT = 1000;
+const DEFAULT_BATCH = 500;
+
+/** How many index entries a page reads, in steps. The first step is often enough. */
+const STEPS = [200, 1000, 1000] as const;
+/** How many entries deep to look for the rarest of several conditions. */
+const DEPTH = 1000;
+
+/** Reads the stored events. */
+export class StoredAudit implements KeptAudit {
+  readonly #table: AuditTable;
+
+  constructor(table: AuditTable) {
+    this.#table = table;
+  }
+
+  async list(
+    filter: AuditFilter = {},
+    { limit = DEFAULT_LIMIT, after }: AuditPageRequest = {},
+  ): Promise<AuditPage> {
+    if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT)
+      throw new OutOfRangeError(`The limit must be 1 to ${LARGEST_LIMIT}`);
+    const range = rangeOf(filter, after);
+    const axes = axesOf(filter);
+    if (!axes.every(isStorable)) return { items: [], next: null };
+    if (axes.length > 1) return this.#ofSeveral(axes, range, limit);
+    const items = await this.#table.newest(axes[0] ?? null, range, limit + 1);
+    const shown = items.slice(0, limit);
+    return { items: shown, next: items.length > limit ? (shown.at(-1)?.id ?? null) : null };
+  }
+
+  async pseudonymise(person: PersonReference, pseudonym: string, batch = DEFAULT_BATCH): Promise<number> {
+    return isStorable({ person }) ? this.#table.replacePerson(person, pseudonym, batch) : 0;
+  }
+
+  /** Removes at most `limit` events from before this time. Returns how many. */
+  removeBefore(time: number, limit: number): Promise<number> {
+    return this.#table.removeBefore(idAt(time), limit);
+  }
+
+  async #ofSeveral(axes: readonly Axis[], range: IdRange, limit: number): Promise<AuditPage> {
+    const axis = await this.#rarest(axes, range);
+    const found: string[] = [];
+    let { before } = range;
+    for (const step of STEPS) {
+      if (found.length > limit) break;
+      const keys = await this.#table.keys(axis, { ...range, before }, step);
+      found.push(...keys.filter((key) => axes.every((each) => fits(key, each))).map(({ id }) => id));
+      if (keys.length < step) return this.#page(found, limit, null);
+      before = keys.at(-1)?.id ?? before;
+    }
+    return this.#page(found, limit, before);
+  }
+
+  /** `rest` is where to continue when all of these are shown. */
+  async #page(found: readonly string[], limit: number, rest: string | null): Promise<AuditPage> {
+    const shown = found.slice(0, limit);
+    const next = found.length > limit ? (shown.at(-1) ?? null) : rest;
+    return { items: await this.#table.read(shown), next };
+  }
+
+  /**
+   * The condition that is rarest among the latest events: the one whose entry at a fixed depth is
+   * oldest.
+   */
+  async #rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
+    const reached = await Promise.all(
+      axes.map(async (axis) => ({ axis, id: (await this.#table.reach(axis, range, DEPTH)) ?? '' })),
+    );
+    const [first, ...others] = reached;
+    if (first === undefined) throw new Error('Nothing is asked for');
+    return others.reduce((best, each) => (each.id < best.id ? each : best), first).axis;
+  }
+}
+
+function axesOf({ clientId, person, authorization, type }: AuditFilter): readonly Axis[] {
+  return [
+    ...(authorization === undefined ? [] : [{ authorization }]),
+    ...(clientId === undefined ? [] : [{ clientId }]),
+    ...(person === undefined ? [] : [{ person }]),
+    ...(type === undefined ? [] : [{ type }]),
+  ];
+}
+
+function fits(key: RecordKey, axis: Axis): boolean {
+  if ('type' in axis) return key.type === axis.type;
+  if ('clientId' in axis) return key.clientId === axis.clientId;
+  if ('authorization' in axis) return key.authorization === axis.authorization;
+  return key.person?.provider === axis.person.provider && key.person.id === axis.person.id;
+}
+
+/** No engine stores any other text unchanged, so no record has it. */
+function isStorable(axis: Axis): boolean {
+  const texts = 'person' in axis ? [axis.person.provider, axis.person.id] : Object.values(axis);
+  return texts.every((text: string) => text.isWellFormed() && !text.includes('\0'));
+}
+
+const AN_ID = /^[0-9a-f]{32}$/;
+/** Sorts after every id, because ids are hexadecimal. */
+const END = 'g';
+
+function rangeOf({ since, until }: AuditFilter, after: string | undefined): IdRange {
+  if (after !== undefined && !AN_ID.test(after))
+    throw new OutOfRangeError('This is not where a page begins: take what the page before has as next');
+  const from = since === undefined ? '' : idAt(since);
+  const end = until === undefined ? END : idAt(until);
+  return { from, before: after !== undefined && after < end ? after : end };
+}
+
+/**
+ * The beginning of ids from this time: ids from then on begin with it or are greater, and earlier
+ * ids are smaller. A fraction of a millisecond is rounded up.
+ */
+function idAt(time: number): string {
+  if (!Number.isFinite(time) || time > LATEST) throw new OutOfRangeError('This is not a valid time');
+  return Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0');
+}
+
+/** The highest time in twelve hexadecimal digits: the year 10889. */
+const LATEST = 0xffff_ffff_ffff;

@@ -1,0 +1,35 @@
+import type { Audit, AuditedSignIn } from '../../auditing/audit.ts';
+import { createReplayEventLimit } from '../../auditing/replay-event-limit.ts';
+import { networkOf } from '../../http/addresses.ts';
+
+/** The kit's events of its sign-in. */
+export const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
+
+/**
+ * The most events of each type per minute and process. Each account also has a limit of five, and
+ * so has each network for sign-ins that name no account.
+ */
+const MOST = 300;
+
+/** Records failed sign-ins at the kit, which has already emitted its own events. */
+export class SignIns {
+  readonly #record: Audit;
+  readonly #isRoom: ReturnType<typeof createReplayEventLimit>;
+  readonly #isRecorded: ReturnType<typeof createReplayEventLimit>;
+
+  /** `clock`: milliseconds since 1970. */
+  constructor(record: Audit, clock: () => number) {
+    this.#record = record;
+    this.#isRoom = createReplayEventLimit(clock, MOST);
+    this.#isRecorded = createReplayEventLimit(clock);
+  }
+
+  async failed(
+    type: (typeof SIGN_INS)[number],
+    { person, address, requestId = null }: Omit<AuditedSignIn, 'requestId'> & Partial<AuditedSignIn>,
+  ): Promise<void> {
+    const whose = person === null ? [networkOf(address)] : [person.provider, person.id];
+    if (this.#isRecorded(JSON.stringify([type, ...whose])) && this.#isRoom(type))
+      await this.#record({ type, person, address, requestId });
+  }
+}
