@@ -2,6 +2,7 @@
 import { APPLICATIONS } from '../../packages/portico/src/words/english/applications.ts';
 import { CONSENT } from '../../packages/portico/src/words/english/consent.ts';
 import { ERROR } from '../../packages/portico/src/words/english/error.ts';
+import { RESPONSE } from '../../packages/portico/src/words/english/response.ts';
 import { SIGN_IN } from '../../packages/portico/src/words/english/sign-in.ts';
 import { WHO_ASKS } from '../../packages/portico/src/words/english/who-asks.ts';
 import { formsOf, type Catalog } from '../../packages/portico/src/words/message.ts';
@@ -11,6 +12,7 @@ const SECTIONS: readonly (readonly [title: string, messages: Catalog])[] = [
   ['Sign-in', SIGN_IN],
   ['Who asks', WHO_ASKS],
   ['Consent', CONSENT],
+  ['Answers', RESPONSE],
   ['Applications with access', APPLICATIONS],
   ['Errors', ERROR],
 ];

@@ -24,6 +24,7 @@ import type { RefreshRules, SecondUses } from './grants/second-uses.ts';
 import type { GrantType } from './grants/grant-types.ts';
 import type { IssuanceCheck } from './grants/issuing.ts';
 import type { AlgorithmForm } from './keys/algorithms.ts';
+import type { SendingMode } from './replies/sending.ts';
 import type { ClientArrival, Server } from './server.ts';
 import type { ExpiringRows } from './store/pruning.ts';
 import type { PublishedResource } from './resource/protected-resource.ts';
@@ -115,6 +116,8 @@ export interface Contribution {
   readonly indirectRefusal?: IndirectRefusal;
   /** Accepts a redirect URI that a client is not registered with. */
   readonly mayRedirect?: MayRedirect;
+  /** Ways, besides the query, in which responses reach the redirect URIs of clients. */
+  readonly responseModes?: readonly SendingMode[];
   /** Answers requests for its endpoints, by their names; one that is missing is not offered. */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
   /** Endpoints that need nothing of the server: it measures and records nothing of them. */

@@ -6,6 +6,7 @@ import { clientDocuments } from './features/client-documents/index.ts';
 import { challenges } from './features/challenges/index.ts';
 import { dpop } from './features/dpop/index.ts';
 import { fapi2 } from './features/fapi2/index.ts';
+import { formPost } from './features/form-post/index.ts';
 import { health } from './features/health/index.ts';
 import { importing } from './features/importing/index.ts';
 import { languages } from './features/languages/index.ts';
@@ -27,6 +28,7 @@ export const FEATURES: readonly Feature[] = [
   challenges,
   privateKeyJwt,
   pushedRequests,
+  formPost,
   dpop,
   refreshRetry,
   nativeLoopback,

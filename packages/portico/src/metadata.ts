@@ -20,6 +20,8 @@ export interface MetadataOptions {
   readonly admitsUnverified?: boolean;
   /** Whether clients may authenticate with assertions; false unless given. */
   readonly takesKeys?: boolean;
+  /** How responses can reach a client; `query` unless given. */
+  readonly responseModes?: readonly string[];
   /** Members of the server's features. */
   readonly members?: Readonly<Record<string, unknown>>;
   /** The profile of the server; none unless given. */
@@ -82,7 +84,7 @@ export function authorizationServerMetadata(
   keys: readonly SigningKey[],
 ): Readonly<Record<string, unknown>> {
   const { issuer, takesKeys = false } = options;
-  const { members = {}, profile = null, locales = null } = options;
+  const { members = {}, profile = null, locales = null, responseModes = ['query'] } = options;
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -92,7 +94,7 @@ export function authorizationServerMetadata(
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     scopes_supported: supportedScopes(options, keys),
     response_types_supported: ['code'],
-    response_modes_supported: ['query'],
+    response_modes_supported: responseModes,
     grant_types_supported: options.grantTypes.names,
     ...authenticationMethods(takesKeys, profile),
     code_challenge_methods_supported: ['S256'],

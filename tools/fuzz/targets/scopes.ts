@@ -5,11 +5,11 @@ import {
   requirePkce,
   requirePrompt,
   requireResource,
-  requireResponseMode,
   requireResponseType,
   requireThumbprint,
   sentParameters,
 } from '../../../packages/portico/src/authorization/request-parameters.ts';
+import { ResponseModes } from '../../../packages/portico/src/authorization/response-modes.ts';
 import { scopesNamed } from '../../../packages/portico/src/clients/metadata.ts';
 import { OAuthError } from '../../../packages/portico/src/errors.ts';
 import { queryParameters } from '../../../packages/portico/src/parameters.ts';
@@ -21,6 +21,8 @@ import {
 } from '../../../packages/portico/src/tokens/scopes.ts';
 import { hold, unless, type Target } from '../target.ts';
 
+const MODES = new ResponseModes([]);
+const RETURNS = { redirectUri: 'https://client.example/callback', state: null };
 const AVAILABLE = ['openid', 'profile', 'notes:read', 'notes:write'];
 const refuses = (error: unknown) => error instanceof OAuthError;
 
@@ -78,7 +80,7 @@ export const target: Target = {
       hold(!plain.getAll('request').some(Boolean), 'a request object passed');
     if (check(() => requireResponseType(parameters)) !== null)
       hold(once('response_type') === 'code', 'another response type passed');
-    if (check(() => requireResponseMode(parameters)) !== null)
+    if (check(() => MODES.require(parameters, RETURNS)) !== null)
       hold([undefined, 'query'].includes(once('response_mode')), 'another response mode passed');
     if (check(() => refuseMaxAge(parameters)) !== null)
       hold(!plain.getAll('max_age').some(Boolean), 'a max_age passed');

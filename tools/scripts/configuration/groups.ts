@@ -68,6 +68,7 @@ export const GROUPS: readonly Group[] = [
       'oauth_server:private_key_jwt',
       'oauth_server:imported_pbkdf2_iterations',
       'oauth_server:pushed_authorization_requests',
+      'oauth_server:form_post',
       'oauth_server:dpop',
       'oauth_server:dpop_nonces',
       'oauth_server:profile',

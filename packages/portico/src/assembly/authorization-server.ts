@@ -175,7 +175,7 @@ function handlersOf(
 }
 
 /** The documents that describe the server. */
-function metadataHandlers(server: Server, { metadata: members }: Contributions) {
+function metadataHandlers(server: Server, { metadata: members, responseModes }: Contributions) {
   const { issuer, host, scopes, keys, clock, speaking, profiles } = server;
   const core = {
     issuer,
@@ -186,6 +186,7 @@ function metadataHandlers(server: Server, { metadata: members }: Contributions) 
     takesKeys: server.takesKeys(),
     grantTypes: server.grantTypes(),
     profile: profiles.servers,
+    responseModes: responseModes.names,
   };
   requireOwnMembers(members, openidProviderMetadata(core, []));
   const metadata = { ...core, members };

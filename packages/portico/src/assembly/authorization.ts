@@ -37,7 +37,8 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
   const { issuer, config, paths, store, sealer, host, accounts, scopes, keys, profiles } = server;
   const { audit, pruning, clock, speaking, admitsUnverified } = server;
   const { clients, resource, lastUse } = needs;
-  const { clientSource, binding, directRequests, indirectRefusals, mayRedirect, logos } = needs.contributions;
+  const { clientSource, binding, directRequests, indirectRefusals, mayRedirect, responseModes, logos } =
+    needs.contributions;
   const withLanguage = speaking.locales !== null;
   const { name: serverName } = config;
   const accessPath = needs.contributions.accessPath ?? paths.home;
@@ -60,6 +61,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
     withLanguage,
     indirectRefusals,
     mayRedirect,
+    responseModes,
     keyPath: config.key_path,
   });
   const waiting = createWaitingRequests({
@@ -99,6 +101,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
     profiles,
     indirectRefusals,
     mayRedirect,
+    responseModes,
     accessPath,
   });
   const replies = new AuthorizeReplies({
@@ -106,6 +109,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
     scopes,
     scopeHeadings: server.scopeHeadings,
     profiles,
+    responseModes,
     issuer,
     paths,
     accessPath,

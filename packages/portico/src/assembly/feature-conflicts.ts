@@ -1,6 +1,8 @@
 import { ENDPOINT_TABLE, type EndpointDescription } from '../endpoints/table.ts';
+import { QUERY } from '../authorization/response-modes.ts';
 import type { Contribution, Feature } from '../feature.ts';
 import { GRANT_TYPES, type GrantType } from '../grants/grant-types.ts';
+import type { SendingMode } from '../replies/sending.ts';
 
 /** A feature, and what it adds. */
 export type Started = Contribution & { readonly feature: Feature };
@@ -71,6 +73,19 @@ export function metadataOf(started: readonly Started[]): Readonly<Record<string,
     }
   }
   return members;
+}
+
+/** The response modes that features add. Throws for one that the core or another feature has. */
+export function responseModesOf(started: readonly Started[]): readonly SendingMode[] {
+  const names = new Set([QUERY]);
+  return started.flatMap(({ feature, responseModes = [] }) => {
+    for (const { name } of responseModes) {
+      if (names.has(name))
+        throw new Error(`The feature ${feature.name} adds the response_mode ${name}, which exists`);
+      names.add(name);
+    }
+    return responseModes;
+  });
 }
 
 /** Throws if features add a member of the metadata that the core has. */

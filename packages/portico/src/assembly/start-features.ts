@@ -1,6 +1,7 @@
 import { ConfigurationError } from '@portico/sql';
 import { NO_AUDIT_SINK, type AuditSink } from '../auditing/server-audit.ts';
 import type { DirectRequests, IndirectRefusal } from '../authorization/direct-requests.ts';
+import { ResponseModes } from '../authorization/response-modes.ts';
 import type { FeatureMembers } from '../authorization-server.ts';
 import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
 import { GrantTypes } from '../store/grant-types.ts';
@@ -12,7 +13,13 @@ import { mayRedirectWith, type MayRedirect } from '../clients/redirect-uris.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
-import { grantTypesOf, metadataOf, requireOwnEndpoints, type Started } from './feature-conflicts.ts';
+import {
+  grantTypesOf,
+  metadataOf,
+  requireOwnEndpoints,
+  responseModesOf,
+  type Started,
+} from './feature-conflicts.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { NO_DEMANDS, type DemandField } from '../store/client-demands.ts';
 import { OAuthError } from '../errors.ts';
@@ -20,6 +27,7 @@ import { SigningAlgorithms } from '../keys/algorithms.ts';
 import type { GrantType } from '../grants/grant-types.ts';
 import type { IssuanceCheck } from '../grants/issuing.ts';
 import type { PublishedResource } from '../resource/protected-resource.ts';
+import type { SendingMode } from '../replies/sending.ts';
 import type { Server } from '../server.ts';
 import type { ExpiringRows } from '../store/pruning.ts';
 import type { Catalogs } from '../words/speaking.ts';
@@ -54,6 +62,8 @@ export interface Contributions {
   readonly indirectRefusals: readonly IndirectRefusal[];
   /** Whether an answer to a client may go to a URI. */
   readonly mayRedirect: MayRedirect;
+  /** How responses reach clients: `query`, and the modes of the features. */
+  readonly responseModes: ResponseModes<SendingMode>;
   /** All offered endpoints of the features. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Where audit events go besides the host. */
@@ -114,6 +124,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     secondUses: only(started, 'secondUses'),
     indirectRefusals: all(started, 'indirectRefusal'),
     mayRedirect: mayRedirectWith(all(started, 'mayRedirect')),
+    responseModes: new ResponseModes(responseModesOf(started)),
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
     auditSink: only(started, 'auditSink') ?? NO_AUDIT_SINK,
     expiring: all(started, 'expiring'),

@@ -5,6 +5,7 @@ import type { Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { ConsentRequest } from '../store/requests.ts';
 import { indirectRefusalOf, type IndirectRefusal } from './direct-requests.ts';
+import type { ResponseModes, ReturnAddress } from './response-modes.ts';
 import { requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
 import {
   refuseMaxAge,
@@ -13,7 +14,6 @@ import {
   requirePkce,
   requirePrompt,
   requireResource,
-  requireResponseMode,
   requireResponseType,
   requireThumbprint,
 } from './request-parameters.ts';
@@ -38,6 +38,7 @@ export interface CheckContext {
   readonly audience: string | null;
   /** The parameter that names the key for the code; null if codes are not bound. */
   readonly keyParameter: string | null;
+  readonly responseModes: Pick<ResponseModes, 'require'>;
   /** Refuses requests that come only through a browser. */
   readonly indirectRefusals: readonly IndirectRefusal[];
 }
@@ -46,12 +47,14 @@ export interface CheckContext {
 interface Checked {
   readonly parameters: Parameters;
   readonly client: Client;
+  /** Where the answer goes. */
+  readonly returns: ReturnAddress;
   /** Whether the client itself sent it, and the browser only a reference to it. */
   readonly direct: boolean;
 }
 
 /** The results of the checks. */
-type Findings = Pick<ConsentRequest, 'codeChallenge' | 'thumbprint' | 'audience' | 'scopes'>;
+type Findings = Pick<ConsentRequest, 'codeChallenge' | 'thumbprint' | 'audience' | 'scopes' | 'responseMode'>;
 
 /** Throws the OAuthError that refuses the request, or returns its results. */
 type Run = (request: Checked, context: CheckContext) => Partial<Findings> | Promise<Partial<Findings>>;
@@ -79,7 +82,7 @@ const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'direc
   ['request-objects', BOTH, refuses((asked) => refuseRequestObjects(asked.parameters))],
   ['indirect', BROWSER, refuses((asked, by) => refuseIndirect(asked.client, by.indirectRefusals))],
   ['response_type', BOTH, refuses((asked) => requireResponseType(asked.parameters))],
-  ['response_mode', BOTH, refuses((asked) => requireResponseMode(asked.parameters))],
+  ['response_mode', BOTH, (asked, by) => by.responseModes.require(asked.parameters, asked.returns)],
   ['prompt', BOTH, refuses((asked) => requirePrompt(asked.parameters))],
   ['max_age', BOTH, refuses((asked) => refuseMaxAge(asked.parameters))],
   ['grant', BOTH, refuses((asked) => requireGrant(asked.client))],

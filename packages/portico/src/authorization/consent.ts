@@ -26,7 +26,8 @@ import { newCode } from '../tokens/token-formats.ts';
 import { indirectRefusalOf, type IndirectRefusal } from './direct-requests.ts';
 import type { GrantedBefore } from './granted-before.ts';
 import type { AuthorizationRequest } from './request.ts';
-import type { AuthorizationResponse } from './response.ts';
+import type { ResponseModes } from './response-modes.ts';
+import { responseTo, type AuthorizationResponse } from './response.ts';
 
 /** The consent screen to show, or the response if there is nothing to ask. */
 export type Presented = { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
@@ -66,6 +67,7 @@ export interface ConsentOptions {
   /** What refuses requests that came by a browser alone. */
   readonly indirectRefusals: readonly IndirectRefusal[];
   readonly mayRedirect: MayRedirect;
+  readonly responseModes: Pick<ResponseModes, 'of'>;
   /** Where people see and revoke what they allowed. */
   readonly accessPath: string;
 }
@@ -192,14 +194,14 @@ export class Consent {
       await this.#requireClient(pending);
     }
     if (!(await store.consentRequests.answerConsent(pending, allowed, { allow, at: now }))) return null;
-    const { clientId, redirectUri, state } = pending;
+    const { clientId } = pending;
     if (allowed === null) {
       await audit({ type: 'consent_denied', clientId, person });
       return notAllowed(pending, client, allow);
     }
     const { audience } = pending;
     await audit({ type: 'consent_granted', authorization: familyId, clientId, person, scopes, audience });
-    return { client, redirectUri, state, result: { code } };
+    return responseTo(pending, client, { code });
   }
 
   /**
@@ -220,7 +222,7 @@ export class Consent {
     if (now >= answer.at + lifetime) return null;
     const { familyId: id } = answer;
     if (id === null) return notAllowed(saved, client, allow);
-    const { clientId, redirectUri, state } = saved;
+    const { clientId } = saved;
     const person = visitor.user.reference;
     // Differs if the person has another permission by now: then the store finds no such
     // authorization.
@@ -233,7 +235,7 @@ export class Consent {
     if (replaced === 'ended') return null;
     return replaced === 'used'
       ? denied(saved, client, CODE_USED, 'the person allowed it again, and the code was used before')
-      : { client, redirectUri, state, result: { code } };
+      : responseTo(saved, client, { code });
   }
 
   /** Grants only what was shown, and only if the person still has the permission. */
@@ -321,7 +323,7 @@ export class Consent {
    * document may change at any time, and an open question continues as it was at its beginning.
    */
   async #requireClient(saved: ConsentRequest): Promise<Client> {
-    const { clients, profiles, indirectRefusals, mayRedirect } = this.#options;
+    const { clients, profiles, indirectRefusals, mayRedirect, responseModes } = this.#options;
     const { clientId, redirectUri, shownName } = saved;
     const client = await clients.find(clientId);
     if (client === null || client.revokedAt !== null) {
@@ -330,6 +332,7 @@ export class Consent {
     if (client.grants.length === 0) {
       throw notAnswerable(`the client ${clientId} was unblocked, and its document has not been read since`);
     }
+    responseModes.of(saved);
     const refusal = profiles.refusal(client);
     if (refusal !== null) throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
     // It may have been asked before that was required; a requirement that a document gained later
@@ -470,11 +473,11 @@ function noPermission({ scopes }: AuthorizationRequest): string {
 }
 
 function denied(
-  { redirectUri, state }: AuthorizationRequest,
+  request: AuthorizationRequest,
   client: Client,
   description: string,
   detail: string,
 ): AuthorizationResponse {
   const error = new OAuthError('access_denied', description, detail);
-  return { client, redirectUri, state, result: { error } };
+  return responseTo(request, client, { error });
 }

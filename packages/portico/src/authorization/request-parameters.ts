@@ -55,14 +55,6 @@ export function requireResponseType(parameters: Parameters): void {
   }
 }
 
-export function requireResponseMode(parameters: Parameters): void {
-  const responseMode = parameters.get('response_mode');
-  if (responseMode !== undefined && responseMode !== 'query') {
-    const detail = `the response_mode is ${quoted(responseMode)}`;
-    throw new OAuthError('invalid_request', 'The only response_mode is query.', detail);
-  }
-}
-
 /**
  * OpenID Connect Core section 3.1.2.1: consent is always requested, so `consent` is satisfied and
  * `none` cannot be.

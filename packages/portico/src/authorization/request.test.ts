@@ -7,6 +7,7 @@ import type { Client } from '../store/client.ts';
 import { mayRedirectWith } from '../clients/redirect-uris.ts';
 import { storedClient } from '../../../../test/support/stored-client.ts';
 import { createRequestChecks } from './request.ts';
+import { ResponseModes } from './response-modes.ts';
 
 const CLIENT = storedClient('the-client', 0, {
   redirectUris: ['https://app.example/callback'],
@@ -59,6 +60,7 @@ function check(sent: URLSearchParams, grants: Client['grants'], active: () => Pr
     },
     profiles: profilesWith(),
     mayRedirect: mayRedirectWith([]),
+    responseModes: new ResponseModes([]),
     scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
     keys: { active },
     audience: 'https://api.example/',

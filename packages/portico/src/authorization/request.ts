@@ -14,7 +14,8 @@ import type { Client } from '../store/client.ts';
 import type { ConsentRequest } from '../store/requests.ts';
 import { runChecks, type CheckContext } from './checks.ts';
 import { hintOf } from './sign-in-hints.ts';
-import type { AuthorizationResponse } from './response.ts';
+import type { ResponseModes, ReturnAddress } from './response-modes.ts';
+import { responseTo, type AuthorizationResponse } from './response.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
@@ -35,6 +36,7 @@ export type AuthorizationRequest = Pick<
   | 'thumbprint'
   | 'uiLocales'
   | 'direct'
+  | 'responseMode'
 >;
 
 /**
@@ -71,6 +73,7 @@ export interface RequestChecksOptions extends CheckContext {
   readonly clientSource: Pick<ClientSource, 'names' | 'require' | 'find'> | null;
   readonly profiles: Profiles;
   readonly mayRedirect: MayRedirect;
+  readonly responseModes: Pick<ResponseModes, 'require' | 'forError'>;
   readonly serverName: string;
   /** Whether `ui_locales` is read (`oauth_server:languages`). */
   readonly withLanguage: boolean;
@@ -81,7 +84,7 @@ export interface RequestChecksOptions extends CheckContext {
  * of the behaviour: of several errors, the first is reported.
  */
 export function createRequestChecks(options: RequestChecksOptions): RequestChecks {
-  const { clients, clientSource, profiles, withLanguage, serverName, mayRedirect } = options;
+  const { clients, clientSource, profiles, withLanguage, serverName, mayRedirect, responseModes } = options;
 
   async function findClient(clientId: string, parameters: Parameters, person: PersonReference | null) {
     if (clientSource?.names(clientId) !== true) return clients.find(clientId);
@@ -93,14 +96,13 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
   async function judge(
     put: PutRequest,
     client: Client,
-    { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
+    returns: ReturnAddress,
   ): Promise<AuthorizationRequest> {
     const { parameters, direct } = put;
-    const found = await runChecks({ parameters, client, direct }, options);
+    const found = await runChecks({ parameters, client, returns, direct }, options);
     return {
       clientId: client.id,
-      redirectUri,
-      state,
+      ...returns,
       nonce: parameters.get('nonce') ?? null,
       ...found,
       ...(withLanguage ? { uiLocales: hintOf(parameters, 'ui_locales') } : {}),
@@ -120,11 +122,13 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
       requireProfile(client, profiles, serverName);
       const redirectUri = requireRedirectUri(parameters, client, mayRedirect);
       const state = parameters.isRepeated('state') ? null : (parameters.get('state') ?? null);
+      const returns = { redirectUri, state };
       try {
-        return { asked: await judge(put, client, { redirectUri, state }), client };
+        return { asked: await judge(put, client, returns), client };
       } catch (error) {
         if (!(error instanceof OAuthError)) throw error;
-        return { response: { client, redirectUri, state, result: { error } } };
+        const mode = responseModes.forError(parameters, returns);
+        return { response: responseTo({ ...returns, ...mode }, client, { error }) };
       }
     },
 
@@ -226,6 +230,7 @@ export function sameParameters(asked: AuthorizationRequest, keyParameter: string
     client_id: asked.clientId,
     redirect_uri: asked.redirectUri,
     response_type: 'code',
+    response_mode: asked.responseMode ?? null,
     scope: formatScope(asked.scopes),
     state: asked.state,
     nonce: asked.nonce,

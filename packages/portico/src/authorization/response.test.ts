@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { OAuthError } from '../errors.ts';
-import type { Client } from '../store/client.ts';
-import { responseUrl, type AuthorizationResponse } from './response.ts';
+import { redirectWith } from '../clients/redirect-uris.ts';
+import { responseParameters, type AuthorizationResponse } from './response.ts';
 
 const ISSUER = 'https://portal.example';
-const client = { id: 'app' } as Client;
 const urlOf = (response: Omit<AuthorizationResponse, 'client'>) =>
-  responseUrl({ client, ...response }, ISSUER);
+  redirectWith(response.redirectUri, responseParameters(response, ISSUER));
 const redirectUri = 'https://client.example/callback';
 const error = new OAuthError('access_denied', 'The person said no.', 'for the log');
 

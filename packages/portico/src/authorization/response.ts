@@ -1,21 +1,30 @@
 import type { OAuthError } from '../errors.ts';
-import { redirectWith } from '../clients/redirect-uris.ts';
 import type { Client } from '../store/client.ts';
+import type { AskedMode, ReturnAddress } from './response-modes.ts';
 
 /** The response that is sent to the client's redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1). */
-export interface AuthorizationResponse {
+export interface AuthorizationResponse extends ReturnAddress, AskedMode {
   readonly client: Client;
-  readonly redirectUri: string;
-  /** As the client sent it; null when it sent none, or several. */
-  readonly state: string | null;
   readonly result: { readonly code: string } | { readonly error: OAuthError };
 }
 
-/** The redirect URI with the response in its query, and `iss` (RFC 9207). */
-export function responseUrl({ redirectUri, state, result }: AuthorizationResponse, issuer: string): string {
+/** The response to this request. */
+export function responseTo(
+  { redirectUri, state, responseMode }: ReturnAddress & AskedMode,
+  client: Client,
+  result: AuthorizationResponse['result'],
+): AuthorizationResponse {
+  return { client, redirectUri, state, ...(responseMode === undefined ? {} : { responseMode }), result };
+}
+
+/** The parameters of the response, with `iss` (RFC 9207). */
+export function responseParameters(
+  { state, result }: Pick<AuthorizationResponse, 'state' | 'result'>,
+  issuer: string,
+): Readonly<Record<string, string>> {
   const outcome =
     'code' in result
       ? { code: result.code }
       : { error: result.error.code, error_description: result.error.message };
-  return redirectWith(redirectUri, { ...outcome, state: state ?? undefined, iss: issuer });
+  return { ...outcome, ...(state === null ? {} : { state }), iss: issuer };
 }

@@ -3,12 +3,15 @@ import type { Speaking } from '../words/speaking.ts';
 import { page, told, type PageText, type Text, type Words } from '../words/words.ts';
 import { consentPageData, type ConsentPageSurroundings } from '../authorization/consent-page.ts';
 import type { Presented } from '../authorization/consent.ts';
-import { responseUrl, type AuthorizationResponse } from '../authorization/response.ts';
+import type { ResponseModes } from '../authorization/response-modes.ts';
+import { responseParameters, type AuthorizationResponse } from '../authorization/response.ts';
 import { destinationOf, isVerified } from '../clients/who-asks.ts';
 import type { CompleteHost } from '../host.ts';
 import type { Profiles } from '../profiles.ts';
-import { ANYWHERE, pageReply, redirectReply } from '../replies/pages.ts';
+import { ANYWHERE, pageReply } from '../replies/pages.ts';
+import { QueryMode } from '../replies/query-mode.ts';
 import type { Reply } from '../replies/responses.ts';
+import type { SendingMode, SendingQuestion } from '../replies/sending.ts';
 import type { Client } from '../store/client.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 import type { BrowserPaths } from '../paths.ts';
@@ -28,6 +31,7 @@ export interface AuthorizeRepliesOptions {
   readonly scopes: ScopeCatalog;
   readonly scopeHeadings: ConsentPageSurroundings['headings'];
   readonly profiles: Profiles;
+  readonly responseModes: Pick<ResponseModes<SendingMode>, 'of'>;
 }
 
 interface PageWithLink {
@@ -41,6 +45,9 @@ interface PageWithLink {
  */
 export class AuthorizeReplies {
   readonly #options: AuthorizeRepliesOptions;
+  readonly #query = new QueryMode((request, { text, status, action }, href) =>
+    this.#pageWithLink(request, { text, status, link: { href, text: action } }),
+  );
 
   constructor(options: AuthorizeRepliesOptions) {
     this.#options = options;
@@ -93,8 +100,8 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Redirects to the client. For an unverified client, an error is a page with a link instead: the
-   * person decides whether to go to that site (RFC 9700 section 4.11.2).
+   * Sends the response to the client. For an unverified client, an error is a page with a link or a
+   * button: the person decides whether to go to that site (RFC 9700 section 4.11.2).
    */
   async response(
     request: Request,
@@ -103,14 +110,22 @@ export class AuthorizeReplies {
   ): Promise<Reply> {
     const { result, client, redirectUri } = response;
     const leadsAnywhere = !isVerified(client) && destinationOf(redirectUri).kind === 'site';
-    return 'error' in result && leadsAnywhere
-      ? { ...(await this.#wayBack(request, response)), refused: result.error }
-      : this.redirect(response, status);
+    const asks = 'error' in result && leadsAnywhere;
+    return this.send(request, response, status, asks ? this.#wayBack(redirectUri) : null);
   }
 
-  redirect(response: AuthorizationResponse, status: 302 | 303): Reply {
-    const { result } = response;
-    const reply = redirectReply(responseUrl(response, this.#options.issuer), status);
+  /** Sends the response to the client in its mode; with a question, if the person goes on. */
+  async send(
+    request: Request,
+    response: AuthorizationResponse,
+    status: 302 | 303,
+    question: SendingQuestion | null = null,
+  ): Promise<Reply> {
+    const { responseModes, issuer } = this.#options;
+    const { redirectUri, result } = response;
+    const parameters = responseParameters(response, issuer);
+    const mode = responseModes.of(response) ?? this.#query;
+    const reply = await mode.send({ request, redirectUri, parameters, status, question });
     return 'error' in result ? { ...reply, refused: result.error } : reply;
   }
 
@@ -123,17 +138,13 @@ export class AuthorizeReplies {
     });
   }
 
-  #wayBack(request: Request, response: AuthorizationResponse): Promise<Reply> {
-    const site = destinationOf(response.redirectUri).text;
-    const { serverName, issuer } = this.#options;
-    return this.#pageWithLink(request, {
-      text: page('error.nothing_shared', { host: site, server: serverName }),
+  #wayBack(redirectUri: string): SendingQuestion {
+    const site = destinationOf(redirectUri).text;
+    return {
+      text: page('error.nothing_shared', { host: site, server: this.#options.serverName }),
       status: 400,
-      link: {
-        href: responseUrl(response, issuer),
-        text: { key: 'error.nothing_shared.link', values: { host: site } },
-      },
-    });
+      action: { key: 'error.nothing_shared.link', values: { host: site } },
+    };
   }
 
   async #pageWithLink(request: Request, { text, status, link }: PageWithLink): Promise<Reply> {

@@ -243,7 +243,7 @@ export class AuthorizeEndpoint {
     await consent.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
     // The page said where both answers lead.
-    return replies.redirect(await consent.complete(requestId, visitor, decision === 'allow'), 303);
+    return replies.send(request, await consent.complete(requestId, visitor, decision === 'allow'), 303);
   }
 
   /**

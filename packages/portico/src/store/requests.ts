@@ -29,6 +29,8 @@ export interface ConsentRequest {
    * 3.1.2.1).
    */
   readonly uiLocales?: string | undefined;
+  /** How the answer is sent; absent for the query of the redirect URI. */
+  readonly responseMode?: string | undefined;
   /** Whether the client sent it to the server directly. */
   readonly direct?: true | undefined;
   /** Null while it waits for the answer. */

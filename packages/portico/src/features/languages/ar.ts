@@ -70,6 +70,10 @@ export const MESSAGES: CompleteCatalog = {
   'consent.deny': 'رفض',
   'consent.allow': 'السماح',
 
+  'response.title': 'المتابعة إلى {host}',
+  'response.message': 'يتم الآن نقلك إلى هناك. إذا لم يحدث شيء، فاضغط على الزر.',
+  'response.continue': 'متابعة',
+
   'applications.page': 'التطبيقات المصرّح لها بالوصول',
   'applications.title': 'التطبيقات المصرّح لها بالوصول إلى حسابك',
   'applications.removed': 'تمت إزالة إذن الوصول: لم يعد بإمكان هذا التطبيق التصرّف نيابةً عنك.',

@@ -69,6 +69,10 @@ export const MESSAGES: CompleteCatalog = {
   'consent.deny': 'Ablehnen',
   'consent.allow': 'Zulassen',
 
+  'response.title': 'Weiter zu {host}',
+  'response.message': 'Sie werden jetzt dorthin geleitet. Wenn nichts geschieht, drücken Sie den Knopf.',
+  'response.continue': 'Weiter',
+
   'applications.page': 'Apps mit Zugriff',
   'applications.title': 'Apps mit Zugriff auf Ihr Konto',
   'applications.removed': 'Zugriff entfernt: Diese App kann nicht mehr in Ihrem Namen handeln.',

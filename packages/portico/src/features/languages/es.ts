@@ -68,6 +68,10 @@ export const MESSAGES: CompleteCatalog = {
   'consent.deny': 'Denegar',
   'consent.allow': 'Permitir',
 
+  'response.title': 'Continuar a {host}',
+  'response.message': 'Se le está enviando allí. Si no ocurre nada, pulse el botón.',
+  'response.continue': 'Continuar',
+
   'applications.page': 'Aplicaciones con acceso',
   'applications.title': 'Aplicaciones con acceso a su cuenta',
   'applications.removed': 'Acceso quitado: esa aplicación ya no puede actuar en su nombre.',

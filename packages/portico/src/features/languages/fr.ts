@@ -68,6 +68,10 @@ export const MESSAGES: CompleteCatalog = {
   'consent.deny': 'Refuser',
   'consent.allow': 'Autoriser',
 
+  'response.title': 'Continuer vers {host}',
+  'response.message': 'Vous allez y être redirigé. Si rien ne se passe, appuyez sur le bouton.',
+  'response.continue': 'Continuer',
+
   'applications.page': 'Applications ayant accès',
   'applications.title': 'Applications ayant accès à votre compte',
   'applications.removed': 'Accès supprimé : cette application ne peut plus agir en votre nom.',

@@ -65,6 +65,10 @@ export const MESSAGES: CompleteCatalog = {
   'consent.deny': '拒否',
   'consent.allow': '許可',
 
+  'response.title': '{host} に進む',
+  'response.message': '移動しています。何も起こらない場合は、ボタンを押してください。',
+  'response.continue': '続行',
+
   'applications.page': 'アクセス権のあるアプリ',
   'applications.title': 'アカウントへのアクセス権があるアプリ',
   'applications.removed': 'アクセス権を削除しました。このアプリは今後、あなたの代わりに操作できません。',

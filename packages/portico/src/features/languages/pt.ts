@@ -65,6 +65,10 @@ export const MESSAGES: CompleteCatalog = {
   'consent.deny': 'Negar',
   'consent.allow': 'Permitir',
 
+  'response.title': 'Continuar para {host}',
+  'response.message': 'Você está sendo enviado para lá. Se nada acontecer, pressione o botão.',
+  'response.continue': 'Continuar',
+
   'applications.page': 'Aplicativos com acesso',
   'applications.title': 'Aplicativos com acesso à sua conta',
   'applications.removed': 'Acesso removido: esse aplicativo não pode mais agir em seu nome.',

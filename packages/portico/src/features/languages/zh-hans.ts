@@ -60,6 +60,10 @@ export const MESSAGES: CompleteCatalog = {
   'consent.deny': '拒绝',
   'consent.allow': '允许',
 
+  'response.title': '继续前往 {host}',
+  'response.message': '正在转到该网站。如果没有反应，请按下按钮。',
+  'response.continue': '继续',
+
   'applications.page': '有访问权限的应用',
   'applications.title': '可以访问您账号的应用',
   'applications.removed': '已移除访问权限：该应用不能再代表您执行操作。',

@@ -180,7 +180,7 @@ const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = 
 /** Stored as JSON, because a client may send characters that a text column refuses, such as NUL. */
 function consentParameters(request: ConsentParameters): string {
   const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
-  const { shownName, uiLocales, direct: pushed, answer } = request;
+  const { shownName, uiLocales, direct: pushed, responseMode, answer } = request;
   return JSON.stringify({
     redirectUri,
     scopes,
@@ -191,6 +191,7 @@ function consentParameters(request: ConsentParameters): string {
     shownName,
     uiLocales,
     pushed,
+    responseMode,
     answer,
   } satisfies StoredParameters);
 }
@@ -212,6 +213,7 @@ type ConsentParameters = Pick<
   | 'shownName'
   | 'uiLocales'
   | 'direct'
+  | 'responseMode'
   | 'answer'
 >;
 

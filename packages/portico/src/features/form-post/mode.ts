@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import type { ReturnAddress } from '../../authorization/response-modes.ts';
+import { answerGoesTo } from '../../clients/redirect-uris.ts';
+import { pageHeaders } from '../../http/page-headers.ts';
+import type { Reply } from '../../replies/responses.ts';
+import type { SendingMode, SentResponse } from '../../replies/sending.ts';
+import type { Speaking } from '../../words/speaking.ts';
+import { told } from '../../words/words.ts';
+import { formPage, SUBMIT_HASH } from './page.ts';
+
+/**
+ * An origin that a content security policy can name: no IPv6 address, and none of the other
+ * characters that a URL allows in a host and that end a source or a directive.
+ */
+const NAMEABLE_ORIGIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/;
+/** What a browser changes when it sends a form: line breaks and NUL. Neither belongs in a state. */
+const CHANGED_BY_FORMS = /[\0\r\n]/;
+
+/** Posts the response as a form (OAuth 2.0 Form Post Response Mode section 2). */
+export class FormPostMode implements SendingMode {
+  readonly name = 'form_post';
+  readonly #speaking: Pick<Speaking, 'of' | 'headers'>;
+
+  constructor(speaking: Pick<Speaking, 'of' | 'headers'>) {
+    this.#speaking = speaking;
+  }
+
+  problem({ redirectUri, state }: ReturnAddress): string | null {
+    const { protocol, origin } = new URL(redirectUri);
+    if (protocol !== 'https:' && protocol !== 'http:')
+      return 'the redirect_uri is of a private-use scheme, and a browser posts only to http and https';
+    if (!NAMEABLE_ORIGIN.test(origin))
+      return 'no content security policy can name the host of the redirect_uri';
+    if (state !== null && CHANGED_BY_FORMS.test(state))
+      return 'the state has a line break or a NUL, which a form does not carry unchanged';
+    return null;
+  }
+
+  /** The page posts by itself, by a button without scripts, or only by the button if it asks. */
+  async send({ request, redirectUri, parameters, question }: SentResponse): Promise<Reply> {
+    const words = await this.#speaking.of(request);
+    const host = answerGoesTo(redirectUri);
+    const nonce = randomBytes(16).toString('base64');
+    const body = formPage({
+      words,
+      nonce,
+      action: redirectUri,
+      parameters,
+      title: question === null ? words.t('response.title', { host }) : told(words, question.text.title),
+      message: question === null ? words.t('response.message') : told(words, question.text.message),
+      button: question === null ? words.t('response.continue') : told(words, question.action),
+      submits: question === null,
+    });
+    const scriptHash = question === null ? SUBMIT_HASH : undefined;
+    const headers = {
+      ...pageHeaders(nonce, new URL(redirectUri).origin, { scriptHash }),
+      'X-Robots-Tag': 'noindex',
+      ...this.#speaking.headers(words),
+    };
+    return { status: question?.status ?? 200, body, headers };
+  }
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { escapeHtml } from '../../words/markup.ts';
+import type { Words } from '../../words/words.ts';
+
+/** The only script of the page. It is constant, so that the policy allows it by its hash. */
+const SUBMIT_SCRIPT = 'document.forms[0].submit();';
+
+/** The hash of the script for a content security policy. */
+export const SUBMIT_HASH = `sha256-${createHash('sha256').update(SUBMIT_SCRIPT).digest('base64')}`;
+
+const STYLES = `
+  :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+  body { max-width: 32rem; margin: 4rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+  h1 { font-size: 1.5rem; line-height: 1.25; }
+  button { font: inherit; min-height: 2.75rem; padding: 0.5rem 1.5rem; cursor: pointer; }
+`;
+
+/** What the page shows and posts. */
+export interface FormPage {
+  readonly words: Pick<Words, 'locale' | 'direction'>;
+  /** Of the styles. */
+  readonly nonce: string;
+  /** Where the form is posted. */
+  readonly action: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly title: string;
+  readonly message: string;
+  /** On the button. */
+  readonly button: string;
+  /** Whether it posts by itself. */
+  readonly submits: boolean;
+}
+
+/** The page. Everything in it is escaped. */
+export function formPage(page: FormPage): string {
+  const { words, nonce, action, parameters, title, message, button, submits } = page;
+  const inputs = Object.entries(parameters).map(
+    ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
+  );
+  return `<!doctype html>
+<html lang="${escapeHtml(words.locale)}" dir="${words.direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(title)}</title>
+<style nonce="${escapeHtml(nonce)}">${STYLES}</style>
+</head>
+<body>
+<main>
+<h1>${escapeHtml(title)}</h1>
+<p>${escapeHtml(message)}</p>
+<form method="post" action="${escapeHtml(action)}" accept-charset="utf-8">
+${inputs.join('\n')}
+<button type="submit">${escapeHtml(button)}</button>
+</form>
+</main>${submits ? `\n<script>${SUBMIT_SCRIPT}</script>` : ''}
+</body>
+</html>
+`;
+}

@@ -1,0 +1,6 @@
+/** The page that posts the answer to an application. */
+export const RESPONSE = {
+  'response.title': 'Continue to {host}',
+  'response.message': 'You are sent there now. If nothing happens, press the button.',
+  'response.continue': 'Continue',
+} as const;
