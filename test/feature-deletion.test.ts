@@ -34,6 +34,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(copy, { recursive: true }));
 
+/** The list of MCP features has its own package, whose public names come from the folders, too. */
+const MCP = path.join('packages', 'mcp', 'src');
+const MCP_FOLDERS = readdirSync(path.join(ROOT, MCP, 'features')).toSorted();
+
 /** The name under which the list imports a folder's content. */
 function importOf(list: string, folder: string): { readonly line: string; readonly name: string } {
   const [line = '', name = ''] =
@@ -43,12 +47,12 @@ function importOf(list: string, folder: string): { readonly line: string; readon
 }
 
 /** Deletes a feature: its folder, and its place in the list. */
-async function deleteFeature(folder: string): Promise<void> {
-  const file = path.join(copy, SERVER, 'features.ts');
+async function deleteFeature(folder: string, source = SERVER): Promise<void> {
+  const file = path.join(copy, source, 'features.ts');
   const list = await readFile(file, 'utf8');
   const { line, name } = importOf(list, folder);
   await writeFile(file, list.replace(line, '').replace(new RegExp(String.raw`\b${name}\b,?\s*`), ''));
-  await rm(path.join(copy, SERVER, 'features', folder), { recursive: true });
+  await rm(path.join(copy, source, 'features', folder), { recursive: true });
 }
 
 /** The compiler's output for the copy. */
@@ -78,6 +82,17 @@ describe.each(waysOf(['dpop', ...FOLDERS.filter((each) => each !== 'dpop')]))('w
   });
 });
 
+describe.each(waysOf(MCP_FOLDERS))('without %s of MCP', (folder) => {
+  test('all other code compiles', { timeout: 240_000 }, async () => {
+    await deleteFeature(folder, MCP);
+    const file = path.join(copy, MCP, 'index.ts');
+    const index = await readFile(file, 'utf8');
+    const exported = new RegExp(`^export [^;]*? from './features/${folder}/[^;]*;\n`, 'gm');
+    await writeFile(file, index.replaceAll(exported, ''));
+    expect(await compiled()).toBe('');
+  });
+});
+
 test.each([
   ['private-key-jwt', 'clientAssertions'],
   ['dpop', 'binding'],
@@ -90,15 +105,18 @@ test.each([
   ]);
 });
 
-test('the list has each feature once, and no feature imports another', async () => {
-  const list = await readFile(path.join(ROOT, SERVER, 'features.ts'), 'utf8');
+test.each([
+  [SERVER, FOLDERS],
+  [MCP, MCP_FOLDERS],
+])('the list of %s has each feature once, and no feature imports another', async (from, folders) => {
+  const list = await readFile(path.join(ROOT, from, 'features.ts'), 'utf8');
   const listed = (/= \[([^]*)\];/.exec(list)?.[1] ?? '').split(',').map((each) => each.trim());
-  for (const folder of FOLDERS) {
+  for (const folder of folders) {
     const { name } = importOf(list, folder);
     expect(listed.filter((each) => each === name)).toHaveLength(1);
-    for (const file of globSync('*.ts', { cwd: path.join(ROOT, SERVER, 'features', folder) })) {
-      const source = await readFile(path.join(ROOT, SERVER, 'features', folder, file), 'utf8');
-      const others = FOLDERS.filter((each) => each !== folder && source.includes(`'../${each}/`));
+    for (const file of globSync('*.ts', { cwd: path.join(ROOT, from, 'features', folder) })) {
+      const source = await readFile(path.join(ROOT, from, 'features', folder, file), 'utf8');
+      const others = folders.filter((each) => each !== folder && source.includes(`'../${each}/`));
       expect(others.map((each) => `${folder}/${file} imports ${each}`)).toEqual([]);
     }
   }

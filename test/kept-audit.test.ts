@@ -245,6 +245,7 @@ const FROM: Readonly<Record<AuditEvent['type'], 'http' | 'console' | 'administra
   signing_key_removed: 'administrator',
   admin_refused: 'nobody',
   tool_called: 'nobody',
+  resource_read: 'nobody',
 };
 
 /** Over HTTP an event has an address and a request, from the console it has neither. */
@@ -279,6 +280,14 @@ describe('with oauth_server:audit:keep and :stream', () => {
       {
         type: 'tool_called',
         tool: 'a tool',
+        clientId: client.id,
+        person: null,
+        outcome: 'failed',
+        duration: 1,
+      },
+      {
+        type: 'resource_read',
+        resource: 'app://guide',
         clientId: client.id,
         person: null,
         outcome: 'failed',

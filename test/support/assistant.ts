@@ -21,7 +21,13 @@ import {
   type Telemetry,
 } from 'portico';
 import { assistant } from '@portico/assistant';
-import { mcp, tool, type ToolInterface } from '@portico/mcp';
+import {
+  mcp,
+  resource as resourceRegistry,
+  tool,
+  type ResourceInterface,
+  type ToolInterface,
+} from '@portico/mcp';
 import { copyTemplate, keepTemplate } from './schema-template.ts';
 import { ensureSigningKey } from './signing-key.ts';
 import kitchen from '../../examples/assistant/app.ts';
@@ -53,6 +59,7 @@ export interface AssistantOptions {
   readonly config?: ConfigMap;
   /** Registered in addition to those of the example. */
   readonly tools?: readonly ToolInterface[];
+  readonly resources?: readonly ResourceInterface[];
   /** In addition to those of the example. */
   readonly routes?: readonly Route[];
   readonly clock?: () => number;
@@ -67,7 +74,16 @@ export interface AssistantOptions {
 }
 
 export async function startAssistant(options: AssistantOptions = {}): Promise<RunningAssistant> {
-  const { config = {}, tools = [], routes = [], clock, outbound, keySigners, telemetry } = options;
+  const {
+    config = {},
+    tools = [],
+    resources = [],
+    routes = [],
+    clock,
+    outbound,
+    keySigners,
+    telemetry,
+  } = options;
   const storage = await mkdtemp(path.join(tmpdir(), 'portico-assistant-'));
   const port = await freePort();
   const url = `http://localhost:${port}`;
@@ -104,6 +120,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
     async register(application) {
       await kitchen.register?.(application);
       for (const added of tools) tool().register(added);
+      for (const added of resources) resourceRegistry().register(added);
       for (const route of routes) application.route(route);
     },
   };

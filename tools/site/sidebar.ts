@@ -63,6 +63,7 @@ export const TOPICS: readonly Topic[] = [
     title: 'Assistants',
     pages: [
       'docs/mcp.md',
+      'docs/mcp-resources.md',
       'docs/connecting-assistants.md',
       'docs/developing-with-assistants.md',
       'docs/voice-assistant.md',

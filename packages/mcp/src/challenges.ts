@@ -1,8 +1,7 @@
 import { type AuthorizationServer, type BearerErrorCode, token } from 'portico';
 import { answerFields, type BindingRefusal, challenges } from 'portico/extension';
 import type { McpConfig } from './config.ts';
-import { listedScopes, scopeOf } from './tools/tool-access.ts';
-import type { RegisteredTool } from './tools/tools.ts';
+import { listedScopes, scopeOf, type Guarded } from './tools/tool-access.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -39,27 +38,27 @@ export class Challenges {
     return this.#challenge(isKept ? error : 'invalid_token', this.#listed, binding);
   }
 
-  /** For calls of these tools. */
-  ofTools(status: 401 | 403, tools: readonly RegisteredTool[], binding: BindingRefusal | null): Fields {
+  /** For requests that use these tools and others. */
+  ofUses(status: 401 | 403, used: readonly Guarded[], binding: BindingRefusal | null): Fields {
     if (!this.#isSent(binding)) return NO_FIELDS;
-    const scopes = [...new Set(tools.flatMap((tool) => this.#scopesFor(tool)))];
+    const scopes = [...new Set(used.flatMap((each) => this.#scopesFor(each)))];
     return this.#challenge(status === 401 ? 'invalid_token' : 'insufficient_scope', scopes, binding);
   }
 
   /**
-   * Whether this request's person lacks the permission for one of these tools, or for the whole
+   * Whether this request's person lacks the permission for one of these uses, or for the whole
    * resource (null). A challenge would then be wrong: no other token helps, and clients that follow
    * it would ask the person again and again.
    */
-  async isOutOfReach(tools: readonly RegisteredTool[] | null): Promise<boolean> {
+  async isOutOfReach(used: readonly Guarded[] | null): Promise<boolean> {
     const person = this.#metadataUrl === null ? undefined : token().user()?.reference;
     if (person === undefined) return false;
     const needed =
-      tools === null
+      used === null
         ? this.#supported
-        : tools.flatMap((tool) => scopeOf(tool, this.#server, this.#supported) ?? []);
+        : used.flatMap((each) => scopeOf(each, this.#server, this.#supported) ?? []);
     const held = await this.#server.scopesHeldBy(person, needed);
-    return tools === null ? held.length === 0 : held.length < needed.length;
+    return used === null ? held.length === 0 : held.length < needed.length;
   }
 
   #isSent(binding: BindingRefusal | null): boolean {
@@ -77,11 +76,10 @@ export class Challenges {
   }
 
   /**
-   * The scopes that a call needs: that of its tool, and one that reaches the resource, in one
-   * challenge.
+   * The scopes that a use needs: its own, and one that reaches the resource, in one challenge.
    */
-  #scopesFor(tool: RegisteredTool): readonly string[] {
-    const scope = scopeOf(tool, this.#server, this.#supported);
+  #scopesFor(used: Guarded): readonly string[] {
+    const scope = scopeOf(used, this.#server, this.#supported);
     if (scope === null) return [];
     const [first] = this.#supported;
     return first === undefined || this.#supported.includes(scope) ? [scope] : [first, scope];

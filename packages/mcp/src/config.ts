@@ -89,7 +89,10 @@ export interface McpConfigInput {
   readonly transport?: McpTransportInput | undefined;
   /** How long a tool may take, in seconds; 120. */
   readonly tool_timeout?: number | undefined;
-  /** Whether each tool call is an audit event, `tool_called`; false. */
+  /**
+   * Whether each tool call is an audit event, `tool_called`, and each reading of a resource,
+   * `resource_read`; false.
+   */
   readonly audit?: boolean | undefined;
   /** How many messages one client may send for one person per minute, to each process; no limit. */
   readonly calls_per_minute?: number | undefined;

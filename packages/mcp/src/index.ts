@@ -3,7 +3,8 @@
  * authorization server.
  */
 export type { McpServerOptions } from './context.ts';
-export { createMcpServer, type McpServer } from './mcp-server.ts';
+export type { McpServer } from './mcp-endpoint.ts';
+export { createMcpServer } from './mcp-server.ts';
 export { mcp, mcpServerOf, tool } from './plugin.ts';
 export {
   createToolRegistry,
@@ -25,6 +26,17 @@ export {
   type ToolAnswer,
   type ToolQuestion,
 } from './tools/tool-questions.ts';
+export { resource, resourcesOf } from './features/resources/index.ts';
+export type {
+  RegisteredResource,
+  ResourceInterface,
+  ResourceRead,
+  ResourceRegistry,
+  ScopedResourceInterface,
+  UserResourceInterface,
+} from './features/resources/resources.ts';
+export type { Guarded } from './tools/tool-access.ts';
+export type { Named } from './feature.ts';
 export type { TraceContext } from './tools/trace.ts';
 export type { JsonSchema, ToolAnnotations, ToolIcon } from './tools/tool-description.ts';
 export { content, ToolContent } from './tools/tool-result.ts';

@@ -1,32 +1,21 @@
 import type { AuthorizationServer, Endpoint } from 'portico';
 import { requestIdOf, runInContext, withRequestId } from 'portico/extension';
-import type { McpConfig } from './config.ts';
 import { MCP_PATH, McpContext, type McpServerOptions } from './context.ts';
+import { Contributions } from './contributions.ts';
+import type { Named } from './feature.ts';
+import { FEATURES } from './features.ts';
+import type { McpServer } from './mcp-endpoint.ts';
 import { documentPreflight } from './origins.ts';
 import { jsonResponse } from './refusal.ts';
 import { answerMisplaced, answerStream, MISPLACED, STREAM } from './other-endpoints.ts';
 import { RPC, RpcEndpoint } from './rpc-endpoint.ts';
 import { listedScopes, SERVICE_SCOPE } from './tools/tool-access.ts';
-import type { ToolRegistry } from './tools/tools.ts';
-
-/**
- * The MCP endpoint of an application: its tools behind the bearer tokens of its authorization
- * server.
- */
-export interface McpServer {
-  /** The canonical resource (RFC 8707), such as `https://app.example/mcp`. */
-  readonly resource: string;
-  /** The validated section `mcp`, with defaults. */
-  readonly config: McpConfig;
-  /** The registry that the endpoint serves. */
-  readonly tools: ToolRegistry;
-  /** Mount these by path and method. */
-  readonly endpoints: readonly Endpoint[];
-}
+import type { RegisteredTool } from './tools/tools.ts';
 
 /** Makes the endpoint. Opens nothing. Its resource is the issuer plus `/mcp`. */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const context = new McpContext(options);
+  const contributions = new Contributions(context, FEATURES);
   const { server, config, tools, resource } = context;
   const document = metadataOf(context);
   const { challenge, narrow_service_scope: narrows } = config.oauth;
@@ -35,10 +24,21 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     ...(challenge ? { stepUp: true } : {}),
     ...(narrows ? { serviceScope: SERVICE_SCOPE } : {}),
   });
-  const endpoints = [...protocolEndpoints(context), ...metadataEndpoints(context, document)];
+  const endpoints = [...protocolEndpoints(context, contributions), ...metadataEndpoints(context, document)];
   // With `oauth_server:challenge` the server publishes one of the documents itself (AS-6.24).
   const own = endpoints.filter(({ path }) => !server.endpoints.some((each) => each.path === path));
-  return { resource, config, tools, endpoints: own.map((endpoint) => measured(server, endpoint)) };
+  return {
+    resource,
+    config,
+    tools,
+    registries: contributions.registries,
+    guarded: () => [...tools.all().map(named), ...contributions.guarded()],
+    endpoints: own.map((endpoint) => measured(server, endpoint)),
+  };
+}
+
+function named({ name, personal, scope }: RegisteredTool): Named {
+  return { called: `the tool ${name}`, personal, scope };
 }
 
 /** Protected resource metadata (RFC 9728 section 2). */
@@ -54,9 +54,9 @@ function metadataOf({ server, config, resource, name }: McpContext): Readonly<Re
   };
 }
 
-function protocolEndpoints(context: McpContext): readonly Endpoint[] {
+function protocolEndpoints(context: McpContext, contributions: Contributions): readonly Endpoint[] {
   const path = `${context.server.mountPath}${MCP_PATH}`;
-  const rpc = new RpcEndpoint(context);
+  const rpc = new RpcEndpoint(context, contributions);
   return [
     { name: RPC, path, methods: ['POST', 'OPTIONS'], handle: (request) => rpc.answer(request) },
     {

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { ConfigurationError } from '@portico/sql';
 import {
   type Application,
@@ -9,7 +8,9 @@ import {
 } from 'portico';
 import { mcpConfiguration, type McpConfig, type McpConfigInput } from './config.ts';
 import { MCP_PATH } from './context.ts';
-import { createMcpServer, type McpServer } from './mcp-server.ts';
+import type { McpServer } from './mcp-endpoint.ts';
+import { createMcpServer } from './mcp-server.ts';
+import { endpointOf, registerAt } from './registering.ts';
 import { repeatedArguments } from './protocol/parameter-headers.ts';
 import { createToolRegistry, type ToolRegistry } from './tools/tools.ts';
 import { STATELESS_VERSION } from './protocol/versions.ts';
@@ -25,21 +26,12 @@ const EXEMPT = {
 /** The key of the McpServer in `app.services`. */
 const MCP = 'mcp';
 
-const registering = new AsyncLocalStorage<ToolRegistry>();
-
 /**
  * The registry of the application that is starting. Call `tool().register(…)` in the application's
  * `register`. Throws anywhere else.
  */
 export function tool(): ToolRegistry {
-  const tools = registering.getStore();
-  if (tools === undefined) {
-    throw new Error(
-      'tool() was called outside of register(), or the application has no mcp() among its plugins: ' +
-        'tools are registered while the application is put together',
-    );
-  }
-  return tools;
+  return endpointOf('tool()', 'tools').tools;
 }
 
 /**
@@ -78,9 +70,10 @@ export function mcp(): Plugin<{ mcp: McpConfigInput }> {
       }
     },
     async around(application, register) {
-      const { tools, config } = mcpServerOf(application);
-      await registering.run(tools, register);
-      requireOfferedScopes(application, tools);
+      const endpoint = mcpServerOf(application);
+      const { tools, config } = endpoint;
+      await registerAt(endpoint, register);
+      requireOfferedScopes(application, endpoint);
       if (config.protocol_versions.includes(STATELESS_VERSION)) requireRepeatable(tools);
     },
   };
@@ -115,11 +108,11 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
   ];
 }
 
-function requireOfferedScopes(application: Application, tools: ToolRegistry): void {
+function requireOfferedScopes(application: Application, endpoint: McpServer): void {
   const server = authorizationServerOf(application);
-  const problems = tools.all().flatMap(({ name, scope }) => {
+  const problems = endpoint.guarded().flatMap(({ called, scope }) => {
     if (scope === null || server.offers(scope)) return [];
-    return [{ key: 'oauth_server:scopes', message: `lacks ${scope}, the scope() of the tool ${name}` }];
+    return [{ key: 'oauth_server:scopes', message: `lacks ${scope}, the scope() of ${called}` }];
   });
   if (problems.length > 0) throw new ConfigurationError(problems);
 }

@@ -2,11 +2,12 @@ import { token } from 'portico';
 import { bindingRefusal, type BindingRefusal, parseScheme } from 'portico/extension';
 import { CallLimit } from './call-limit.ts';
 import type { McpContext } from './context.ts';
+import type { Contributions } from './contributions.ts';
 import { Exchange } from './protocol/exchange.ts';
 import { readMessages, type Messages } from './protocol/messages.ts';
 import { isForeign, preflightResponse, withCors } from './origins.ts';
 import { refusal, requestRefusal } from './refusal.ts';
-import { callRefusal, reachesResource } from './tools/tool-access.ts';
+import { callRefusal, reachesResource, type Guarded, type RefusalMessages } from './tools/tool-access.ts';
 import { repeatedArguments, unrepeated } from './protocol/parameter-headers.ts';
 import { mismatchRefusal } from './protocol/stateless.ts';
 import type { JsonSchema } from './tools/tool-description.ts';
@@ -14,21 +15,29 @@ import type { JsonSchema } from './tools/tool-description.ts';
 /** The endpoint's name. */
 export const RPC = 'mcp_server_rpc';
 
+/** What a message uses. A refusal without other messages has those of tools. */
+interface Use {
+  readonly used: Guarded;
+  readonly refusals?: RefusalMessages;
+}
+
 const OUT_OF_REACH = 'The account has no permission for this, and no other token would change that.';
 
 /**
- * POST /mcp. Checks the origin, the token, the messages and the tools in this order; then the
+ * POST /mcp. Checks the origin, the token, the messages and what they use in this order; then the
  * protocol answers. RFC 6750 section 3 requires a challenge with 401 and 403, but there is one only
  * with `mcp:oauth:challenge` (MCP-8.4).
  */
 export class RpcEndpoint {
   readonly #context: McpContext;
+  readonly #contributions: Contributions;
   readonly #exchange: Exchange;
   readonly #limit: CallLimit | null;
 
-  constructor(context: McpContext) {
+  constructor(context: McpContext, contributions: Contributions) {
     this.#context = context;
-    this.#exchange = new Exchange(context);
+    this.#contributions = contributions;
+    this.#exchange = new Exchange(context, contributions);
     const perMinute = context.config.calls_per_minute;
     this.#limit = perMinute === undefined ? null : new CallLimit(perMinute, context.server.clock);
   }
@@ -64,23 +73,27 @@ export class RpcEndpoint {
     if ('refusal' in read) return read.refusal;
     const { messages } = read;
     return (
-      (await this.#toolRefusal(request, messages)) ??
+      (await this.#useRefusal(request, messages)) ??
       this.#headerRefusal(request, messages) ??
       this.#exchange.answer(request, messages)
     );
   }
 
-  /** Refuses messages that call a tool which the request's token may not call. */
-  async #toolRefusal(request: Request, messages: Messages): Promise<Response | null> {
+  /** Refuses messages that use something, such as a tool, which the request's token may not use. */
+  async #useRefusal(request: Request, messages: Messages): Promise<Response | null> {
     const { tools, config, challenges } = this.#context;
-    const called = messages.calledTools.flatMap((name) => tools.find(name) ?? []);
-    for (const tool of called) {
-      const refused = callRefusal(config, tool);
+    const uses: readonly Use[] = [
+      ...messages.calledTools.flatMap((name) => tools.find(name) ?? []).map((used) => ({ used })),
+      ...this.#contributions.usedBy(messages.requests),
+    ];
+    const used = uses.map((use) => use.used);
+    for (const use of uses) {
+      const refused = callRefusal(config, use.used, use.refusals);
       if (refused === null) continue;
       const { status, message } = refused;
-      if (status === 403 && (await challenges.isOutOfReach(called)))
+      if (status === 403 && (await challenges.isOutOfReach(used)))
         return refuse(messages, 403, OUT_OF_REACH, {});
-      const fields = challenges.ofTools(status, called, this.#presented(request));
+      const fields = challenges.ofUses(status, used, this.#presented(request));
       return refuse(messages, status, message, fields);
     }
     return null;

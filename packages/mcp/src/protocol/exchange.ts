@@ -1,6 +1,7 @@
 import { madeWithRequestId, REQUEST_ID_HEADER, requestIdOf } from 'portico/extension';
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import type { McpContext } from '../context.ts';
+import type { Contributions } from '../contributions.ts';
 import type { Messages } from './messages.ts';
 import { Protocol } from './protocol.ts';
 import { protocolRefusal, refusal } from '../refusal.ts';
@@ -14,16 +15,18 @@ import { BATCHING_VERSION, STATELESS_VERSION, type OfferedVersions } from './ver
 /** Answers the messages of requests, each by the protocol of its version. */
 export class Exchange {
   readonly #context: McpContext;
+  readonly #contributions: Contributions;
   readonly #protocol: Protocol;
   readonly #stateless: StatelessProtocol;
   readonly #running = new RunningCalls();
 
-  constructor(context: McpContext) {
+  constructor(context: McpContext, contributions: Contributions) {
     const list = new ToolList(context.tools);
     const calls = new ToolCalls(context);
     this.#context = context;
-    this.#protocol = new Protocol(context, list, calls);
-    this.#stateless = new StatelessProtocol(context, list, calls);
+    this.#contributions = contributions;
+    this.#protocol = new Protocol(context, contributions, list, calls);
+    this.#stateless = new StatelessProtocol(context, contributions, list, calls);
   }
 
   async answer(request: Request, messages: Messages): Promise<Response> {
@@ -51,7 +54,9 @@ export class Exchange {
   }
 
   #answerOne(request: Request, message: JSONRPCRequest, caller: Caller): Promise<string> {
-    if (message.method !== 'tools/call') return this.#protocol.answer(message, caller);
+    const { method } = message;
+    const runs = method === 'tools/call' || this.#contributions.has(method);
+    if (!runs) return this.#protocol.answer(message, caller);
     return this.#running.run({ request, id: message.id }, caller.signal, (signal) =>
       this.#protocol.answer(message, { ...caller, signal }),
     );

@@ -7,7 +7,9 @@ import {
   type SpecTypes,
 } from '@modelcontextprotocol/server';
 import type { McpContext } from '../context.ts';
+import type { Contributions } from '../contributions.ts';
 import { readAs } from './protocol-types.ts';
+import type { RpcError } from './rpc-error.ts';
 import { callRefusal } from '../tools/tool-access.ts';
 import { onlyRound } from '../tools/rounds.ts';
 import type { Caller, ToolCalls } from '../tools/tool-call.ts';
@@ -15,13 +17,6 @@ import type { ToolList } from '../tools/tool-list.ts';
 import { ToolQuestions } from '../tools/tool-questions.ts';
 import { errorResult, withObjectsAlone } from '../tools/tool-result.ts';
 import type { OfferedVersions } from './versions.ts';
-
-/** A JSON-RPC error. */
-export interface RpcError {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: unknown;
-}
 
 /** The JSON text of a result, or an error. */
 type Outcome = string | RpcError;
@@ -35,10 +30,12 @@ type Method = (request: JSONRPCRequest, caller: Caller) => Outcome | Promise<Out
 export class Protocol {
   readonly #context: McpContext;
   readonly #calls: ToolCalls;
+  readonly #contributions: Contributions;
   readonly #methods: ReadonlyMap<string, Method>;
 
-  constructor(context: McpContext, list: ToolList, calls: ToolCalls) {
+  constructor(context: McpContext, contributions: Contributions, list: ToolList, calls: ToolCalls) {
     this.#context = context;
+    this.#contributions = contributions;
     this.#calls = calls;
     this.#methods = new Map([
       ['initialize', method('InitializeRequest', ({ params }) => this.#initialize(params.protocolVersion))],
@@ -59,18 +56,25 @@ export class Protocol {
   async #outcome(request: JSONRPCRequest, caller: Caller): Promise<Outcome> {
     const { method: asked } = request;
     try {
-      return (await this.#methods.get(asked)?.(request, caller)) ?? METHOD_NOT_FOUND;
+      const own = await this.#methods.get(asked)?.(request, caller);
+      return own ?? (await this.#contributed(request, caller)) ?? METHOD_NOT_FOUND;
     } catch (exception) {
       this.#context.log.error('The MCP request {method} failed: {exception}', { method: asked, exception });
       return INTERNAL_ERROR;
     }
   }
 
+  async #contributed(request: JSONRPCRequest, caller: Caller): Promise<Outcome | null> {
+    const answer = await this.#contributions.answer(request, caller);
+    if (answer === null) return null;
+    return 'error' in answer ? answer.error : jsonText(answer.result);
+  }
+
   #initialize(requested: string): string {
     const { name, config, versions, instructions } = this.#context;
     return jsonText({
       protocolVersion: versionFor(versions, requested),
-      capabilities: { tools: {} },
+      capabilities: this.#contributions.capabilities,
       serverInfo: { name, version: config.version },
       ...instructions,
     });

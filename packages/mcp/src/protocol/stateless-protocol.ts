@@ -7,6 +7,8 @@ import {
   type SpecTypes,
 } from '@modelcontextprotocol/server';
 import type { McpContext } from '../context.ts';
+import type { Contributions } from '../contributions.ts';
+import { CACHED } from './caching.ts';
 import { readAs } from './protocol-types.ts';
 import { Rounds } from '../tools/rounds.ts';
 import type { RequestMetadata } from './stateless.ts';
@@ -14,7 +16,8 @@ import { callRefusal } from '../tools/tool-access.ts';
 import type { Caller, ToolCalls } from '../tools/tool-call.ts';
 import type { ToolList } from '../tools/tool-list.ts';
 import { ToolQuestions } from '../tools/tool-questions.ts';
-import { INTERNAL_ERROR, METHOD_NOT_FOUND, NO_SUCH_TOOL, type RpcError } from './protocol.ts';
+import { INTERNAL_ERROR, METHOD_NOT_FOUND, NO_SUCH_TOOL } from './protocol.ts';
+import type { RpcError } from './rpc-error.ts';
 import { STATELESS_VERSION } from './versions.ts';
 
 /** The status of a response, and its JSON text. */
@@ -43,40 +46,34 @@ class Failure {
   }
 }
 
-/**
- * How long a client may cache `tools/list` and `server/discover`, in milliseconds. They change when
- * the application is deployed.
- */
-const FRESH = 300_000;
-/** Only for holders of a token, so shared caches must not keep it. */
-const CACHED = { ttlMs: FRESH, cacheScope: 'private' } as const;
-
 /** MCP 2026-07-28. The counterpart of `Protocol`, which has the versions before it. */
 export class StatelessProtocol {
   readonly #context: McpContext;
   readonly #calls: ToolCalls;
+  readonly #contributions: Contributions;
   readonly #rounds: Rounds;
   readonly #methods: ReadonlyMap<string, Method>;
   /** The `_meta` of each result. */
   readonly #meta: object;
 
-  constructor(context: McpContext, list: ToolList, calls: ToolCalls) {
+  constructor(context: McpContext, contributions: Contributions, list: ToolList, calls: ToolCalls) {
     const { name, config, versions, instructions } = context;
     const meta = { 'io.modelcontextprotocol/serverInfo': { name, version: config.version } };
     const listed = jsonText({ ...CACHED, _meta: meta }).slice(1, -1);
-    const discovered = {
+    const discover = () => ({
       supportedVersions: versions.all,
-      capabilities: { tools: {} },
+      capabilities: contributions.capabilities,
       ...instructions,
       ...CACHED,
-    };
+    });
     const listAll = () => `{"resultType":"complete","tools":${list.text(STATELESS_VERSION)},${listed}}`;
     this.#context = context;
+    this.#contributions = contributions;
     this.#calls = calls;
     this.#rounds = new Rounds(context.server.sealing, context.resource);
     this.#meta = meta;
     this.#methods = new Map([
-      ['server/discover', () => discovered],
+      ['server/discover', discover],
       ['tools/list', method('ListToolsRequest', listAll)],
       ['tools/call', method('CallToolRequest', (checked, ...rest) => this.#call(checked.params, ...rest))],
     ]);
@@ -95,7 +92,10 @@ export class StatelessProtocol {
   async #outcome(...given: Parameters<Method>): Promise<string | Failure> {
     const [{ method: asked }] = given;
     try {
-      const outcome = (await this.#methods.get(asked)?.(...given)) ?? new Failure(METHOD_NOT_FOUND, 404);
+      const outcome =
+        (await this.#methods.get(asked)?.(...given)) ??
+        (await this.#contributed(...given)) ??
+        new Failure(METHOD_NOT_FOUND, 404);
       if (outcome instanceof Failure || typeof outcome === 'string') return outcome;
       // A tool's question may fail to serialize, too.
       return jsonText({ resultType: 'complete', ...outcome, _meta: this.#meta });
@@ -103,6 +103,12 @@ export class StatelessProtocol {
       this.#context.log.error('The MCP request {method} failed: {exception}', { method: asked, exception });
       return new Failure(INTERNAL_ERROR);
     }
+  }
+
+  async #contributed(...[request, caller]: Parameters<Method>): Promise<Outcome | null> {
+    const answer = await this.#contributions.answer(request, caller);
+    if (answer === null) return null;
+    return 'error' in answer ? new Failure(answer.error) : answer.result;
   }
 
   async #call(

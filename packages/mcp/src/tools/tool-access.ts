@@ -1,6 +1,5 @@
 import { type AuthorizationServer, token } from 'portico';
 import type { McpConfig } from '../config.ts';
-import type { RegisteredTool } from './tools.ts';
 
 /** The scope of service tokens. It allows listing all tools and calling the public ones. */
 export const SERVICE_SCOPE = 'mcp:service';
@@ -25,6 +24,22 @@ export function listedScopes(
   return scopes.filter((name) => name !== SERVICE_SCOPE);
 }
 
+/** What only some callers may use, such as a tool. */
+export interface Guarded {
+  /** Whether it is for a linked account. Otherwise every token for this endpoint may use it. */
+  readonly personal: boolean;
+  /** The separate scope that it needs, or null. */
+  readonly scope: string | null;
+}
+
+/** What refusals say, by their status. */
+export type RefusalMessages = Readonly<Record<401 | 403, string>>;
+
+const OF_TOOLS: RefusalMessages = {
+  401: 'This tool acts for an account: link one first.',
+  403: 'The linked account or its token does not reach this tool.',
+};
+
 /**
  * Why this request's token may not call a tool: 401 without a linked account, 403 without the
  * scope.
@@ -34,9 +49,9 @@ export interface CallRefusal {
   readonly message: string;
 }
 
-/** The scope that calls of a personal tool need. Null if none is offered. */
+/** The scope that uses of something personal need. Null if none is offered. */
 export function scopeOf(
-  { personal, scope }: RegisteredTool,
+  { personal, scope }: Guarded,
   server: AuthorizationServer,
   supported: readonly string[],
 ): string | null {
@@ -45,11 +60,13 @@ export function scopeOf(
 }
 
 /** Null when the call is allowed. */
-export function callRefusal({ oauth }: McpConfig, tool: RegisteredTool): CallRefusal | null {
-  if (!tool.personal) return null;
-  if (token().user() === null) {
-    return { status: 401, message: 'This tool acts for an account: link one first.' };
-  }
-  if (token().can(tool.scope ?? oauth.scopes_supported[0] ?? '')) return null;
-  return { status: 403, message: 'The linked account or its token does not reach this tool.' };
+export function callRefusal(
+  { oauth }: McpConfig,
+  used: Guarded,
+  says: RefusalMessages = OF_TOOLS,
+): CallRefusal | null {
+  if (!used.personal) return null;
+  if (token().user() === null) return { status: 401, message: says[401] };
+  if (token().can(used.scope ?? oauth.scopes_supported[0] ?? '')) return null;
+  return { status: 403, message: says[403] };
 }

@@ -3,6 +3,7 @@ import { jsonText } from 'portico/extension';
 import type { CallToolRequestParams } from '@modelcontextprotocol/server';
 import type { McpContext } from '../context.ts';
 import type { Round } from './rounds.ts';
+import { REACHED, startTimeLimit, tooLong } from './time-limit.ts';
 import { ToolQuestions } from './tool-questions.ts';
 import { errorResult, toolResult, type ToolResult } from './tool-result.ts';
 import { ToolError, type RegisteredTool, type ToolCall } from './tools.ts';
@@ -70,7 +71,7 @@ export class ToolCalls {
       if (returned instanceof ToolQuestions) return returned;
       if (returned !== REACHED) return toolResult(tool, returned);
       if (caller.signal.aborted) return errorResult('The call was cancelled.');
-      const took = `took longer than ${config.tool_timeout} ${config.tool_timeout === 1 ? 'second' : 'seconds'}`;
+      const took = tooLong(config.tool_timeout);
       log.error('The tool {tool} {took} (mcp:tool_timeout)', { tool: tool.name, took });
       return errorResult(`The tool ${took}.`);
     } catch (exception) {
@@ -86,38 +87,6 @@ export class ToolCalls {
 function outcomeOf(result: ToolResult | ToolQuestions): 'succeeded' | 'failed' | 'asked' {
   if (result instanceof ToolQuestions) return 'asked';
   return result.isError === true ? 'failed' : 'succeeded';
-}
-
-const REACHED = Symbol('the time limit');
-
-interface TimeLimit {
-  /** Aborted when the time is up, or when the caller hangs up or cancels the call. */
-  readonly signal: AbortSignal;
-  /** Resolves at the same moment. */
-  readonly reached: Promise<typeof REACHED>;
-  /** Clears the timer and the listener, once the tool is done. */
-  end(): void;
-}
-
-function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit {
-  const limit = new AbortController();
-  const reached = Promise.withResolvers<typeof REACHED>();
-  const reach = () => {
-    limit.abort();
-    reached.resolve(REACHED);
-  };
-  // Unreferenced, so that it does not keep a process running.
-  const timer = setTimeout(reach, seconds * 1000).unref();
-  caller.addEventListener('abort', reach);
-  if (caller.aborted) reach();
-  return {
-    signal: limit.signal,
-    reached: reached.promise,
-    end() {
-      clearTimeout(timer);
-      caller.removeEventListener('abort', reach);
-    },
-  };
 }
 
 function describeCall(

@@ -1,5 +1,7 @@
 import { wellFormedJson } from 'portico/extension';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import { readGuard } from './guard.ts';
+import type { Guarded } from './tool-access.ts';
 import { readDescription, type JsonSchema, type ToolAnnotations, type ToolIcon } from './tool-description.ts';
 import type { ToolAnswer } from './tool-questions.ts';
 import type { TraceContext } from './trace.ts';
@@ -98,7 +100,7 @@ export class ToolError extends Error {
 }
 
 /** A registered tool: its description, read once, and its compiled schemas. */
-export interface RegisteredTool {
+export interface RegisteredTool extends Guarded {
   /** As the tool returned it. */
   readonly name: string;
   /** As the tool returned it. */
@@ -129,24 +131,6 @@ export interface RegisteredTool {
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
-
-/**
- * The separate scope of a tool, or null. A value that cannot be a scope must not make the tool
- * public.
- */
-function scopeOf(name: string, tool: ToolInterface): string | null {
-  if ('scope' in tool && typeof tool.scope === 'function') return String(tool.scope());
-  const scope: unknown = 'scope' in tool ? tool.scope : null;
-  if (scope === null || scope === undefined) return null;
-  throw new Error(`The scope of the tool ${name} must be a method that returns it`);
-}
-
-function isPersonal(name: string, tool: ToolInterface): boolean {
-  const personal: unknown = 'personal' in tool ? tool.personal : null;
-  if (personal === null || personal === undefined) return false;
-  if (typeof personal === 'boolean') return personal;
-  throw new Error(`The tool ${name} must say personal: true, or leave it out`);
-}
 
 /** What is wrong with a value, in words. Null if nothing is. */
 type Check = (value: unknown) => string | null;
@@ -198,15 +182,13 @@ function readTool(tool: ToolInterface): RegisteredTool {
     outputSchema === null
       ? () => null
       : compileSchema(name, 'outputSchema', outputSchema, 'It does not match the schema.');
-  const scope = scopeOf(name, tool);
   return {
     name,
     description: tool.description(),
     inputSchema,
     ...readDescription(name, tool),
     outputSchema,
-    personal: scope !== null || isPersonal(name, tool),
-    scope,
+    ...readGuard('tool', name, tool),
     tool,
     argumentsProblem,
     resultProblem,

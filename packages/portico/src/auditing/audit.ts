@@ -200,6 +200,18 @@ export type AuditEvent =
       /** In milliseconds. */
       readonly duration: number;
     }
+  /** A resource of the MCP endpoint was read, with `mcp:audit`. The event has no content. */
+  | {
+      readonly type: 'resource_read';
+      /** Its URI. */
+      readonly resource: string;
+      readonly clientId: string;
+      /** Null for a service. */
+      readonly person: PersonReference | null;
+      readonly outcome: 'succeeded' | 'failed';
+      /** In milliseconds. */
+      readonly duration: number;
+    }
   /** A client secret was wrong. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**

@@ -27,6 +27,7 @@ export const EVENT_TYPES = Object.keys({
   signing_key_removed: true,
   admin_refused: true,
   tool_called: true,
+  resource_read: true,
   client_authentication_failed: true,
   client_authentication_slowed: true,
   sign_in_failed: true,

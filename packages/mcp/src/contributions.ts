@@ -1,0 +1,80 @@
+import { ProtocolErrorCode, type JSONRPCRequest } from '@modelcontextprotocol/server';
+import type { McpConfig } from './config.ts';
+import type { McpContext } from './context.ts';
+import type {
+  ContributedMethod,
+  GuardedUse,
+  McpContribution,
+  McpFeature,
+  MethodAnswer,
+  Named,
+} from './feature.ts';
+import { readAs } from './protocol/protocol-types.ts';
+import { callRefusal } from './tools/tool-access.ts';
+import type { Caller } from './tools/tool-call.ts';
+
+/** What the features add to one endpoint. */
+export class Contributions {
+  readonly #config: McpConfig;
+  readonly #contributions: ReadonlyMap<string, McpContribution>;
+
+  constructor(context: McpContext, features: readonly McpFeature[]) {
+    this.#config = context.config;
+    this.#contributions = new Map(features.map((each) => [each.name, each.start(context)]));
+  }
+
+  /** The registries, by the names of their features. */
+  get registries(): ReadonlyMap<string, object> {
+    const found = [...this.#contributions].flatMap(([name, { registry }]) =>
+      registry === undefined ? [] : [[name, registry] as const],
+    );
+    return new Map(found);
+  }
+
+  /** What clients may use here. */
+  get capabilities(): Readonly<Record<string, object>> {
+    const added = this.#offered().flatMap(({ capabilities = {} }) => Object.entries(capabilities));
+    return { tools: {}, ...Object.fromEntries(added) };
+  }
+
+  /** Everything guarded beside tools. */
+  guarded(): readonly Named[] {
+    return [...this.#contributions.values()].flatMap((each) => each.guarded?.() ?? []);
+  }
+
+  /** What these requests use beside tools. */
+  usedBy(requests: readonly JSONRPCRequest[]): readonly GuardedUse[] {
+    return requests.flatMap(({ method, params }) => this.#method(method)?.uses?.(params) ?? []);
+  }
+
+  /** Whether a feature answers this method now. */
+  has(method: string): boolean {
+    return this.#method(method) !== null;
+  }
+
+  /**
+   * Answers a request, or returns null if no feature has its method. The endpoint has already
+   * checked the token. It is checked again here, so that nothing ever runs unchecked.
+   */
+  async answer(request: JSONRPCRequest, caller: Caller): Promise<MethodAnswer | null> {
+    const method = this.#method(request.method);
+    if (method === null) return null;
+    if (readAs(method.type, request) === null) {
+      const message = `The parameters are not those of ${request.method}.`;
+      return { error: { code: ProtocolErrorCode.InvalidParams, message } };
+    }
+    const use = method.uses?.(request.params) ?? null;
+    const refused = use === null ? null : callRefusal(this.#config, use.used, use.refusals);
+    if (refused === null) return method.answer(request.params, caller);
+    return { error: { code: ProtocolErrorCode.InvalidRequest, message: refused.message } };
+  }
+
+  #method(name: string): ContributedMethod | null {
+    const found = this.#offered().find(({ methods }) => Object.hasOwn(methods ?? {}, name));
+    return found?.methods?.[name] ?? null;
+  }
+
+  #offered(): readonly McpContribution[] {
+    return [...this.#contributions.values()].filter((each) => each.isOffered());
+  }
+}

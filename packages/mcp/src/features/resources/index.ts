@@ -1,0 +1,119 @@
+import { ProtocolErrorCode, type JSONRPCRequest } from '@modelcontextprotocol/server';
+import type { McpContext } from '../../context.ts';
+import type { ContributedMethod, McpContribution, McpFeature, MethodAnswer } from '../../feature.ts';
+import type { McpServer } from '../../mcp-endpoint.ts';
+import { cachedFor } from '../../protocol/caching.ts';
+import { STATELESS_VERSION } from '../../protocol/versions.ts';
+import { endpointOf } from '../../registering.ts';
+import type { RefusalMessages } from '../../tools/tool-access.ts';
+import { ResourceReads } from './resource-reads.ts';
+import { ResourceRegistry, type RegisteredResource } from './resources.ts';
+
+const NAME = 'resources';
+
+const REFUSALS: RefusalMessages = {
+  401: 'This resource belongs to an account: link one first.',
+  403: 'The linked account or its token does not reach this resource.',
+};
+
+/** Resources of MCP: texts and files that clients read by their URIs (MCP, Resources). */
+export const resources: McpFeature = {
+  name: NAME,
+  start(endpoint): McpContribution {
+    const registry = new ResourceRegistry();
+    return {
+      registry,
+      isOffered: () => registry.all().length > 0,
+      capabilities: { resources: {} },
+      methods: methodsOf(registry, endpoint),
+      guarded: () =>
+        registry
+          .all()
+          .map(({ uri, personal, scope }) => ({ called: `the resource ${uri}`, personal, scope })),
+    };
+  },
+};
+
+/**
+ * The resources of an endpoint, also for registration after the start.
+ *
+ * @example
+ * resourcesOf(createMcpServer({ server, config, tools, log })).register(guide);
+ */
+export function resourcesOf(endpoint: McpServer): ResourceRegistry {
+  return endpoint.registries.get(NAME) as ResourceRegistry;
+}
+
+/**
+ * The resources of the application that is starting. Call `resource().register(…)` in the
+ * application's `register`. Throws anywhere else.
+ */
+export function resource(): ResourceRegistry {
+  return resourcesOf(endpointOf('resource()', 'resources'));
+}
+
+function methodsOf(
+  registry: ResourceRegistry,
+  endpoint: McpContext,
+): Readonly<Record<string, ContributedMethod>> {
+  const reads = new ResourceReads(endpoint);
+  const find = (params: JSONRPCRequest['params']) => registry.find(uriOf(params));
+  return {
+    'resources/list': {
+      type: 'ListResourcesRequest',
+      answer: (_, { version }) =>
+        listOf(
+          'resources',
+          registry.all().map((each) => listed(each, version)),
+          version,
+        ),
+    },
+    // Clients ask for templates as soon as there are resources.
+    'resources/templates/list': {
+      type: 'ListResourceTemplatesRequest',
+      answer: (_, { version }) => listOf('resourceTemplates', [], version),
+    },
+    'resources/read': {
+      type: 'ReadResourceRequest',
+      uses(params) {
+        const used = find(params);
+        return used === null ? null : { used, refusals: REFUSALS };
+      },
+      answer(params, caller) {
+        const found = find(params);
+        return found === null ? notFound(uriOf(params), caller.version) : reads.read(found, params, caller);
+      },
+    },
+  };
+}
+
+function uriOf(params: JSONRPCRequest['params']): string {
+  const uri = params?.['uri'];
+  return typeof uri === 'string' ? uri : '';
+}
+
+function listOf(member: string, list: readonly object[], version: string): MethodAnswer {
+  return { result: { [member]: list, ...cachedFor(version) } };
+}
+
+/** The parts of a resource's description that this protocol version knows. */
+function listed(
+  { uri, name, title, description, mimeType }: RegisteredResource,
+  version: string,
+): Readonly<Record<string, unknown>> {
+  return {
+    uri,
+    name,
+    ...(title !== null && version >= '2025-06-18' ? { title } : {}),
+    ...(description === null ? {} : { description }),
+    ...(mimeType === null ? {} : { mimeType }),
+  };
+}
+
+/** The code of MCP until 2025-11-25 (Resources, Error Handling). Since then it is -32602. */
+const RESOURCE_NOT_FOUND = -32_002;
+
+function notFound(uri: string, version: string): MethodAnswer {
+  const code = version === STATELESS_VERSION ? ProtocolErrorCode.InvalidParams : RESOURCE_NOT_FOUND;
+  return { error: { code, message: 'No resource has this URI.', data: { uri } } };
+}

@@ -1,0 +1,86 @@
+import { ProtocolErrorCode, type JSONRPCRequest } from '@modelcontextprotocol/server';
+import { token } from 'portico';
+import type { McpContext } from '../../context.ts';
+import type { MethodAnswer } from '../../feature.ts';
+import { cachedFor } from '../../protocol/caching.ts';
+import { REACHED, startTimeLimit, tooLong } from '../../tools/time-limit.ts';
+import type { Caller } from '../../tools/tool-call.ts';
+import { traceOf } from '../../tools/trace.ts';
+import type { RegisteredResource } from './resources.ts';
+
+type Params = JSONRPCRequest['params'];
+
+/** The largest content, in bytes: of text in UTF-8, otherwise before it is base64. */
+const LARGEST = 1024 * 1024;
+
+/** Reads resources, with a time limit. */
+export class ResourceReads {
+  readonly #context: McpContext;
+
+  constructor(context: McpContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Returns the content, or an error that says nothing about its cause. Never rejects. With
+   * `mcp:audit`, each ended reading is an audit event.
+   */
+  async read(resource: RegisteredResource, params: Params, caller: Caller): Promise<MethodAnswer> {
+    const { config, server } = this.#context;
+    if (!config.audit) return this.#run(resource, params, caller);
+    const began = performance.now();
+    const answer = await this.#run(resource, params, caller);
+    await server.audit({
+      type: 'resource_read',
+      resource: resource.uri,
+      clientId: token().clientId() ?? '',
+      person: token().user()?.reference ?? null,
+      outcome: 'error' in answer ? 'failed' : 'succeeded',
+      duration: Math.round(performance.now() - began),
+    });
+    return answer;
+  }
+
+  async #run(registered: RegisteredResource, params: Params, caller: Caller): Promise<MethodAnswer> {
+    const { log, config } = this.#context;
+    const { uri, resource } = registered;
+    const limit = startTimeLimit(config.tool_timeout, caller.signal);
+    try {
+      const { signal } = limit;
+      const trace = traceOf(params?.['_meta']);
+      const content = await Promise.race([resource.read({ signal, trace }), limit.reached]);
+      if (content !== REACHED) return { result: contents(registered, content, caller.version) };
+      if (caller.signal.aborted) return failure('The request was cancelled.');
+      const took = tooLong(config.tool_timeout);
+      log.error('Reading the resource {resource} {took} (mcp:tool_timeout)', { resource: uri, took });
+    } catch (exception) {
+      log.error('The resource {resource} failed: {exception}', { resource: uri, exception });
+    } finally {
+      limit.end();
+    }
+    return failure('The resource cannot be read.');
+  }
+}
+
+function failure(message: string): MethodAnswer {
+  return { error: { code: ProtocolErrorCode.InternalError, message } };
+}
+
+/** The result of `resources/read`. Throws for what is neither text nor bytes, and for too much. */
+function contents(
+  { uri, mimeType }: RegisteredResource,
+  content: unknown,
+  version: string,
+): Readonly<Record<string, unknown>> {
+  const isText = typeof content === 'string';
+  if (!isText && !(content instanceof Uint8Array)) {
+    throw new TypeError('read() returned neither a string nor a Uint8Array');
+  }
+  if ((isText ? Buffer.byteLength(content) : content.byteLength) > LARGEST) {
+    throw new RangeError(`read() returned more than ${LARGEST} bytes`);
+  }
+  const described = { uri, ...(mimeType === null ? {} : { mimeType }) };
+  const sent = isText ? { text: content } : { blob: Buffer.from(content).toString('base64') };
+  // It may differ at the next request, so clients do not keep it.
+  return { contents: [{ ...described, ...sent }], ...cachedFor(version, 0) };
+}

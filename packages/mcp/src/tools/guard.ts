@@ -1,0 +1,24 @@
+import type { Guarded } from './tool-access.ts';
+
+/**
+ * Reads who may use something that the application registers. `kind` and `name` are for messages.
+ * Throws for anything unclear: a value that cannot be a scope must not make it public.
+ */
+export function readGuard(kind: string, name: string, registered: object): Guarded {
+  const scope = scopeOf(kind, name, registered);
+  return { personal: scope !== null || isPersonal(kind, name, registered), scope };
+}
+
+function scopeOf(kind: string, name: string, registered: object): string | null {
+  const scope: unknown = 'scope' in registered ? registered.scope : null;
+  if (typeof scope === 'function') return String(scope.call(registered));
+  if (scope === null || scope === undefined) return null;
+  throw new Error(`The scope of the ${kind} ${name} must be a method that returns it`);
+}
+
+function isPersonal(kind: string, name: string, registered: object): boolean {
+  const personal: unknown = 'personal' in registered ? registered.personal : null;
+  if (personal === null || personal === undefined) return false;
+  if (typeof personal === 'boolean') return personal;
+  throw new Error(`The ${kind} ${name} must say personal: true, or leave it out`);
+}

@@ -1,0 +1,37 @@
+/** Returned instead of a value when the time is up. */
+export const REACHED = Symbol('the time limit');
+
+export interface TimeLimit {
+  /** Aborted when the time is up, or when the caller hangs up or cancels the call. */
+  readonly signal: AbortSignal;
+  /** Resolves at the same moment. */
+  readonly reached: Promise<typeof REACHED>;
+  /** Clears the timer and the listener, once the work is done. */
+  end(): void;
+}
+
+export function startTimeLimit(seconds: number, caller: AbortSignal): TimeLimit {
+  const limit = new AbortController();
+  const reached = Promise.withResolvers<typeof REACHED>();
+  const reach = () => {
+    limit.abort();
+    reached.resolve(REACHED);
+  };
+  // Unreferenced, so that it does not keep a process running.
+  const timer = setTimeout(reach, seconds * 1000).unref();
+  caller.addEventListener('abort', reach);
+  if (caller.aborted) reach();
+  return {
+    signal: limit.signal,
+    reached: reached.promise,
+    end() {
+      clearTimeout(timer);
+      caller.removeEventListener('abort', reach);
+    },
+  };
+}
+
+/** Such as `took longer than 120 seconds`. */
+export function tooLong(seconds: number): string {
+  return `took longer than ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
+}
