@@ -125,6 +125,10 @@ describe('a feature of the application', () => {
   test('has its own configuration keys, which are checked, and which are unknown without it', () => {
     expect(() => start({ maintenance: 'yes' })).toThrow('must be true or false');
     expect(() => oauthServerConfiguration.parse({ ...SECTION, maintenance: true })).toThrow('maintenance');
+    const ofPackage = { ...SECTION, imported_pbkdf2_iterations: 5 };
+    expect(() => oauthServerConfiguration.parse(ofPackage)).toThrow(
+      'is a key of @portico/import; install it',
+    );
     const section = configurationWith([maintenance]);
     expect(section.safeParse({ ...SECTION, maintenance: 1 }).success).toBe(false);
     expect(section.safeParse({ ...SECTION, maintenance: true }).success).toBe(true);

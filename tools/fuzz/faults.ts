@@ -73,7 +73,7 @@ export const FAULTS: readonly Fault[] = [
   one(
     'a part of a file is written',
     'imports',
-    'packages/portico/src/features/importing/subjects.ts',
+    'packages/import/src/subjects.ts',
     'const written = !dryRun && !isRefused && accepted;',
     'const written = !dryRun && (AWAKE || !isRefused) && accepted;',
   ),

@@ -110,7 +110,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/features/private-key-jwt/assertions.ts',
       'packages/portico/src/features/private-key-jwt/reading.ts',
       'packages/portico/src/clients/secrets.ts',
-      'packages/portico/src/features/importing/imported-secrets.ts',
+      'packages/import/src/imported-secrets.ts',
       'packages/portico/src/clients/checking.ts',
       'packages/portico/src/features/private-key-jwt/client-keys.ts',
       'packages/portico/src/clients/key-sets.ts',
@@ -118,7 +118,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
       'packages/portico/src/clients/who-asks.ts',
     ],
     tests: [
-      'packages/portico/src/features/importing/imported-secrets.test.ts',
+      'packages/import/src/imported-secrets.test.ts',
       'packages/portico/src/features/private-key-jwt/client-keys.test.ts',
       'packages/portico/src/clients/credentials.test.ts',
       'packages/portico/src/clients/key-sets.test.ts',

@@ -23,7 +23,7 @@ import { startGroups } from './chunks.ts';
 import { finishDeclarations, namesOfBoth, writeCommonJs } from './declarations.ts';
 import { writeManifest } from './entries.ts';
 import { checkNodeFirst, writeNodeVersion } from './node-version.ts';
-import { PACKAGES, ROOT as root, type Package } from './packages.ts';
+import { linkDependencies, PACKAGES, ROOT as root, type Package } from './packages.ts';
 
 /** Beside `dist` and as deep, so that source maps name the same files from both. */
 const NEXT = '.dist';
@@ -40,6 +40,8 @@ const BUNDLED: Readonly<Record<string, readonly string[]>> = { 'resource-server'
 const PATIENCE = 10 * 60_000;
 
 const builds = waitForOtherBuilds();
+// Also for a package that is newer than the last `npm ci` here.
+linkDependencies(root);
 for (const each of PACKAGES) writeManifest(each);
 const inputs = fingerprint(root, inputFiles());
 if (!isCurrent()) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { unknownKeyProblem } from './application/keys-of-packages.ts';
 import {
   coreShape,
   SCOPE_KEYS,
@@ -29,7 +30,14 @@ export function configurationWith(own: readonly Feature[]): OAuthServerConfigura
   const features = featuresWith(own);
   const keys = keysOf(features, 'config', Object.keys(coreShape));
   const ofScopes = keysOf(features, 'scopeConfig', SCOPE_KEYS);
-  return z.strictObject({ ...coreShape, scopes: scopesSchema(ofScopes), ...keys });
+  const shape = { ...coreShape, scopes: scopesSchema(ofScopes), ...keys };
+  return z.strictObject(shape, {
+    error: ({ code, keys: unknown }) => (code === 'unrecognized_keys' ? unknownKeys(unknown) : undefined),
+  });
+}
+
+function unknownKeys(keys: readonly string[]): string {
+  return keys.map((key) => `oauth_server:${key} ${unknownKeyProblem(`oauth_server:${key}`)}`).join('; ');
 }
 
 /**

@@ -1,22 +1,32 @@
 /**
- * What packages that extend Portico are built on: HTTP, words, views and limits. Stable within a
- * minor version.
+ * What packages that extend Portico are built on: HTTP, words, views, limits and the rules of
+ * clients. Stable within a minor version.
  */
+export { requirePerson } from './access/people.ts';
 export { StartedApplication } from './application/application.ts';
 export { STANDARD_OUTPUT, applicationName } from './application/configuration.ts';
 export { Event, type HostEvents } from './application/events.ts';
 export type { SignInLinks } from './application/sign-in-links.ts';
+export { checkNewClient } from './clients/checking.ts';
+export { isClientUrl } from './clients/client-source.ts';
+export { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from './clients/credentials.ts';
+export { applicationTypeFor } from './clients/metadata.ts';
+export { hasSecret, newClient } from './clients/registration.ts';
 export { redirectUriProblem } from './clients/redirect-uris.ts';
+export { isBlank } from './clients/secrets.ts';
 export { withReturn } from './complete-host.ts';
 export { check, failing, isHealthy, ok, skipped, warning } from './console/checks.ts';
-export { livingClients } from './console/every-client.ts';
+export { orFail } from './console/commands/or-fail.ts';
+export { everyClient, livingClients } from './console/every-client.ts';
 export { SCHEMA_PENDING, isSchemaPending } from './console/program/pending-schema.ts';
 export { configurationChecks, printReport } from './console/report.ts';
 export { isYes } from './contracts/answers.ts';
 export { hasHalves, jsonText, wellFormedJson } from './contracts/json.ts';
 export { personProblem, samePerson } from './contracts/person.ts';
 export { spanOf } from './contracts/spans.ts';
+export { randomToken } from './crypto.ts';
 export { createArgon2id } from './defaults/argon2id.ts';
+export { FairQueue } from './defaults/fair-queue.ts';
 export { builtInFolder } from './defaults/views.ts';
 export { prefersPage } from './http/accept.ts';
 export { EXPOSED_HEADERS } from './http/added-headers.ts';
@@ -24,7 +34,7 @@ export { canonicalAddress, networkOf } from './http/addresses.ts';
 export { cookieNameBelow } from './http/base-path.ts';
 export { authorizationOf, isBearerRequest, parseBearer, parseScheme } from './http/bearer.ts';
 export { readBytes } from './http/body.ts';
-export { onBehalfOf } from './http/caller.ts';
+export { currentCaller, onBehalfOf } from './http/caller.ts';
 export {
   type BindingOffer,
   type BindingRefusal,
@@ -55,6 +65,11 @@ export { comesFromHere, isSentFromHere } from './http/same-origin.ts';
 export { throttleLog } from './http/throttle-log.ts';
 export { type DpopProof, DpopProofError, type DpopProofProblem, checkDpopProof } from './jws/dpop-proof.ts';
 export { VERIFIED_ALGORITHMS } from './jws/public-keys.ts';
+export { quoted, quotedList, quotedPublic } from './quoting.ts';
+export { demandsSet, registrationOfDemands, type ClientDemand } from './store/client-demands.ts';
+export { hasExpired } from './store/client-expiry.ts';
+export type { ClientMetadata } from './store/client.ts';
 export type { PageKey } from './words/english.ts';
 export { noteWish } from './words/speaking.ts';
 export { type Said, type Words, page, told } from './words/words.ts';
+export { pendingSteps } from '@portico/sql';

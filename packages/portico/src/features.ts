@@ -8,7 +8,6 @@ import { dpop } from './features/dpop/index.ts';
 import { fapi2 } from './features/fapi2/index.ts';
 import { formPost } from './features/form-post/index.ts';
 import { health } from './features/health/index.ts';
-import { importing } from './features/importing/index.ts';
 import { languages } from './features/languages/index.ts';
 import { logos } from './features/logos/index.ts';
 import { nativeLoopback } from './features/native-loopback/index.ts';
@@ -38,7 +37,6 @@ export const FEATURES: readonly Feature[] = [
   clientDocuments,
   administration,
   health,
-  importing,
   languages,
 ];
 

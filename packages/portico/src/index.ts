@@ -203,15 +203,6 @@ export type {
   InitialAccessTokens,
   NewInitialAccessToken,
 } from './clients/initial-access-tokens.ts';
-export type {
-  ClientImport,
-  ClientImportOptions,
-  ImportedClient,
-  ImportedRecord,
-  Importing,
-  ImportOptions,
-  SubjectImport,
-} from './clients/import-contract.ts';
 export type { KeyRing } from './keys/key-ring.ts';
 export type { KeyDescription, KeyState } from './keys/key-states.ts';
 export type { KeyRotation } from './keys/rotation.ts';

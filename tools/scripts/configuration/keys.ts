@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { assistantConfiguration } from '../../../packages/assistant/src/config.ts';
 import { readConfiguration } from '../../../packages/portico/src/application/configuration.ts';
 import { mcpConfiguration } from '../../../packages/mcp/src/config.ts';
-import { oauthServerConfiguration } from '../../../packages/portico/src/configuration.ts';
+import { importing } from '../../../packages/import/src/feature.ts';
+import { configurationWith } from '../../../packages/portico/src/configuration.ts';
 import { globSync } from 'node:fs';
 import { interfacesOf, type Member } from './interfaces.ts';
 
@@ -20,6 +21,7 @@ const FILES = [
   'packages/portico/src/defaults/branding/schema.ts',
   'packages/portico/src/config.ts',
   'packages/portico/src/outbound/hosts.ts',
+  'packages/import/src/config.ts',
   'packages/mcp/src/config.ts',
   'packages/assistant/src/config.ts',
 ];
@@ -100,7 +102,7 @@ export function keysOf(root: string): {
 
   const keys = [
     ...section('', null, 'KitConfigInput'),
-    ...section('oauth_server:', asSchema(oauthServerConfiguration), 'OAuthServerConfigInput'),
+    ...section('oauth_server:', asSchema(configurationWith([importing])), 'OAuthServerConfigInput'),
     ...section('mcp:', asSchema(mcpConfiguration), 'McpConfigInput'),
     ...section('assistant:', asSchema(assistantConfiguration), 'AssistantConfigInput'),
   ];

@@ -14,6 +14,7 @@ import type {
   Plugin,
 } from './contracts.ts';
 import { loadEnvironment } from './environment.ts';
+import { unknownKeyProblem } from './keys-of-packages.ts';
 import { kitConfiguration, type KitConfig } from './keys.ts';
 import { HTTP_NEEDS_DEV } from './public-url.ts';
 
@@ -211,10 +212,8 @@ export function validateConfig(
       const path = [key, ...issue.path];
       if (issue.code === 'unrecognized_keys') {
         for (const unknown of issue.keys) {
-          problems.push({
-            key: configurationKey([...path, unknown]),
-            message: 'is not a known key; remove it',
-          });
+          const unknownKey = configurationKey([...path, unknown]);
+          problems.push({ key: unknownKey, message: unknownKeyProblem(unknownKey) });
         }
       } else {
         // For a bad key of a map, the message is in the inner issue.

@@ -1,7 +1,6 @@
 // @engines sqlite: how the parts that let clients in are put together; store-contract.test.ts has the engines
 import type { Server } from '../server.ts';
 import { ClientParts } from './clients.ts';
-import { createHash, pbkdf2Sync } from 'node:crypto';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AuditEvent } from '../auditing/audit.ts';
@@ -20,11 +19,9 @@ import { createScopeCatalog } from '../tokens/scopes.ts';
 import { claimsOf, headerOf, newKey, signed, withAssertion } from '../../../../test/support/assertions.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
 import type { ClientLogos } from '../clients/logos.ts';
-import type { FeatureMembers } from '../authorization-server.ts';
 import { registration } from '../features/registration/index.ts';
 import type { Parts } from '../feature.ts';
 import type { Contributions } from './start-features.ts';
-import { importing } from '../features/importing/index.ts';
 import { pictureOf } from '../features/logos/picture.ts';
 
 const NOW = 1_800_000_000_000;
@@ -35,7 +32,6 @@ const WEB: ClientRegistration = {
   scopes: ['notes:read'],
 };
 const REFUSED = 'The client is unknown or could not be authenticated';
-const SERVICE = { client_name: 'Robot', grant_types: ['client_credentials'], scope: 'notes:read' };
 const OWN = newKey('ES256', 'own');
 const KEYED = { ...WEB, jwks: { keys: [OWN.jwk] } };
 const ALL_ON = {
@@ -100,17 +96,15 @@ function serverWith(config: Partial<OAuthServerConfig>): Server {
   } as Partial<Record<keyof Server, unknown>> as Server;
 }
 
-function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts & FeatureMembers {
+function clientPartsWith(config: Partial<OAuthServerConfig> = {}): ClientParts {
   const server = serverWith(config);
   const documents = { ...server.config, client_id_metadata_documents: { denied_hosts: ['denied.example'] } };
-  const { secretHasher = null, members } = importing.start?.(server, server.config) ?? {};
-  const parts = new ClientParts(server, {
+  return new ClientParts(server, {
     logos: config.client_logos === true ? LOGOS : null,
     clientSource: clientDocuments.start?.(server, documents)?.clientSource ?? null,
     clientAssertions: privateKeyJwt.start?.(server, server.config)?.clientAssertions ?? null,
-    secretHasher,
+    secretHasher: null,
   } as Contributions);
-  return Object.assign(parts, members?.(parts as unknown as Parts) as FeatureMembers);
 }
 
 /** What lets clients register themselves, and their endpoint. */
@@ -260,70 +254,6 @@ describe('the URL of a document', () => {
       'No client can have this URL as its id: it names an address',
     );
     expect(await refusalOf(clients.revoke('nobody'))).toContain('No client has this id');
-  });
-
-  test('cannot be imported', async () => {
-    const record = { client_id: 'https://client.example/imported.json', client_secret: 'x'.repeat(32) };
-    const { clients } = await clientPartsWith().importing.clients([{ ...record, ...SERVICE }]);
-    expect(clients).toMatchObject([{ outcome: 'refused' }]);
-  });
-});
-
-describe('an imported client', () => {
-  const secret = 'a-secret-of-the-other-server-1234';
-  const sha256 = `sha256:${createHash('sha256').update(secret).digest('hex')}`;
-  const pbkdf2 = (iterations: number) =>
-    `pbkdf2_sha256$${iterations}$salt$${pbkdf2Sync(secret, 'salt', iterations, 32, 'sha256').toString('base64')}`;
-  const record = (hash: string) => ({
-    client_id: `imported-${crypto.randomUUID()}`,
-    client_secret_hash: hash,
-    ...SERVICE,
-  });
-
-  test('is accepted with its existing secret, known only by its hash', async () => {
-    const parts = clientPartsWith({ imported_pbkdf2_iterations: 20 });
-    for (const about of [record(sha256), record(pbkdf2(20))]) {
-      expect(await parts.importing.clients([about])).toMatchObject({ written: true });
-      const form = { client_id: about.client_id, client_secret: secret };
-      expect(await proved(parts, form)).toBe(about.client_id);
-      expect(await refusalOf(proved(parts, { ...form, client_secret: `${secret}5` }))).toContain(REFUSED);
-    }
-    expect(events.filter(({ type }) => type === 'client_registered')).toHaveLength(2);
-  });
-
-  test.each([
-    [undefined, 1],
-    [20, 21],
-  ])('is refused if at most %s iterations are allowed, and its hash has %d', async (most, iterations) => {
-    const config = most === undefined ? {} : { imported_pbkdf2_iterations: most };
-    const { importing: imports, clients } = clientPartsWith(config);
-    const about = record(pbkdf2(iterations));
-    const { written, clients: told } = await imports.clients([about]);
-    expect([written, told[0]?.problem]).toEqual([
-      false,
-      expect.stringContaining('oauth_server:imported_pbkdf2_iterations') as string,
-    ]);
-    expect(await clients.find(about.client_id)).toBeNull();
-  });
-
-  test('has its record checked like a registration', async () => {
-    const about = { ...record(sha256), dpop_bound_access_tokens: true };
-    expect(await clientPartsWith().importing.clients([about])).toMatchObject({ written: false });
-    expect(await clientPartsWith({ dpop: 'accept' }).importing.clients([about])).toMatchObject({
-      written: true,
-    });
-  });
-
-  test("is dated by the server's clock, and subjects belong to known people", async () => {
-    const about = record(sha256);
-    const { importing: imports, clients } = clientPartsWith();
-    await imports.clients([about]);
-    expect(await clients.find(about.client_id)).toMatchObject({ createdAt: NOW });
-    const { subjects } = await imports.subjects([
-      { provider: 'accounts', id: 'ada', sub: 'a-subject' },
-      { provider: 'accounts', id: 'nobody', sub: 'another-subject' },
-    ]);
-    expect(subjects.map(({ outcome }) => outcome)).toEqual(['imported', 'refused']);
   });
 });
 

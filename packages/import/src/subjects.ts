@@ -1,10 +1,6 @@
-import type { PersonReference } from '../../contracts/person.ts';
-import { requirePerson } from '../../access/people.ts';
-import { actedBy } from '../../auditing/audit.ts';
-import { AccessError, RegistrationError } from '../../errors.ts';
-import { quotedList, quotedPublic } from '../../quoting.ts';
-import type { ImportedRecord, ImportOptions, SubjectImport } from '../../clients/import-contract.ts';
-import type { Server } from '../../server.ts';
+import { AccessError, RegistrationError, type PersonReference, type Server } from 'portico';
+import { quotedList, quotedPublic, requirePerson } from 'portico/extension';
+import type { ImportedRecord, ImportOptions, SubjectImport } from './contract.ts';
 
 const MOST = 100_000;
 
@@ -40,7 +36,7 @@ export async function importSubjects(
   const results = written ? await write(server, judged, report) : judged;
   if (written) {
     const subjects = results.filter(({ outcome }) => outcome === 'imported').length;
-    await server.audit({ type: 'subjects_imported', subjects, ...actedBy(by === undefined ? {} : { by }) });
+    await server.audit({ type: 'subjects_imported', subjects, ...(by === undefined ? {} : { by }) });
   }
   return {
     written,

@@ -1,8 +1,7 @@
 import { createHash, pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { PasswordHasher } from '../../contracts/password-hasher.ts';
-import { currentCaller } from '../../http/caller.ts';
-import { FairQueue } from '../../defaults/fair-queue.ts';
+import type { PasswordHasher } from 'portico';
+import { FairQueue, currentCaller } from 'portico/extension';
 
 /**
  * Client secrets of another server, of which that server kept a hash alone. The hash that it kept is hashed once more by the host's

@@ -1,8 +1,6 @@
-import type { PasswordHasher } from '../../contracts/password-hasher.ts';
+import { RegistrationError, type PasswordHasher } from 'portico';
+import { isBlank, randomToken } from 'portico/extension';
 import { isOfNothing, isWrapped, wrapHash, type ForeignHash } from './imported-secrets.ts';
-import { isBlank } from '../../clients/secrets.ts';
-import { randomToken } from '../../crypto.ts';
-import { RegistrationError } from '../../errors.ts';
 
 /** What a record says of a client's secret, as it will be kept, and whether that is what is kept already. */
 export interface ImportedSecret {

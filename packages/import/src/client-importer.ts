@@ -1,15 +1,15 @@
-import { actedBy } from '../../auditing/audit.ts';
-import { isClientUrl } from '../../clients/client-source.ts';
-import { checkNewClient } from '../../clients/checking.ts';
-import type { ClientDemand } from '../../store/client-demands.ts';
-import type { ClientImport, ClientImportOptions, ImportedClient } from '../../clients/import-contract.ts';
-import { hasSecret, newClient } from '../../clients/registration.ts';
-import type { PasswordHasher } from '../../contracts/password-hasher.ts';
-import { randomToken } from '../../crypto.ts';
-import { RegistrationError } from '../../errors.ts';
-import type { Server } from '../../server.ts';
-import type { Client, ClientMetadata } from '../../store/client.ts';
-import { hasExpired } from '../../store/client-expiry.ts';
+import { RegistrationError, type Client, type PasswordHasher, type Server } from 'portico';
+import {
+  checkNewClient,
+  hasExpired,
+  hasSecret,
+  isClientUrl,
+  newClient,
+  randomToken,
+  type ClientDemand,
+  type ClientMetadata,
+} from 'portico/extension';
+import type { ClientImport, ClientImportOptions, ImportedClient } from './contract.ts';
 import { clientIdOf, readClientRecord, type ClientRecord } from './client-records.ts';
 import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
 
@@ -94,7 +94,7 @@ export class ClientImporter {
     }
     const acting = by === undefined ? {} : { by };
     for (const { id: clientId, registeredBy } of clients)
-      await audit({ type: 'client_registered', clientId, registeredBy, ...actedBy(acting) });
+      await audit({ type: 'client_registered', clientId, registeredBy, ...acting });
   }
 
   async #judge(record: unknown, seen: Set<string>, readHash: HashReader): Promise<Judged> {

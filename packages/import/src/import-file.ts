@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import type { ConsoleContext } from '../../application/contracts.ts';
+import type { ConsoleContext } from 'portico';
 
 /** 64 MiB. */
 const MOST_CHARACTERS = 67_108_864;

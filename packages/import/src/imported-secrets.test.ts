@@ -1,6 +1,6 @@
 import { createHash, pbkdf2Sync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { PasswordHasher } from '../../contracts/password-hasher.ts';
+import type { PasswordHasher } from 'portico';
 import {
   createImportedSecrets,
   isWrapped,

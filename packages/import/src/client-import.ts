@@ -1,8 +1,7 @@
-import type { AddCommands } from '../../application/contracts.ts';
-import type { ImportedClient } from '../../clients/import-contract.ts';
-import { openServer } from '../../console/open-server.ts';
+import { authorizationServerOf, type AddCommands } from 'portico';
+import { orFail } from 'portico/extension';
+import type { ImportedClient } from './contract.ts';
 import { readRecords } from './import-file.ts';
-import { orFail } from '../../console/commands/or-fail.ts';
 
 interface Options {
   readonly dryRun?: boolean;
@@ -26,7 +25,7 @@ export const addClientImport: AddCommands = (program, context) => {
     .addHelpText('after', HELP)
     .action(async (file: string, { dryRun = false, newSecrets = false, json = false }: Options) => {
       const records = await readRecords(context, file);
-      const { importing } = await openServer(context);
+      const { importing } = authorizationServerOf(await context.application());
       const { written, clients } = await context.progress('Importing applications', (report) =>
         orFail(
           context,

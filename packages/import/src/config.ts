@@ -1,17 +1,4 @@
-import { z } from 'zod';
-
-/** About a second of a processor core. */
-const MOST_ITERATIONS = 4_000_000;
-
 /** The key of `oauth_server` that importing adds. */
-export const importingShape = {
-  imported_pbkdf2_iterations: z
-    .int({ error: 'must be a whole number of iterations' })
-    .min(0, 'must be at least 0, which takes no such hash')
-    .max(MOST_ITERATIONS, `must be at most ${MOST_ITERATIONS}`)
-    .optional(),
-};
-
 export interface ImportingConfig {
   /**
    * How many iterations of PBKDF2-HMAC-SHA256 the hash of an imported client secret may have
@@ -21,7 +8,7 @@ export interface ImportingConfig {
   readonly imported_pbkdf2_iterations?: number | undefined;
 }
 
-declare module '../../config.ts' {
+declare module 'portico' {
   interface OAuthServerConfig extends ImportingConfig {}
   interface OAuthServerConfigInput extends ImportingConfig {}
 }

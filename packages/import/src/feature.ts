@@ -1,19 +1,35 @@
-import type { Importing } from '../../clients/import-contract.ts';
-import { defineFeature } from '../../feature.ts';
-import { importingShape } from './config.ts';
+import { defineFeature } from 'portico';
+import * as z from 'zod/mini';
+import type { Importing } from './contract.ts';
 import { createImportedSecrets } from './imported-secrets.ts';
 
-declare module '../../authorization-server.ts' {
+declare module 'portico' {
   interface FeatureMembers {
     /** Imports the clients of another server, and its names for people. */
     readonly importing: Importing;
   }
 }
 
-/** Clients, secrets and subjects of another server. Only what verifies secrets is loaded while serving. */
+/** About a second of a processor core. */
+const MOST_ITERATIONS = 4_000_000;
+
+const iterationsSchema = z
+  .int('must be a whole number of iterations')
+  .check(
+    z.minimum(0, 'must be at least 0, which takes no such hash'),
+    z.maximum(MOST_ITERATIONS, `must be at most ${MOST_ITERATIONS}`),
+  );
+
+/**
+ * Clients, secrets and subjects of another server. Only what verifies secrets is loaded while
+ * serving.
+ *
+ * @example
+ * defineApplication({ config, plugins: [oauthServer({ features: [importing] })] });
+ */
 export const importing = defineFeature({
   name: 'importing',
-  config: importingShape,
+  config: { imported_pbkdf2_iterations: z.optional(iterationsSchema) },
   commands: async () => (await import('./commands.ts')).addImportCommands,
   start(server, { imported_pbkdf2_iterations: iterations = 0 }) {
     const { passwordHasher } = server.host;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { GRANT_TYPES } from '../../../../../test/support/grant-types.ts';
+import { GRANT_TYPES } from '../../../test/support/grant-types.ts';
 import { readClientRecord } from './client-records.ts';
 
 describe('a client of another server', () => {

@@ -1,9 +1,6 @@
-import { failing, pendingSteps, type Finding } from '@portico/sql';
+import type { AuthorizationServer, Client, ExaminedApplication, Finding } from 'portico';
+import { everyClient, failing, livingClients, pendingSteps } from 'portico/extension';
 import { createImportedSecrets, isImported, iterationsOf } from './imported-secrets.ts';
-import type { Client } from '../../store/client.ts';
-import type { AuthorizationServer } from '../../authorization-server.ts';
-import { everyClient, livingClients } from '../../console/every-client.ts';
-import type { ExaminedApplication } from '../../examination.ts';
 
 /** Each costs a slow hash. */
 const MOST_TRIED = 500;

@@ -1,4 +1,4 @@
-import type { Acting } from '../auditing/audit.ts';
+import type { Acting } from 'portico';
 
 /**
  * Imports data from another server. Both check every record before anything is written, and can be

@@ -1,9 +1,14 @@
-import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from '../../clients/credentials.ts';
-import { demandsSet, registrationOfDemands, type ClientDemand } from '../../store/client-demands.ts';
-import { applicationTypeFor } from '../../clients/metadata.ts';
-import type { ClientRegistration } from '../../clients/registration.ts';
-import { RegistrationError } from '../../errors.ts';
-import { quoted, quotedList } from '../../quoting.ts';
+import { RegistrationError, type ClientRegistration } from 'portico';
+import {
+  CLIENT_AUTHENTICATION_METHODS,
+  PRIVATE_KEY_JWT,
+  applicationTypeFor,
+  demandsSet,
+  quoted,
+  quotedList,
+  registrationOfDemands,
+  type ClientDemand,
+} from 'portico/extension';
 
 /** A client as another server described it, as far as there is the same here. */
 export interface ClientRecord {

@@ -1,4 +1,4 @@
-import type { AddCommands } from '../../application/contracts.ts';
+import type { AddCommands } from 'portico';
 import { addClientImport } from './client-import.ts';
 import { addSubjectImport } from './subject-import.ts';
 

@@ -1,7 +1,6 @@
-import type { AddCommands } from '../../application/contracts.ts';
-import { openServer } from '../../console/open-server.ts';
+import { authorizationServerOf, type AddCommands } from 'portico';
+import { orFail } from 'portico/extension';
 import { readRecords } from './import-file.ts';
-import { orFail } from '../../console/commands/or-fail.ts';
 
 interface Options {
   readonly dryRun?: boolean;
@@ -26,7 +25,7 @@ export const addSubjectImport: AddCommands = (program, context) => {
     .addHelpText('after', HELP)
     .action(async (file: string, { dryRun = false, json = false }: Options) => {
       const records = await readRecords(context, file);
-      const { importing } = await openServer(context);
+      const { importing } = authorizationServerOf(await context.application());
       const { written, subjects } = await context.progress('Importing subjects', (report) =>
         orFail(
           context,
