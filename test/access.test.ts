@@ -302,7 +302,7 @@ describe('who holds access', () => {
     [['--client', 'nobody'], 'No client has this id'],
     [['--scope', 'two scopes'], 'scope'],
     [['--unused-since', 'yesterday'], '30d'],
-    [['--unused-since', '2999-01-01'], 'has passed'],
+    [['--unused-since', '2999-01-01'], 'must be in the past'],
     [['--unused-since', '2026-13-01'], '30d'],
   ])('is not listed for a malformed option: %j', async (args, message) => {
     const { code, stdout, stderr } = await run('oauth:authorization:list', '--json', ...args);
@@ -428,7 +428,7 @@ describe('a person who is revoked', () => {
     expect((await list('--person', 'accounts', 'few')).items).toEqual([]);
     expect((await list('--person', 'accounts', 'few ', '--limit', '1000')).items).toHaveLength(100);
     const again = await run('oauth:person:revoke', 'accounts', 'few');
-    expect(again).toMatchObject({ code: 0, stdout: '"accounts" "few" had nothing that lives.\n' });
+    expect(again).toMatchObject({ code: 0, stdout: '"accounts" "few" had no active access.\n' });
     expect(events).toEqual([{ type: 'person_revoked', person, authorizations: 1000, by }]);
   });
 

@@ -358,7 +358,7 @@ describe('an administrator', () => {
     const none = await ada.get(
       `${PAGES}/access?${new URLSearchParams({ client: client.id, unused_days: '1' })}`,
     );
-    expect(await textOf(none)).toContain('No authorization that lives fits');
+    expect(await textOf(none)).toContain('No active authorization matches');
     const answer = await doAt(ada, `${PAGES}/access?${new URLSearchParams(filters)}`, 'revoke');
     const after = await ada.get(locationOf(answer).href);
     expect(await textOf(after)).toContain('that has ended');
@@ -412,16 +412,16 @@ describe('an administrator', () => {
   });
 
   test.each([
-    ['/access?provider=accounts', 'A person is the name of the provider'],
-    ['/access?scope=two%20words', 'not one well-formed scope'],
-    ['/access?after=%3Cb%3E', 'the cursor'],
+    ['/access?provider=accounts', 'Name a person by the provider'],
+    ['/access?scope=two%20words', 'not a valid scope'],
+    ['/access?after=%3Cb%3E', 'Invalid cursor'],
     ['/access?unused_days=-1', 'a number of days'],
     ['/person?provider=accounts', 'not empty'],
     ['/person', 'not empty'],
-    ['/clients?after=%00', 'the cursor'],
+    ['/clients?after=%00', 'Invalid cursor'],
     ['/audit?type=nothing', 'no such type'],
     ['/audit?since=tomorrow', 'as in 2026-01-31'],
-    ['/audit?after=x', 'where a page begins'],
+    ['/audit?after=x', 'Invalid cursor'],
   ])('%s is refused, and the page says what is wrong', async (path, reason) => {
     const page = await ada.get(`${PAGES}${path}`);
     expect(page.status).toBe(400);
@@ -581,7 +581,7 @@ describe('people', () => {
     const { provider = '', id = '' } = account?.[0]?.reference ?? {};
     expect(await shown(`/access?q=${id}`)).toContain('Grace Hopper');
     expect(await shown(`/access?${new URLSearchParams({ provider, person: id })}`)).toContain(
-      'No authorization',
+      'No active authorization',
     );
     for (const text of ['%', '_', '!', '%a%', PEOPLE])
       expect(await shown(`/access?${new URLSearchParams({ q: text })}`)).toContain('No one was found');

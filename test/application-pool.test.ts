@@ -321,7 +321,7 @@ describe('SQLite', () => {
   test('in memory is refused, because only its own connection can reach it', () => {
     const own = new DatabaseSync(':memory:');
     onTestFinished(() => own.close());
-    expect(() => fromSqlite(own)).toThrow('database: is in memory, where only the connection that made it');
+    expect(() => fromSqlite(own)).toThrow('database: is in memory, so only the connection that made it');
   });
 
   test("of another library is refused: two SQLite libraries in one process do not see each other's locks", () => {

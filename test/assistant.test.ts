@@ -108,7 +108,7 @@ describe('assistant:setup', () => {
     const other = { ASSISTANT_REDIRECT_URI: 'https://vendor.example/other' };
     const { code, clients, stderr } = await setup([], other);
     expect(code).toBe(1);
-    expect(stderr).toContain('was left alone');
+    expect(stderr).toContain('was not changed');
     const linking = clients.find(({ role }) => role === 'account-linking');
     expect(linking).toMatchObject({ state: 'differs', client_secret: null });
     expect(linking?.differences.join()).toContain('redirect URIs');
@@ -192,7 +192,7 @@ describe('assistant:setup', () => {
     // A dangling link: nothing to read, but the name is taken.
     await symlink('nowhere', file);
     const { code, clients, stderr } = await setup(['--migrate', '--manifest', file], LINKING);
-    expect([code, stderr]).toEqual([1, `${file} exists; name another file\n`]);
+    expect([code, stderr]).toEqual([1, `${file} exists; choose another file name\n`]);
     expect(clients.map(({ state }) => state)).toEqual(['registered', 'registered']);
     for (const { client_secret: secret } of clients) expect(secret).toMatch(/\S{20}/);
   });

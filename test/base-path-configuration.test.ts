@@ -133,7 +133,7 @@ describe('a wrong base path', () => {
       'base_path_stripped: is true while base_path is empty; set base_path to what the proxy takes away',
     ]);
     expect(await problemsOf({ public_url: 'https://app.example/auth' })).toEqual([
-      expect.stringMatching(/^public_url: must be an origin alone, here https:\/\/app\.example;/),
+      expect.stringMatching(/^public_url: must be only an origin, here https:\/\/app\.example;/),
     ]);
   });
 

@@ -234,7 +234,7 @@ describe('a client that is the URL of its document', () => {
       await adaThere.get(requestOf(publish({ scope: 'mcp:service' }), {}, offering)),
       offering,
     );
-    expect(reason).toContain('of its scope nothing is offered here');
+    expect(reason).toContain('none of its scopes is offered here');
   });
 
   // @shows AS-21.4

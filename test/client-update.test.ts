@@ -348,9 +348,11 @@ describe('keys that are replaced', () => {
     ['a public client', () => registerClient(portal, { public: true })],
   ])('%s cannot be given any keys', async (_, register) => {
     const client = await register();
-    await expect(update(client, { jwks: { keys: [fresh.jwk] } })).rejects.toThrow('registered with keys');
+    await expect(update(client, { jwks: { keys: [fresh.jwk] } })).rejects.toThrow(
+      'does not authenticate with keys',
+    );
     await expect(update(client, { tokenEndpointAuthSigningAlg: 'ES256' })).rejects.toThrow(
-      'registered with keys',
+      'does not authenticate with keys',
     );
   });
 });
@@ -387,7 +389,7 @@ describe('an update', () => {
     [
       'redirect URIs for nothing',
       { removeGrants: CODE, addGrants: ['introspection'] },
-      'for the grant authorization_code alone',
+      'only for the grant authorization_code',
     ],
     [
       'refresh_token alone',
@@ -615,7 +617,7 @@ describe('on the console', () => {
     expect(found).toEqual(all.map(({ client_id: id }) => id).sort());
     const page = await run('oauth:client:list', '--limit=1');
     expect(page.stdout).toContain(found[0]);
-    expect(page.stderr).toBe(`There are more. Go on with --after ${found[0]}\n`);
+    expect(page.stderr).toBe(`There are more. Continue with --after ${found[0]}\n`);
     for (const refused of ['--limit=0', '--limit=1001', '--limit=x', '--after=\n']) {
       expect(await run('oauth:client:list', refused)).toMatchObject({ code: 1, stdout: '' });
     }

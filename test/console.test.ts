@@ -665,7 +665,7 @@ describe('the keys', () => {
       expectRefusal(await console('oauth:keys:generate', '--alg=ES384'), 'one of RS256, ES256, EdDSA');
       const generated = await console('oauth:keys:generate', '--alg', 'ES256');
       expect(generated.stdout).toMatch(
-        /^The key \S{43} signs from now on, for applications created with --id-token-alg ES256; the keys before it stay published\.\n$/,
+        /^The key \S{43} signs from now on, for applications created with --id-token-alg ES256; earlier keys stay published\.\n$/,
       );
       const client = parsed(await create('--id-token-alg=ES256', '--json'));
       expect(client).toMatchObject({ id_token_signed_response_alg: 'ES256' });
@@ -709,7 +709,7 @@ describe("the kit's accounts", () => {
     await run('account:grant', 'new@example.com', 'notes.edit');
     expectRefusal(
       await run('account:deny', 'new@example.com', 'notes:write'),
-      'holds no notes:write; it holds notes.edit',
+      'does not have notes:write; it has notes.edit',
     );
     expect((await run('account:deny', 'new@example.com', 'notes.edit')).code).toBe(0);
   });
@@ -776,7 +776,7 @@ describe('db:migrate --print', () => {
     ['status', '--print'],
     ['up', '--print', '--json'],
   ])('%s %s %s is refused: --print works only with up', async (...args) => {
-    expectRefusal(await run('db:migrate', ...args), '--print goes with up alone');
+    expectRefusal(await run('db:migrate', ...args), '--print works only with up');
   });
 });
 

@@ -280,7 +280,7 @@ describe('probes at the public address', () => {
     await database.execute('DELETE FROM portico_migrations WHERE name = ?', [newest?.name ?? '']);
     expect((await examined(behindSchema))['readiness']).toMatchObject({
       outcome: 'failing',
-      detail: `${behindSchema.url}/health/ready is answered by a process that is not ready: schema failing`,
+      detail: `${behindSchema.url}/health/ready leads to a process that is not ready: schema failing`,
       remedy: expect.stringContaining('Not ready') as string,
     });
   });
@@ -428,7 +428,7 @@ describe('what reaches the process through the proxies', () => {
     const found = await examined(await behind([{ drops: 'portico-doctor' }], 0));
     expect(found['proxies']).toMatchObject({
       outcome: 'warning',
-      detail: expect.stringContaining('without what the process saw') as string,
+      detail: expect.stringContaining('without what the process received') as string,
     });
   });
 

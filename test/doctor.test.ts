@@ -342,7 +342,7 @@ describe('the doctor', () => {
     await withView('<form><%= it.requestId %> <%= it.csrfToken %></form>', async (views) => {
       expect(await finding('views', { views })).toMatchObject({
         outcome: 'failing',
-        detail: 'the form of oauth/consent lacks decision, so no answer can be taken',
+        detail: 'the form of oauth/consent lacks decision, so no answer can be accepted',
       });
     });
   });
@@ -449,7 +449,7 @@ describe('the doctor', () => {
     const directory = await finding('signing key', {}, ({ server }) => chmod(server.config.key_path, 0o750));
     expect(directory).toMatchObject({
       outcome: 'failing',
-      detail: expect.stringMatching(/others than this user may open \S+keys$/) as string,
+      detail: expect.stringMatching(/other users can read \S+keys$/) as string,
       remedy: expect.stringMatching(/^run chmod -R go= '\S+keys'/) as string,
     });
     const file = await finding('signing key', {}, async ({ server }) => {
@@ -458,7 +458,7 @@ describe('the doctor', () => {
     });
     expect(file).toMatchObject({
       outcome: 'failing',
-      detail: expect.stringMatching(/others than this user may open \S+\.json$/) as string,
+      detail: expect.stringMatching(/other users can read \S+\.json$/) as string,
     });
   });
 
@@ -639,7 +639,7 @@ describe('the doctor', () => {
     try {
       expect(await of(readOnly)).toMatchObject({
         outcome: 'failing',
-        detail: expect.stringMatching(/takes nothing that is written: this store is read-only$/) as string,
+        detail: expect.stringMatching(/accepts no writes: this store is read-only$/) as string,
       });
       expect(await of(database)).toMatchObject({
         outcome: 'ok',
@@ -675,7 +675,7 @@ describe('the doctor', () => {
       };
       const document = { issuer: portal.url };
       expect(await found(Response.json(document))).toMatchObject({ outcome: 'ok' });
-      const failing = { outcome: 'failing', remedy: expect.stringContaining('in its place') as string };
+      const failing = { outcome: 'failing', remedy: expect.stringContaining('that answers instead') as string };
       const another = { issuer: 'https://other.example' };
       expect(await found(Response.json(another))).toMatchObject(failing);
       expect(await found(Response.json(document, { status: 404 }))).toMatchObject(failing);

@@ -95,8 +95,8 @@ describe('in an application of the kit', () => {
   // @shows AS-29.1
   test.each([
     [{ live: 'live' }, 'health: live: must begin with /'],
-    [{ ready: '' }, 'ready: must not be empty; write false to switch it off'],
-    [{ ready: '/oauth/token' }, 'ready: must not lie in /oauth, where the other endpoints are'],
+    [{ ready: '' }, 'ready: must not be empty; set false to switch it off'],
+    [{ ready: '/oauth/token' }, 'ready: must not be below /oauth, where the other endpoints are'],
     [{ ready: '/health/live' }, 'live and ready must be two paths'],
     [{ started: '/health/started' }, /started/],
     ['/health', 'must be true, false or { live, ready }'],

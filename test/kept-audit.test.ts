@@ -490,12 +490,12 @@ describe('oauth:audit', () => {
     expect(text.stdout).toBe(
       `${at(300)}  tool_called  client_id=pages  tool=five  outcome=failed  duration=1\n`,
     );
-    expect(text.stderr).toMatch(/^There are more. Go on with --after [0-9a-f]{32}\n$/);
+    expect(text.stderr).toMatch(/^There are more. Continue with --after [0-9a-f]{32}\n$/);
     for (const [option, message] of [
       ['--limit=0', 'The limit must be 1 to 1000'],
       ['--limit=1001', 'The limit must be 1 to 1000'],
       ['--limit=1e2', 'The limit must be 1 to 1000'],
-      ['--after=5', 'This is not where a page begins'],
+      ['--after=5', 'Invalid cursor'],
       ['--since=yesterday', '--since takes how long ago'],
       ['--until=2026-13-01', '--until takes how long ago'],
       ['--person=one', '--person takes two words'],
@@ -758,7 +758,7 @@ test('without the switches nothing is kept, streamed or removed; oauth:audit say
     ]);
     const three = await of('--json-lines', '--limit=3');
     expect(three.stdout.trim().split('\n')).toHaveLength(3);
-    expect(three.stderr).toMatch(/^Go on with --after [0-9a-f]{32}\n$/);
+    expect(three.stderr).toMatch(/^Continue with --after [0-9a-f]{32}\n$/);
   } finally {
     await plain.close();
   }

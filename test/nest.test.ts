@@ -420,7 +420,7 @@ describe('the module', () => {
     }
     const App = moduleOf({ imports: [PorticoModule.forRoot({ server: portal.server })] });
     const app = await NestFactory.create(App, new Another(), quiet);
-    await expect(app.init()).rejects.toThrow(/knows Express and Fastify, and not 'another'/);
+    await expect(app.init()).rejects.toThrow(/works with Express and Fastify, not with 'another'/);
   });
 
   test('a store that is out of reach: 503 with Retry-After, and the handler does not run', async () => {

@@ -228,7 +228,7 @@ describe('the proof of a key is refused, and the log says why', () => {
       'of another key',
       () => bound(portal, NOTES, boundToAda, {}, newDpopKey()),
       'invalid_token',
-      'the token is bound to another key than that of the proof',
+      'the token is bound to a key other than that of the proof',
     ],
     [
       'for another method',
@@ -258,7 +258,7 @@ describe('the proof of a key is refused, and the log says why', () => {
   });
 
   test('a proof for a path that a URL parser rewrites, or for an unknown one', async () => {
-    const detail = 'the path of the request is not written as in URLs';
+    const detail = 'the path of the request is not written as URLs write it';
     const headers = bound(portal, NOTES, boundToAda);
     const server = createServer((incoming, outgoing) => {
       const target = incoming.url ?? '';
@@ -305,7 +305,7 @@ describe('the proof of a key is refused, and the log says why', () => {
     expect(() => found.run(() => token().requireUsable())).toThrow(
       expect.objectContaining({
         code: 'invalid_dpop_proof',
-        detail: 'lookUpToken() was given no request, which the proof is for',
+        detail: 'lookUpToken() needs the request that the proof is for; pass it',
       }) as Error,
     );
   });

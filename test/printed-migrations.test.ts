@@ -192,6 +192,8 @@ describe('the printed schema', () => {
     );
     await migrate(database, []);
     await database.execute("INSERT INTO portico_migrations (name, applied_at) VALUES ('app_0001', 0)");
-    await expect(printMigrations(database, [reading])).rejects.toThrow(/app_0001 was begun and not finished/);
+    await expect(printMigrations(database, [reading])).rejects.toThrow(
+      /app_0001 was started but not finished/,
+    );
   });
 });

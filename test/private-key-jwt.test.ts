@@ -657,7 +657,7 @@ describe('the log says why an assertion is refused, while the client gets one an
   // @shows AS-9.10, AS-23.6
   test.each<[reason: string, sent: (id: string) => string]>([
     ['none of the keys of the client signed it', (id) => signed(another, headerOf(key), claims(id))],
-    ['its iss and sub are not both the client', (id) => assertionOf(id, key, { iss: 'another' })],
+    ['its iss and sub must both be the client', (id) => assertionOf(id, key, { iss: 'another' })],
     ['it has expired', (id) => assertionOf(id, key, { exp: 1 })],
     ['its iat is not a time', (id) => assertionOf(id, key, { iat: 'x' })],
     [
@@ -671,7 +671,7 @@ describe('the log says why an assertion is refused, while the client gets one an
     ],
     ['its kid is not a string', (id) => signed(key, { ...headerOf(key), kid: 1 }, claims(id))],
     [
-      'its typ is that of another kind of token',
+      'its typ belongs to another kind of token',
       (id) => signed(key, { ...headerOf(key), typ: 'at+jwt' }, claims(id)),
     ],
   ])('%s', async (reason, sent) => {

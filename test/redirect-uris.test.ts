@@ -164,7 +164,7 @@ describe('a redirect URI that a browser would change', () => {
     );
     expect(refused.status).toBe(400);
     const log = await readFile(`${portal.env['STORAGE_DIR'] ?? ''}/app.log`, 'utf8');
-    expect(log).toContain('of its redirect_uris none can be used: the first has the character U+007B');
+    expect(log).toContain('none of its redirect_uris can be used: the first has the character U+007B');
   });
 
   test.each(TAKEN)('%s, in contrast, is accepted and kept as written', async (uri) => {

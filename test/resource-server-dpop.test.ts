@@ -389,16 +389,18 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
     proof_malformed: [
       sending('it has more than three parts', () => `${proof()}.x`),
       sending('its header is missing or not base64url', () => ''),
-      sending('its header has crit', () => proof({}, { crit: ['exp'] })),
+      sending('its header has crit, which is not accepted', () =>
+        proof({}, { crit: ['exp'] }),
+      ),
       sending('it is too long', () => 'a'.repeat(20_000)),
     ],
     proof_type: [sending('its typ is not dpop+jwt', () => proof({}, { typ: 'JWT' }))],
-    proof_algorithm: [sending('its alg is none that is taken here', () => proof({}, { alg: 'none' }))],
+    proof_algorithm: [sending('its alg is not accepted here', () => proof({}, { alg: 'none' }))],
     proof_jti: [
-      sending('its jti is missing, or not a text of at most 255 characters', () => proof({ jti: 7 })),
+      sending('its jti is missing, or not a string of at most 255 characters', () => proof({ jti: 7 })),
     ],
     proof_nonce: [
-      sending('its nonce is missing, or not a text of at most 255 characters', () => proof({ nonce: '' })),
+      sending('its nonce is missing, or not a string of at most 255 characters', () => proof({ nonce: '' })),
     ],
     proof_method: [
       sending('its htm is another method', () => proof({ htm: 'POST' })),
@@ -407,7 +409,7 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
     proof_url: [
       sending('its htu is another URL', () => proof({ htu: `${url}/` })),
       sending('its htu is not a URL', () => proof({ htu: '/notes' })),
-      sending('its htu is missing, or not a text of at most 2048 characters', () =>
+      sending('its htu is missing, or not a string of at most 2048 characters', () =>
         proof({ htu: undefined }),
       ),
     ],

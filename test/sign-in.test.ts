@@ -482,7 +482,9 @@ describe('a person with an id that the store cannot keep', () => {
   ])('gets no account: the %s is refused', async (what, changed) => {
     const accounts = accountsOf(portal.application);
     const eve = { email: 'eve@example.com', name: 'Eve', password: PASSWORD, ...changed };
-    await expect(accounts.create(eve)).rejects.toThrow(`The ${what} of an account is well-formed Unicode`);
+    await expect(accounts.create(eve)).rejects.toThrow(
+      `The ${what} of an account must be well-formed Unicode`,
+    );
     expect((await accounts.list()).map(({ email }) => email)).not.toContain('eve\uFFFD@example.com');
   });
 });

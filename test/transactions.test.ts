@@ -342,7 +342,7 @@ describe('work that continues after its transaction was rolled back', () => {
 test.each(['BEGIN', 'COMMIT', 'ROLLBACK', '/* now */ COMMIT', '-- now\nROLLBACK'])(
   'a statement that begins or ends a transaction is refused: %s',
   async (statement) => {
-    const refusal = 'what begins or ends one cannot be executed';
+    const refusal = 'a statement that begins or ends a transaction cannot be executed';
     const going = database.transaction(async (on) => {
       await insert(1, on);
       await expect(on.execute(statement)).rejects.toThrow(refusal);

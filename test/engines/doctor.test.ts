@@ -132,7 +132,7 @@ describe('the doctor, on replicated PostgreSQL', () => {
     const asAny = (address: string) =>
       openDatabase(`${address}?target_session_attrs=any`, { directory: '/' });
     expect(await findings(portal, 'replication', { url, store: asAny })).toMatchObject([
-      finding('failing', /leads to a standby, which may only be read/, /primary/),
+      finding('failing', /leads to a standby, which is read-only/, /primary/),
     ]);
   });
 

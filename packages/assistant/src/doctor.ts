@@ -73,7 +73,7 @@ function examineConfiguration({ application, mcp, config }: Subject): Findings {
       ? ok('mcp_server_rpc is exempt')
       : failing(
           'the session-wide check refuses what assistants send to mcp_server_rpc',
-          'take the entry set to false out of csrf_exempt_routes',
+          'remove the entry that is false from csrf_exempt_routes',
         );
   const linking = config.account_linking
     ? ok(`callback URIs: ${config.redirect_uris.join(', ')}`)
@@ -168,7 +168,7 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
   if (response.status === 401 && mcp.config.oauth.challenge) {
     return [
       warning(
-        'a request without a token is answered 401 with WWW-Authenticate, which the toolkit of the vendor does not want',
+        'a request without a token is answered 401 with WWW-Authenticate, which the toolkit of the vendor does not accept',
         'switch mcp:oauth:challenge off, unless the assistant connects all the same',
       ),
     ];
@@ -176,7 +176,7 @@ async function examineRefusal({ application, server, mcp }: Subject): Promise<Fi
   return [
     failing(
       `a request without a token is answered ${response.status}${challenged ? ' with WWW-Authenticate' : ''}`,
-      'look for a route or a hook of the application that answers in its place',
+      'look for a route or hook of the application that answers instead',
     ),
   ];
 }

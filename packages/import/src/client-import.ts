@@ -13,14 +13,11 @@ export const addClientImport: AddCommands = (program, context) => {
   program
     .command('oauth:client:import')
     .description(
-      'register the applications of another server under the ids and secrets that they have; all of them, or none',
+      'register the applications of another server with their ids and secrets; all of them, or none',
     )
     .argument('<file>', 'a JSON array, or one JSON object in each line; - for standard input')
-    .option('--dry-run', 'say what would be done, and write nothing')
-    .option(
-      '--new-secrets',
-      'make a secret for each application that needs one and brings none; printed once',
-    )
+    .option('--dry-run', 'show what would be done, and write nothing')
+    .option('--new-secrets', 'make a secret for each application that needs one and has none; printed once')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', HELP)
     .action(async (file: string, { dryRun = false, newSecrets = false, json = false }: Options) => {

@@ -45,7 +45,7 @@ export class ClientImporter {
   async import(records: readonly unknown[]): Promise<ClientImport> {
     if (records.length > MOST) {
       throw new RegistrationError(
-        `There are ${records.length} clients; ${MOST} are imported at once, so make several files`,
+        `There are ${records.length} clients; ${MOST} can be imported at once; split the file`,
       );
     }
     const { dryRun = false, report } = this.#options;
@@ -89,7 +89,7 @@ export class ClientImporter {
     const taken = await store.clients.insertClients(clients);
     if (taken !== null) {
       throw new RegistrationError(
-        `The client ${taken} was registered meanwhile; nothing was imported, so do it again`,
+        `The client ${taken} was registered in the meantime, so nothing was imported; run the command again`,
       );
     }
     const acting = by === undefined ? {} : { by };
@@ -146,7 +146,7 @@ function needsNewSecret(
   if (!hasSecret(checked) || secret !== null || secretHash !== null) return false;
   if (newSecrets) return true;
   throw new RegistrationError(
-    'it has neither client_secret nor client_secret_hash, and needs a secret; --new-secrets makes one',
+    'it has neither client_secret nor client_secret_hash; add one, or let --new-secrets make a secret',
   );
 }
 
@@ -156,7 +156,7 @@ function readSecret(
   hasher: PasswordHasher,
 ): ImportedSecret | null {
   if (secret !== null && secretHash !== null) {
-    throw new RegistrationError('it has both client_secret and client_secret_hash; it can have one');
+    throw new RegistrationError('it has both client_secret and client_secret_hash; leave one out');
   }
   if (secret !== null) return plainSecret(secret, hasher);
   return secretHash === null ? null : readHash(secretHash);
@@ -173,12 +173,12 @@ async function requireSame(
   now: number,
 ): Promise<void> {
   if (existing.revokedAt !== null)
-    throw new RegistrationError('a client of this id was revoked here, for good');
+    throw new RegistrationError('a client with this id was revoked here, and cannot come back');
   if (existing.registeredBy !== 'operator') {
     throw new RegistrationError(
       hasExpired(existing, now)
         ? 'a client with this id registered itself here and was not used: oauth:prune removes it within an hour after it expires'
-        : 'a client of this id has registered itself here',
+        : 'a client with this id registered itself here',
     );
   }
   const compared = [...COMPARED, ...demands.map(comparedDemand)];
@@ -187,12 +187,12 @@ async function requireSame(
     .map(([name]) => name);
   if (differing.length > 0) {
     throw new RegistrationError(
-      `a client of this id is there already, and is another one: ${differing.join(', ')}. oauth:client:update changes it`,
+      `a client with this id exists, and differs: ${differing.join(', ')}. oauth:client:update changes it`,
     );
   }
   if (secret === null || newSecret !== null || existing.secretHash === null) return;
   if (!(await secret.isKept(existing.secretHash))) {
-    throw new RegistrationError('a client of this id is there already, and has another secret');
+    throw new RegistrationError('a client with this id exists, with another secret');
   }
 }
 

@@ -84,7 +84,7 @@ export function readClientRecord(
   const fields = fieldsOf(record);
   const clientId = text(fields, 'client_id') ?? '';
   if (!CLIENT_ID.test(clientId)) {
-    throw new RegistrationError('client_id is missing, or not 1 to 255 printable characters of ASCII');
+    throw new RegistrationError('client_id must have 1 to 255 printable ASCII characters');
   }
   const changes = leftOut(fields);
   requireExpected(fields, demands);
@@ -157,15 +157,17 @@ function requireExpected(fields: Fields, demands: readonly ClientDemand[]): void
   const unknown = [...fields.keys()].filter((name) => !isKnown(name));
   if (unknown.length > 0) {
     throw new RegistrationError(
-      `${quotedList(unknown)} is not known here; take it out of the record if the client does not depend on it`,
+      `${quotedList(unknown)} is not known here; remove it from the record if the client does not need it`,
     );
   }
   const subjects = fields.get('subject_type');
   if (subjects !== undefined && subjects !== 'public') {
-    throw new RegistrationError('subject_type is not public: here a person is the same to every client');
+    throw new RegistrationError(
+      'subject_type must be public: here every client gets the same sub for a person',
+    );
   }
   if (!fields.has('client_name'))
-    throw new RegistrationError('client_name is missing: people have to know who asks');
+    throw new RegistrationError('client_name is missing; people need it to know who asks');
 }
 
 function readMethod(fields: Fields): string {
@@ -202,7 +204,7 @@ function requireLastingSecret(fields: Fields, now: number, changes: string[]): v
   const until = fields.get('client_secret_expires_at');
   if (until === undefined) return;
   if (typeof until !== 'number')
-    throw new RegistrationError('client_secret_expires_at is not a number of seconds');
+    throw new RegistrationError('client_secret_expires_at must be a number of seconds');
   if (until * 1000 <= now) throw new RegistrationError('its secret has expired (client_secret_expires_at)');
   changes.push('client_secret_expires_at is left out: here a secret is good until it is replaced');
 }
@@ -247,7 +249,7 @@ function list(fields: Fields, name: string): readonly string[] | null {
   const read = isText && value.trimStart().startsWith('[') ? parsed(value) : value;
   if (typeof read === 'string') return wordsOf(read);
   if (Array.isArray(read) && read.every((each) => typeof each === 'string')) return read;
-  throw new RegistrationError(`${name} is not a list of texts`);
+  throw new RegistrationError(`${name} must be a list of strings`);
 }
 
 function wordsOf(text: string): readonly string[] {
@@ -268,5 +270,5 @@ function flag(fields: Fields, name: string): boolean {
   const value = fields.get(name);
   if (value === undefined) return false;
   if (value === true || value === 1) return true;
-  throw new RegistrationError(`${name} is neither true nor false`);
+  throw new RegistrationError(`${name} must be true or false`);
 }

@@ -12,8 +12,7 @@ const MOST_CHARACTERS = 67_108_864;
  */
 export async function readRecords(context: ConsoleContext, file: string): Promise<readonly unknown[]> {
   const content = await readAll(context, file);
-  if (content.length > MOST_CHARACTERS)
-    return context.fail('There is more to read than 64 MiB; make several files');
+  if (content.length > MOST_CHARACTERS) return context.fail('The input is larger than 64 MiB; split it');
   const trimmed = content.replace(/^\uFEFF/, '').trim();
   const records = trimmed.startsWith('[')
     ? parse(context, trimmed, 'What is there')
@@ -22,7 +21,7 @@ export async function readRecords(context: ConsoleContext, file: string): Promis
         .map((line, at) => [line.trim(), at + 1] as const)
         .filter(([line]) => line !== '')
         .map(([line, at]) => parse(context, line, `Line ${at}`));
-  if (!Array.isArray(records) || records.length === 0) return context.fail('There is no record to import');
+  if (!Array.isArray(records) || records.length === 0) return context.fail('The input has no records');
   return records;
 }
 

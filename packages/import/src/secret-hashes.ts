@@ -21,19 +21,19 @@ const SECRET = /^[\x20-\x7E]{0,1024}$/;
 /** The secret itself. Throws a RegistrationError for one that cannot be stored, without repeating it. */
 export function plainSecret(secret: string, hasher: PasswordHasher): ImportedSecret {
   if (!SECRET.test(secret)) {
-    throw new RegistrationError('client_secret is not up to 1024 printable characters of ASCII');
+    throw new RegistrationError('client_secret must have at most 1024 printable ASCII characters');
   }
   if (LIKE_A_HASH.test(secret)) {
     throw new RegistrationError(
-      'client_secret has the form of a hash; with client_secret_hash in its place, the hash itself opens nothing',
+      'client_secret looks like a hash; put a hash into client_secret_hash, or anyone who has the hash can use it as the secret',
     );
   }
   if (secret.length < SHORTEST) {
     throw new RegistrationError(
-      `client_secret has fewer than ${SHORTEST} characters and could be guessed; leave it out, and let --new-secrets make one`,
+      `client_secret is shorter than ${SHORTEST} characters and could be guessed; leave it out, and let --new-secrets make one`,
     );
   }
-  if (isBlank(secret)) throw new RegistrationError('client_secret is blank, which no secret is');
+  if (isBlank(secret)) throw new RegistrationError('client_secret is blank; give a secret, or leave it out');
   return {
     hash: () => hasher.hash(secret),
     isKept: (kept) => hasher.verify(secret, kept),
@@ -75,13 +75,13 @@ function readForeign(text: string, iterations: number, own: string | null): Fore
   const [, count, salt = '', derived = ''] = DJANGO.exec(text) ?? [];
   if (count === undefined) {
     throw new RegistrationError(
-      `client_secret_hash is none that can be verified here: sha256:… and pbkdf2_sha256$… can, ${ownShape(own)}. ` +
-        'Leave it out, and let --new-secrets make a new secret',
+      `client_secret_hash has an unknown form; use sha256:… or pbkdf2_sha256$…${ownShape(own)}. ` +
+        'Or leave it out, and let --new-secrets make a new secret',
     );
   }
   if (Number(count) > iterations) {
     throw new RegistrationError(
-      `client_secret_hash takes ${count} iterations of PBKDF2; set oauth_server:imported_pbkdf2_iterations to that or more first`,
+      `client_secret_hash needs ${count} iterations of PBKDF2; set oauth_server:imported_pbkdf2_iterations to that or more first`,
     );
   }
   const digest = Buffer.from(derived, 'base64').toString('hex');
@@ -90,8 +90,8 @@ function readForeign(text: string, iterations: number, own: string | null): Fore
 
 function ownShape(own: string | null): string {
   return own === null
-    ? 'and none of the host’s own'
-    : `and those of the host's password hasher, at its own cost (${own.replace(/\$[^$]*$/, '$')}…)`;
+    ? ''
+    : `, or a hash of the host's password hasher, at its own cost (${own.replace(/\$[^$]*$/, '$')}…)`;
 }
 
 /**

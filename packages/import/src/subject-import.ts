@@ -14,13 +14,13 @@ export const addSubjectImport: AddCommands = (program, context) => {
   program
     .command('oauth:subject:import')
     .description(
-      'have applications know people by the sub that another server told them; a person who has one here keeps it',
+      'keep the sub by which applications of another server know people; a person who has a sub here keeps it',
     )
     .argument(
       '<file>',
       'a JSON array, or one JSON object in each line: provider, id, sub; - for standard input',
     )
-    .option('--dry-run', 'say what would be done, and write nothing')
+    .option('--dry-run', 'show what would be done, and write nothing')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', HELP)
     .action(async (file: string, { dryRun = false, json = false }: Options) => {

@@ -21,7 +21,7 @@ export async function importSubjects(
 ): Promise<SubjectImport> {
   if (records.length > MOST) {
     throw new RegistrationError(
-      `There are ${records.length} subjects; ${MOST} are imported at once, so make several files`,
+      `There are ${records.length} subjects; ${MOST} can be imported at once; split the file`,
     );
   }
   const judge = createJudge(server);
@@ -56,7 +56,7 @@ async function write(
     const isLost =
       accepted !== null && !(await store.subjects.insertSubject(accepted.person, accepted.subject));
     written.push(
-      isLost ? refused('the person or the subject was taken meanwhile; this record was passed over') : each,
+      isLost ? refused('the person or the sub was stored in the meantime, so this record was skipped') : each,
     );
     report(written.length);
   }
@@ -78,11 +78,11 @@ function createJudge({ store, host }: Server) {
       const own = await store.subjects.findSubject(person);
       if (own === subject) return { outcome: 'unchanged', problem: null, accepted: null };
       if (own !== null)
-        return refused('applications here know the person by another sub already, which stays');
+        return refused('applications here already know the person by another sub, which stays');
       if ((await store.subjects.findPersonOfSubject(subject)) !== null)
-        return refused('the sub is that of another person here');
+        return refused('another person here has this sub');
       if ((await host.loadAccount(person)) === null)
-        return refused('the application has no account of this person');
+        return refused('the application has no account for this person');
       return { outcome: 'imported', problem: null, accepted };
     } catch (error) {
       if (error instanceof AccessError || error instanceof RegistrationError) return refused(error.message);
@@ -106,7 +106,7 @@ function readSubjectRecord(record: unknown): SubjectRecord {
     if (typeof value !== 'string') throw new RegistrationError(`${quotedPublic(name)} is not a string`);
   }
   if (!SUBJECT.test(String(sub))) {
-    throw new RegistrationError('sub is not 1 to 255 printable characters of ASCII without spaces');
+    throw new RegistrationError('sub must have 1 to 255 printable ASCII characters without spaces');
   }
   return { person: requirePerson({ provider: String(provider), id: String(id) }), subject: String(sub) };
 }

@@ -68,7 +68,7 @@ const scopeName = z
   .refine(isScopeToken, 'is not a scope name (RFC 6749 section 3.3)')
   .refine(
     (name) => name !== OFFLINE_ACCESS && !Object.hasOwn(IDENTITY_SCOPES, name),
-    'is built in and needs no configuring; remove it',
+    'is built in and needs no configuration; remove it',
   );
 
 /** `oauth_server:scopes`. `more`: keys of features. */
@@ -94,7 +94,7 @@ const languages = z.union(
           .string()
           .refine((tag) => canonicalTag(tag) !== null, 'is not a language tag (BCP 47), such as de or pt-BR'),
       )
-      .min(1, 'must name a language; write false for English alone'),
+      .min(1, 'must name a language; use false for only English'),
   ],
   {
     error(issue) {

@@ -117,7 +117,9 @@ export class Profiles {
     const { name } = profile;
     const { missing = [] } = this.#offeredAs(name) ?? {};
     if (missing.length > 0) {
-      throw new RegistrationError(`The profile ${name} needs what is switched off: ${missing.join(', ')}`);
+      throw new RegistrationError(
+        `The profile ${name} needs features that are switched off: ${missing.join(', ')}`,
+      );
     }
     const problem = profile.registrationProblem(client);
     if (problem !== null)

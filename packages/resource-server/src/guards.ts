@@ -9,7 +9,8 @@ const tokens = new WeakMap<object, IntrospectedToken>();
 /** The token of a request that one of the guards below accepted. Throws for any other request. */
 export function tokenOf(request: object): IntrospectedToken {
   const token = tokens.get(request);
-  if (token === undefined) throw new Error('No guard of @portico/resource-server stands before this handler');
+  if (token === undefined)
+    throw new Error('This handler has no guard of @portico/resource-server; add one to its route');
   return token;
 }
 

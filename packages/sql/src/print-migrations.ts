@@ -17,9 +17,7 @@ export async function printMigrations(database: Database, migrations: readonly M
   const missing = missingOf(sorted(migrations), known);
   const begun = missing.find(({ name }) => known.has(name));
   if (begun !== undefined)
-    throw new Error(
-      `The step ${begun.name} was begun and not finished: run db:migrate up, which finishes it`,
-    );
+    throw new Error(`The step ${begun.name} was started but not finished: run db:migrate up to finish it`);
   if (missing.length === 0) return '';
   const types = await dialect.columnTypes(database);
   const parts = [createTable(types)];

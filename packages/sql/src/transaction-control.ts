@@ -13,11 +13,11 @@ const IS_ABOUT_SAVEPOINTS = new RegExp(String.raw`${BEFORE}(?:SAVEPOINT|RELEASE|
  */
 export function refuseTransactionControl(sql: string): void {
   if (ENDS_OR_BEGINS.test(sql))
-    throw new Error('Use transaction(): what begins or ends one cannot be executed');
+    throw new Error('Use transaction(): a statement that begins or ends a transaction cannot be executed');
 }
 
 /** Also refuses savepoints, on engines where a transaction is itself a savepoint among others. */
 export function refuseSavepoints(sql: string): void {
   if (IS_ABOUT_SAVEPOINTS.test(sql))
-    throw new Error('Use transaction(): what begins or ends a part of one cannot be executed');
+    throw new Error('Use transaction(): a statement that begins or ends a savepoint cannot be executed');
 }

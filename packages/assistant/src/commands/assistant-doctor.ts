@@ -5,7 +5,7 @@ import { examineAssistant } from '../doctor.ts';
 export const addAssistantDoctor: AddCommands = (program, context) => {
   program
     .command('assistant:doctor')
-    .description('say what of the voice assistant is failing here, and what to do')
+    .description('show what is wrong with the voice assistant here, and what to do')
     .option('--server-only', 'leave the listing out')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText(

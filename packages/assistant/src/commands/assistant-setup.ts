@@ -29,7 +29,7 @@ export const addAssistantSetup: AddCommands = (program, context) => {
       const application = await context.application();
       // Do first what can fail without changing anything.
       const file = manifest === undefined ? null : path.resolve(manifest);
-      if (file !== null && existsSync(file)) context.fail(`${file} exists; name another file`);
+      if (file !== null && existsSync(file)) context.fail(`${file} exists; choose another file name`);
       const draft =
         file === null ? null : await writeDraft(context, file, exportListing(context, application));
       try {
@@ -50,10 +50,10 @@ export const addAssistantSetup: AddCommands = (program, context) => {
             context.printJson({ resource, clients, manifest: written });
           }
         }
-        if (written !== file) context.fail(`${file} exists; name another file`);
+        if (written !== file) context.fail(`${file} exists; choose another file name`);
         if (written !== null && json !== true) context.print(`Wrote ${written}.`);
         if (clients.some(({ state }) => state === 'differs')) {
-          context.fail('A registration differs from the configuration, and was left alone.');
+          context.fail('A registration differs from the configuration, and was not changed.');
         }
       } finally {
         await draft?.discard();

@@ -30,7 +30,7 @@ const signedIn = (active: unknown) => {
   return new RequestAuth(session, answering({ active }), csrf);
 };
 
-describe('a result that is neither true nor false', () => {
+describe('a result that must be true or false', () => {
   test.each([[true, true], [1, true], [false], [0], [2], ['1'], ['false'], [[]], [{ rows: [] }], [null]])(
     'is not a permission, except the 1 of a database engine: %j',
     async (held, expected = false) => {

@@ -148,7 +148,7 @@ class AccountTable implements AccountProvider {
     // Engines would store a different text, with which another person might sign in.
     for (const [what, text] of Object.entries({ email, name }))
       if (!text.isWellFormed() || text.includes('\0'))
-        throw new Error(`The ${what} of an account is well-formed Unicode without NUL`);
+        throw new Error(`The ${what} of an account must be well-formed Unicode without NUL`);
     const row = {
       id: randomUUID(),
       email: canonical(email),

@@ -10,7 +10,7 @@ import {
 export const accountCommands: AddCommands = (program, context) => {
   program
     .command('account:create')
-    .description('create an account; without --password one is made, and printed once')
+    .description('create an account; without --password, a password is made and printed once')
     .argument('<email>')
     .argument('<name>')
     .option('--password <password>')
@@ -18,7 +18,7 @@ export const accountCommands: AddCommands = (program, context) => {
       const accounts = openAccounts(await context.application());
       if ((await accounts.findByEmail(email)) !== null)
         context.fail(`There is an account for ${email} already`);
-      if (options.password === '') context.fail('--password is empty; leave it out, and one is made');
+      if (options.password === '') context.fail('--password is empty; leave it out to have one made');
       const password = options.password ?? randomBytes(12).toString('base64url');
       await accounts.create({ email, name, password });
       context.print(`${email} is there.`);
@@ -48,7 +48,7 @@ export const accountCommands: AddCommands = (program, context) => {
 
   program
     .command('account:suspend')
-    .description('suspend an account: from now on it can do nothing, here or through any application')
+    .description('suspend an account: it can do nothing from now on, neither here nor through an application')
     .argument('<email>')
     .action(async (email: string) => {
       const { accounts, account } = await open(context, email);
@@ -68,7 +68,7 @@ export const accountCommands: AddCommands = (program, context) => {
 
   program
     .command('account:grant')
-    .description('give an account a permission (a permission, which is not always called as the scope is)')
+    .description('give an account a permission (its name can differ from the name of the scope)')
     .argument('<email>')
     .argument('<permission>')
     .action(async (email: string, permission: string) => {
@@ -88,7 +88,7 @@ export const accountCommands: AddCommands = (program, context) => {
       const { accounts, account } = await open(context, email);
       const held = await accounts.permissions(account.id);
       if (!held.includes(permission)) {
-        context.fail(`${account.email} holds no ${permission}; it holds ${held.join(', ') || 'nothing'}`);
+        context.fail(`${account.email} does not have ${permission}; it has ${held.join(', ') || 'nothing'}`);
       }
       await accounts.deny(account.id, permission);
       context.print(`${account.email} does not hold ${permission}.`);

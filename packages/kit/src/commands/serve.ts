@@ -19,7 +19,7 @@ export const addServe =
   (program, context) => {
     program
       .command('serve')
-      .description('serve the application until it is told to stop')
+      .description('serve the application until it gets a signal to stop')
       .option('--port <port>', 'the port to listen on (default: PORT, or 8080)')
       .option(
         '--hostname <address>',
@@ -27,7 +27,7 @@ export const addServe =
       )
       .option(
         '--drain <span>',
-        'how long to go on serving after SIGTERM, while /health/ready says that it is stopping (default: 0)',
+        'how long to keep serving after SIGTERM, while /health/ready reports that it is stopping (default: 0)',
       )
       .action(async (options: Options) => {
         const drain = spanOf(context, '--drain', options.drain ?? '0');

@@ -35,7 +35,8 @@ export async function listen(
   const answer = getRequestListener(
     (request, { incoming }) => {
       // For example `Host: .1`, which a URL parser takes as a number and nothing else has checked.
-      if (!URL.canParse(request.url)) return notARequest(new RequestError('The Host makes no URL'));
+      if (!URL.canParse(request.url))
+        return notARequest(new RequestError('The Host header does not form a valid URL'));
       const address = incoming.socket.remoteAddress ?? null;
       return application.fetch(request, { address, target: incoming.url ?? '/' });
     },

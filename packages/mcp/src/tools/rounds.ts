@@ -89,7 +89,7 @@ export class Rounds {
   ): Promise<Readonly<Record<string, unknown>>> {
     const sealed = JSON.stringify({ id: round.id(), asked: requests, state } satisfies Sealed);
     if (sealed.length > LARGEST_STATE)
-      throw new RangeError(`What ${tool.name} asks and its state are too long`);
+      throw new RangeError(`The questions of ${tool.name} and their state are too long`);
     return {
       resultType: 'input_required',
       inputRequests: requests,

@@ -74,7 +74,7 @@ export class ToolQuestions {
       name,
       inputRequest(name, question),
     ]);
-    if (requests.length === 0) throw new TypeError('ask() was given no question');
+    if (requests.length === 0) throw new TypeError('ask() needs at least one question');
     // The answers must match what the client is sent.
     this.requests = wellFormedJson(Object.fromEntries(requests) as Readonly<Record<string, InputRequest>>);
     this.state = state;

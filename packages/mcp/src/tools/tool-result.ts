@@ -67,7 +67,7 @@ function plainResult(returned: unknown, described: boolean): ToolResult {
 
 function contentResult({ blocks, structuredContent }: ToolContent): ToolResult {
   const sent = JSON.parse(jsonText({ blocks, structuredContent })) as Readonly<Record<string, unknown>>;
-  if (!Array.isArray(sent['blocks'])) throw new TypeError('content() was not given a list of content blocks');
+  if (!Array.isArray(sent['blocks'])) throw new TypeError('content() needs a list of content blocks');
   const content = sent['blocks'].map((block: unknown, index) => {
     const checked = readAs('ContentBlock', block);
     if (checked !== null) return checked;

@@ -202,7 +202,7 @@ export class ToolRegistry {
 
   /**
    * Adds a tool. Throws if its name is taken or ill-formed, its schema is not the schema of an
-   * object, `scope` is not a method, or `personal` is neither true nor false.
+   * object, `scope` is not a method, or `personal` is not a boolean.
    */
   register(tool: ToolInterface): void {
     const registered = readTool(tool);

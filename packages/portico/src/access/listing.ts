@@ -87,19 +87,20 @@ function idAt(time: number): string {
 
 function requirePage(limit: number, after: string | undefined): void {
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
-    throw new AccessError(`The limit is a whole number from 1 to ${MOST_LISTED}`);
+    throw new AccessError(`The limit must be a whole number from 1 to ${MOST_LISTED}`);
   }
   if (after !== undefined && !ID.test(after)) {
-    throw new AccessError('What the list goes on after is the cursor that the page before ended with');
+    throw new AccessError('Invalid cursor; use the one that the previous page returned');
   }
 }
 
 function requireFilter({ clientId, person, scope, unusedSince }: AuthorizationFilter, now: number): void {
   if (clientId !== undefined && !CLIENT_ID.test(clientId)) throw new AccessError('That is not a client id');
   if (person !== undefined) requirePerson(person);
-  if (scope !== undefined && !isScopeToken(scope)) throw new AccessError('That is not one well-formed scope');
+  if (scope !== undefined && !isScopeToken(scope))
+    throw new AccessError('That is not a valid scope; give one scope');
   if (unusedSince !== undefined && !(unusedSince <= now)) {
-    throw new AccessError('Since when it was not used is a time that has passed');
+    throw new AccessError('unusedSince must be in the past');
   }
 }
 

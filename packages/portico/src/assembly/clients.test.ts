@@ -251,7 +251,7 @@ describe('the URL of a document', () => {
     const url = `https://client.example/${crypto.randomUUID()}.json`;
     expect(await clients.revoke(url)).toMatchObject({ wasKnown: false });
     expect(await refusalOf(clients.revoke('https://127.0.0.1/client.json'))).toContain(
-      'No client can have this URL as its id: it names an address',
+      'No client can have this URL as its id: it has an IP address',
     );
     expect(await refusalOf(clients.revoke('nobody'))).toContain('No client has this id');
   });

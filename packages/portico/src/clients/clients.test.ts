@@ -294,7 +294,7 @@ describe('rotating a secret', () => {
     const seen = { secretHash: client.secretHash };
     const { secret } = await clients.rotateSecret(client.id, 0, { ...BY, seen });
     await expect(clients.rotateSecret(client.id, 0, { ...BY, seen })).rejects.toThrow(
-      refusal('The client was revoked, or got another new secret, meanwhile'),
+      refusal('The client was revoked or got another secret in the meantime; try again'),
     );
     expect(await found(client.id)).toMatchObject({ secretHash: `hash of ${secret}` });
     expect(events).toHaveLength(1);
@@ -309,7 +309,7 @@ describe('rotating a secret', () => {
       before: /^UPDATE oauth_clients/,
       act: () => watched.store.clients.revokeClient(id, NOW),
     };
-    await expect(clients.rotateSecret(id)).rejects.toThrow('meanwhile');
+    await expect(clients.rotateSecret(id)).rejects.toThrow('in the meantime');
     expect(events).toEqual([]);
   });
 });
@@ -398,7 +398,9 @@ describe('unblocking the URL of a document', () => {
     const id = await registered();
     await clients.revoke(id);
     await expect(clients.unblock(id)).rejects.toThrow(
-      refusal('Only the URL of a document is ever unblocked; another client is revoked for good'),
+      refusal(
+        'Only a client that is the URL of a document can be unblocked; any other client is revoked for good',
+      ),
     );
     await expect(clients.unblock('https://nobody.example/c.json')).rejects.toThrow('No client has this id');
   });
@@ -533,9 +535,7 @@ describe('changing a client', () => {
       { jwksUri: 'https://client.example/keys' },
       { tokenEndpointAuthSigningAlg: 'ES256' },
     ]) {
-      await expect(update(id, changes)).rejects.toThrow(
-        'Only a client that was registered with keys can have',
-      );
+      await expect(update(id, changes)).rejects.toThrow('does not authenticate with keys');
       await expect(off.update(keyed, changes)).rejects.toThrow(
         refusal('oauth_server:private_key_jwt is off; set it to true first'),
       );
@@ -637,7 +637,7 @@ describe('changing a client', () => {
     ],
     [
       { removeGrants: ['authorization_code', 'refresh_token'] },
-      'The client would have no grant left; oauth:client:revoke ends it altogether',
+      'The client would have no grant left; to end it, use oauth:client:revoke',
     ],
     [
       { removeRedirectUris: [CALLBACK] },
@@ -649,15 +649,15 @@ describe('changing a client', () => {
         addGrants: ['introspection'],
         addRedirectUris: [OTHER],
       },
-      `Redirect URIs are for the grant authorization_code alone; add that grant, or remove ${CALLBACK}, ${OTHER}`,
+      `Redirect URIs are only for the grant authorization_code; add that grant, or remove ${CALLBACK}, ${OTHER}`,
     ],
     [
       { removeGrants: ['authorization_code'], removeRedirectUris: [CALLBACK] },
-      'The grant refresh_token needs authorization_code beside it; remove refresh_token too',
+      'The grant refresh_token also needs authorization_code; remove refresh_token too',
     ],
     [
       { siteUri: 'http://client.example' },
-      'The site of the client has to be an https URL without user and password',
+      'The site of the client must be an https URL without user and password',
     ],
   ])('by %j is refused completely', async (changes, problem) => {
     const id = await registered();
@@ -688,7 +688,7 @@ describe('changing a client', () => {
     for (const [id, problem] of [
       [
         document,
-        'This client is what its document says, and is changed there; oauth:client:revoke blocks it here',
+        'This client is described by its document, so change it there; oauth:client:revoke blocks it here',
       ],
       [
         itself,
@@ -746,7 +746,7 @@ describe('changing a client', () => {
     }
     const store = new Racing(watched.database, () => true);
     await expect(clientsWith({ store }).update(id, { name: 'Renamed' })).rejects.toThrow(
-      refusal('Others changed the client again and again meanwhile; nothing was changed'),
+      refusal('Others kept changing the client in the meantime, so nothing was changed; try again'),
     );
     expect(attempts).toBe(20);
     expect(events).toEqual([]);

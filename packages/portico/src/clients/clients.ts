@@ -155,7 +155,7 @@ export class Clients {
     if (current === null) throw new RegistrationError('A public client has no secret to rotate');
     const [hash, replaced] = [await host.passwordHasher.hash(secret), acting?.seen?.secretHash ?? null];
     if (!(await store.clients.rotateSecret(clientId, hash, previousExpiresAt, replaced))) {
-      throw new RegistrationError('The client was revoked, or got another new secret, meanwhile');
+      throw new RegistrationError('The client was revoked or got another secret in the meantime; try again');
     }
     await audit({ type: 'secret_rotated', clientId, previousExpiresAt, ...actedBy(acting) });
     return { secret, previousExpiresAt };
@@ -191,7 +191,7 @@ export class Clients {
     const client = await this.#requireKnown(url);
     if (client.registeredBy !== 'document') {
       throw new RegistrationError(
-        'Only the URL of a document is ever unblocked; another client is revoked for good',
+        'Only a client that is the URL of a document can be unblocked; any other client is revoked for good',
       );
     }
     if (!(await store.documentClients.unblockDocumentClient(url, clock())))

@@ -33,8 +33,7 @@ export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys, anyPort
   }
   const kept = { algorithm: algorithm ?? null };
   if (jwksUri === undefined) return { ...kept, jwks: checkKeySet(jwks, kept.algorithm), jwksUri: null };
-  if (jwks !== undefined)
-    throw new RegistrationError('The client has both jwks and jwks_uri; it can have one');
+  if (jwks !== undefined) throw new RegistrationError('The client has both jwks and jwks_uri; leave one out');
   const problem = fetchableUrlProblem(jwksUri) ?? portProblem(new URL(jwksUri), anyPort);
   if (problem !== null) throw new RegistrationError(`The jwks_uri ${problem}`);
   return { ...kept, jwks: null, jwksUri };
@@ -45,7 +44,7 @@ function checkKeySet(jwks: unknown, algorithm: string | null): string {
   if (jwks === undefined) throw new RegistrationError('The client needs its public keys: jwks or jwks_uri');
   const keys = keysIn(jwks);
   if (keys === null)
-    throw new RegistrationError('The jwks is not a JSON object with a list of keys (RFC 7517)');
+    throw new RegistrationError('The jwks must be a JSON object with a list of keys (RFC 7517)');
   if (keys.length > MOST_KEPT) throw new RegistrationError(`The jwks has more than ${MOST_KEPT} keys`);
   const usable = keys.map(readOrRefuse).filter((key) => key !== null);
   if (!usable.some(({ algorithms }) => algorithm === null || algorithms.some((each) => each === algorithm))) {

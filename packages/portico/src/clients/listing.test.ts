@@ -41,11 +41,11 @@ test('a page has fifty clients by default, and says where the next one starts', 
 });
 
 test.each<[ClientPage, string]>([
-  [{ limit: 0 }, 'The limit is a whole number from 1 to 1000'],
-  [{ limit: 1001 }, 'The limit is a whole number from 1 to 1000'],
-  [{ limit: 1.5 }, 'The limit is a whole number from 1 to 1000'],
-  [{ after: '' }, 'What the list goes on after is the cursor that the page before ended with'],
-  [{ after: 'a\nb' }, 'What the list goes on after is the cursor that the page before ended with'],
+  [{ limit: 0 }, 'The limit must be a whole number from 1 to 1000'],
+  [{ limit: 1001 }, 'The limit must be a whole number from 1 to 1000'],
+  [{ limit: 1.5 }, 'The limit must be a whole number from 1 to 1000'],
+  [{ after: '' }, 'Invalid cursor; use the one that the previous page returned'],
+  [{ after: 'a\nb' }, 'Invalid cursor; use the one that the previous page returned'],
 ])('a page of %j is refused without asking the store', async (page, message) => {
   const store = storeOf(1);
   await expect(listPage(store.clients, page)).rejects.toMatchObject({ name: 'RegistrationError', message });

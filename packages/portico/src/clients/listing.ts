@@ -31,10 +31,10 @@ export async function listPage(
   { limit = DEFAULT_LIMIT, after }: ClientPage,
 ): Promise<ClientList> {
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
-    throw new RegistrationError(`The limit is a whole number from 1 to ${MOST_LISTED}`);
+    throw new RegistrationError(`The limit must be a whole number from 1 to ${MOST_LISTED}`);
   }
   if (after !== undefined && !CLIENT_ID.test(after)) {
-    throw new RegistrationError('What the list goes on after is the cursor that the page before ended with');
+    throw new RegistrationError('Invalid cursor; use the one that the previous page returned');
   }
   const found = await store.listClientsAfter(after ?? '', limit + 1);
   const items = found.slice(0, limit);

@@ -145,19 +145,16 @@ describe('A registration', () => {
     ['The client has no scope; name at least one with --scope', { scopes: [] }],
     ['The client has no scope; name at least one with --scope', { scopes: ['offline_access'] }],
     ['The profile "fapi1" is unknown; it is fapi2', { profile: 'fapi1' }],
-    ['A client with keys authenticates with them; it is not public', { public: true, jwks: KEYS }],
+    ['A client with keys authenticates with them, so it cannot be public', { public: true, jwks: KEYS }],
     [
-      'A client with keys authenticates with them; it is not public',
+      'A client with keys authenticates with them, so it cannot be public',
       { public: true, jwksUri: 'https://client.example/keys' },
     ],
     [
-      'A client with keys authenticates with them; it is not public',
+      'A client with keys authenticates with them, so it cannot be public',
       { public: true, tokenEndpointAuthSigningAlg: 'ES256' },
     ],
-    [
-      'The client has both jwks and jwks_uri; it can have one',
-      { jwks: KEYS, jwksUri: 'https://a.example/k' },
-    ],
+    ['The client has both jwks and jwks_uri; leave one out', { jwks: KEYS, jwksUri: 'https://a.example/k' }],
     ['The client needs its public keys: jwks or jwks_uri', { tokenEndpointAuthSigningAlg: 'ES256' }],
   ])('is refused: %s', async (says, changes) => {
     expect(await refusal(changes)).toBe(says);
@@ -204,19 +201,19 @@ describe('The grants of a registration', () => {
   });
 
   test.each<[says: string, registration: ClientRegistration]>([
-    ['The client may do nothing; give it a --redirect, or --grant=client_credentials', { name: 'A' }],
-    ['The grant refresh_token needs authorization_code beside it', { ...BASE, grants: ['refresh_token'] }],
+    ['The client has no grant; give it a --redirect, or --grant=client_credentials', { name: 'A' }],
+    ['The grant refresh_token also needs authorization_code', { ...BASE, grants: ['refresh_token'] }],
     ['The grant authorization_code needs a --redirect', { ...SERVICE, grants: ['authorization_code'] }],
     [
-      'A --redirect is only for the grant authorization_code; add that grant, or leave it out',
+      'A --redirect works only with the grant authorization_code; add that grant, or leave the redirect out',
       { ...SERVICE, redirectUris: [SITE] },
     ],
     [
-      'A public client cannot have the grant client_credentials: it has no secret to prove itself with',
+      'A public client cannot have the grant client_credentials: it has no secret to authenticate with',
       { ...SERVICE, public: true },
     ],
     [
-      'A public client cannot have the grant introspection: it has no secret to prove itself with',
+      'A public client cannot have the grant introspection: it has no secret to authenticate with',
       { ...BASE, public: true, grants: ['introspection'] },
     ],
     [
@@ -298,7 +295,7 @@ describe('A registration with the profile', () => {
   });
 
   test('is first told what is off, or what the profile does not allow', async () => {
-    const off = 'The profile fapi2 needs what is switched off: oauth_server:dpop';
+    const off = 'The profile fapi2 needs features that are switched off: oauth_server:dpop';
     expect(await refusal({}, { base })).toContain(off);
     for (const algorithms of [[], RS256]) {
       expect(await refusal({ idTokenSignedResponseAlg: 'RS256' }, { base, algorithms, switches: ON })).toBe(

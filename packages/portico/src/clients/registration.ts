@@ -189,7 +189,8 @@ function checkKeys(
 ): ClientKeys | null {
   const { jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm } = registration;
   if (jwks === undefined && jwksUri === undefined && algorithm === undefined) return null;
-  if (isPublic) throw new RegistrationError('A client with keys authenticates with them; it is not public');
+  if (isPublic)
+    throw new RegistrationError('A client with keys authenticates with them, so it cannot be public');
   const isKept = jwksUri !== undefined && jwksUri === before?.keys?.jwksUri;
   return checkClientKeys({ jwks, jwksUri, algorithm }, anyPort || isKept);
 }
@@ -279,26 +280,26 @@ function checkGrants(
 
   if (named.size === 0) {
     throw new RegistrationError(
-      'The client may do nothing; give it a --redirect, or --grant=client_credentials',
+      'The client has no grant; give it a --redirect, or --grant=client_credentials',
     );
   }
   for (const grant of rights) {
     if (isPublic && named.has(grant) && grantTypes.isConfidential(grant)) {
       throw new RegistrationError(
-        `A public client cannot have the grant ${grant}: it has no secret to prove itself with`,
+        `A public client cannot have the grant ${grant}: it has no secret to authenticate with`,
       );
     }
   }
   if (named.has('refresh_token') && !grantTypes.begin([...named], 'person')) {
     const beginnings = grantTypes.beginning('person').join(' or ');
-    throw new RegistrationError(`The grant refresh_token needs ${beginnings} beside it`);
+    throw new RegistrationError(`The grant refresh_token also needs ${beginnings}`);
   }
   if (named.has('authorization_code') && redirectUris.length === 0) {
     throw new RegistrationError('The grant authorization_code needs a --redirect');
   }
   if (!named.has('authorization_code') && redirectUris.length > 0) {
     throw new RegistrationError(
-      'A --redirect is only for the grant authorization_code; add that grant, or leave it out',
+      'A --redirect works only with the grant authorization_code; add that grant, or leave the redirect out',
     );
   }
   return rights.filter((grant) => named.has(grant));

@@ -21,7 +21,7 @@ describe('the site of a client', () => {
     'https://:password@client.example',
   ])('cannot be %s', (address) => {
     expect(() => checkSite(address)).toThrow(
-      refusal('The site of the client has to be an https URL without user and password'),
+      refusal('The site of the client must be an https URL without user and password'),
     );
   });
 });

@@ -107,7 +107,9 @@ export class ClientUpdates {
       }
       return updated;
     }
-    throw new RegistrationError('Others changed the client again and again meanwhile; nothing was changed');
+    throw new RegistrationError(
+      'Others kept changing the client in the meantime, so nothing was changed; try again',
+    );
   }
 
   async #attempt(
@@ -143,7 +145,7 @@ export class ClientUpdates {
 function requireOperators({ registeredBy }: Client): void {
   if (registeredBy === 'document') {
     throw new RegistrationError(
-      'This client is what its document says, and is changed there; oauth:client:revoke blocks it here',
+      'This client is described by its document, so change it there; oauth:client:revoke blocks it here',
     );
   }
   if (registeredBy === 'registration') {
@@ -247,9 +249,7 @@ function requireWhole(
 ): void {
   const hasCode = grants.includes('authorization_code');
   if (grants.length === 0) {
-    throw new RegistrationError(
-      'The client would have no grant left; oauth:client:revoke ends it altogether',
-    );
+    throw new RegistrationError('The client would have no grant left; to end it, use oauth:client:revoke');
   }
   if (hasCode && redirectUris.length === 0) {
     throw new RegistrationError(
@@ -258,13 +258,13 @@ function requireWhole(
   }
   if (!hasCode && redirectUris.length > 0) {
     throw new RegistrationError(
-      `Redirect URIs are for the grant authorization_code alone; add that grant, or remove ${redirectUris.join(', ')}`,
+      `Redirect URIs are only for the grant authorization_code; add that grant, or remove ${redirectUris.join(', ')}`,
     );
   }
   if (grants.includes('refresh_token') && !grantTypes.begin(grants, 'person')) {
     const beginnings = grantTypes.beginning('person').join(' or ');
     throw new RegistrationError(
-      `The grant refresh_token needs ${beginnings} beside it; remove refresh_token too`,
+      `The grant refresh_token also needs ${beginnings}; remove refresh_token too`,
     );
   }
 }
@@ -286,7 +286,7 @@ function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean)
   if (keys === null) {
     if (!bringsKeys(changes)) return null;
     throw new RegistrationError(
-      'Only a client that was registered with keys can have others: this one authenticates in another way; register another client',
+      'This client does not authenticate with keys, so it cannot get new ones; register another client',
     );
   }
   const algorithm = changes.tokenEndpointAuthSigningAlg ?? keys.algorithm;

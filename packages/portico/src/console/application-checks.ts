@@ -45,10 +45,10 @@ export async function examineEndpoints({ application, server }: Subject): Promis
   const response = await application.fetch(new Request(arriving));
   const document = (await response.json()) as { readonly issuer?: unknown };
   if (response.status === 200 && document.issuer === server.issuer)
-    return ok(`this process would serve ${url}; whether that address leads to one, --online asks`);
+    return ok(`this process would serve ${url}; --online checks whether that address leads to one`);
   return failing(
     `${url} is answered with ${response.status}, not with the server's metadata`,
-    'look for a route or a hook of the application in its place',
+    'look for a route or hook of the application that answers instead',
   );
 }
 
@@ -60,6 +60,6 @@ export function examineExemptions({ application, server }: Subject): Finding {
   if (checked.length === 0) return ok('the protocol endpoints are exempt');
   return failing(
     `the session-wide check refuses what applications send to ${checked.join(', ')}`,
-    'take the entries set to false out of csrf_exempt_routes',
+    'remove the entries that are false from csrf_exempt_routes',
   );
 }

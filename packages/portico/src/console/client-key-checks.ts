@@ -14,7 +14,7 @@ export async function examineClientKeys({ application, server }: Subject): Promi
 async function judge(server: Subject['server'], having: readonly Client[]): Promise<Finding> {
   if (!server.takesKeys) {
     return failing(
-      `oauth_server:private_key_jwt is off, so nothing lets in ${having.map(({ id }) => id).join(', ')}`,
+      `oauth_server:private_key_jwt is off, so these cannot authenticate: ${having.map(({ id }) => id).join(', ')}`,
       'set it to true; or revoke them (npx portico oauth:client:revoke) and register them again, with a secret',
     );
   }

@@ -44,7 +44,7 @@ export async function examineResource({ application, server }: Subject): Promise
   return [
     failing(
       `${server.origin}${path} is answered with ${response.status}, not with the metadata of ${audience}, where clients look for this server`,
-      'look for a route or a hook of the application in its place',
+      'look for a route or hook of the application that answers instead',
     ),
   ];
 }

@@ -56,7 +56,7 @@ async function readDocument(
   if (document !== null) return { status, document, headers, from };
   const fault = failing(
     `${url} is answered with ${status} and ${headers['content-type'] ?? 'no media type'}, not with the server's document`,
-    'let the proxy lead this path to the application, or correct public_url (PUBLIC_URL); of a 5xx the log of the process or proxy that answers says more',
+    'let the proxy lead this path to the application, or correct public_url (PUBLIC_URL); for a 5xx, look at the log of the process or proxy that answers',
   );
   return { fault };
 }
@@ -131,7 +131,7 @@ function unreachable({ host }: URL, patience: number, error: unknown): Finding {
   if (code === 'ABORT_ERR') {
     return failing(
       `public_url: ${host} does not answer within ${patience} seconds`,
-      `look at what stands before the application, or ${CORRECT}`,
+      `check what is in front of the application, or ${CORRECT}`,
     );
   }
   const message = error instanceof Error ? error.message : String(error);

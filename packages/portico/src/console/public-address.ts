@@ -119,7 +119,7 @@ async function examineKeySet(server: AuthorizationServer, documents: DocumentFet
     ...(foreign.length === 0 ? [] : [`has ${foreign.join(', ')}, which this directory has not`]),
   ];
   return failing(
-    `oauth_server:key_path: ${url} ${difference.join(' and ')}; looked at here: ${server.config.key_path}`,
+    `oauth_server:key_path: ${url} ${difference.join(' and ')}; checked here: ${server.config.key_path}`,
     'let every process use the same key directory (key_path, STORAGE_DIR), and be able to read each file in it (chown to the account that serves); caches may take five seconds to follow a change',
   );
 }
@@ -155,8 +155,8 @@ async function examineRoundTrip(server: AuthorizationServer, documents: Document
   const seen = typeof answer === 'string' ? question.open(answer) : null;
   if (seen === null) {
     return warning(
-      `${url} came back without what the process saw of the request`,
-      `let the header ${ROUND_TRIP_HEADER} through, both ways, and no cache answer; or the process there is of an older release, or its clock more than five minutes off`,
+      `${url} came back without what the process received`,
+      `let the header ${ROUND_TRIP_HEADER} through in both directions, without a cache; or the process there runs an older release, or its clock is more than five minutes off`,
     );
   }
   return judge(seen, new URL(server.issuer), asked.from);
@@ -181,7 +181,7 @@ function judgeHost({ host, forwardedHost }: SeenRequest, issuer: URL): Finding {
   if (forwardedHost === issuer.host)
     return ok(`the process sees the host ${host}, and ${issuer.host} in X-Forwarded-Host`);
   return warning(
-    `the process sees the host ${host ?? 'not at all'}, not ${issuer.host}: what the application makes of its own requests' URLs is wrong`,
+    `the process sees the host ${host ?? 'not at all'}, not ${issuer.host}: URLs that the application builds from requests are wrong`,
     'let the proxy pass Host on (nginx: proxy_set_header Host $host)',
   );
 }

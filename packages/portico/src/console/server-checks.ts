@@ -47,8 +47,8 @@ async function writeProblem(database: Subject['application']['database']): Promi
     return null;
   } catch (error) {
     return failing(
-      `it takes nothing that is written: ${error instanceof Error ? error.message : String(error)}`,
-      'look whether its disk is full, its file or folder belongs to another user, or database_url leads to a replica (docs/troubleshooting.md)',
+      `it accepts no writes: ${error instanceof Error ? error.message : String(error)}`,
+      'check whether its disk is full, its file or folder belongs to another user, or database_url leads to a replica (docs/troubleshooting.md)',
     );
   }
 }
@@ -68,13 +68,13 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
   if (all.length === 0) {
     return failing(
       `oauth_server:key_path: there is no signing key in ${config.key_path}, so openid cannot be granted`,
-      'if there were keys, bring their directory back, or point key_path to it; only a server that never had one: run npx portico oauth:server:setup',
+      'if there were keys, restore their directory or point key_path to it; only if there was never one, run npx portico oauth:server:setup',
     );
   }
   const open = all.some(({ file }) => file !== null) ? await openToOthers(config.key_path) : [];
   if (open.length > 0) {
     return failing(
-      `oauth_server:key_path: others than this user may open ${open.join(', ')}`,
+      `oauth_server:key_path: other users can read ${open.join(', ')}`,
       `run chmod -R go= ${quoted(config.key_path)}; if others may have read a key, generate ` +
         'another (npx portico oauth:keys:generate) and remove that one',
     );

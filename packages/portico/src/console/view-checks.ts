@@ -95,8 +95,8 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   ];
   if (lacking.length > 0) {
     return failing(
-      `the form of oauth/consent lacks ${lacking.join(', ')}, so no answer can be taken`,
-      "take these fields over from Portico's own view",
+      `the form of oauth/consent lacks ${lacking.join(', ')}, so no answer can be accepted`,
+      "copy these fields from Portico's own view",
     );
   }
   if (server.admitsUnverified && !(await saysWhoAsks(server, { ...page, ...consentData }))) {

@@ -55,8 +55,8 @@ describe('A JWS', () => {
     ['its payload is not a JSON object', jws('{}', '7')],
     ['its header is not UTF-8', jws(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))],
     ['its payload is not UTF-8', jws('{}', Buffer.from([0xff]))],
-    ['its header has crit', jws('{"crit":["exp"]}')],
-    ['its header has crit', jws('{"crit":null}')],
+    ['its header has crit, which is not accepted', jws('{"crit":["exp"]}')],
+    ['its header has crit, which is not accepted', jws('{"crit":null}')],
   ])('is refused if %s', (reason, text) => {
     let problem: unknown;
     try {

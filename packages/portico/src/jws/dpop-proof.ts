@@ -111,7 +111,7 @@ function requireText(payload: JsonObject, name: keyof typeof LONGEST): string {
   if (typeof value === 'string' && value.length > 0 && value.length <= LONGEST[name]) return value;
   throw new DpopProofError(
     PROBLEMS[name],
-    `its ${name} is missing, or not a text of at most ${LONGEST[name]} characters`,
+    `its ${name} is missing, or not a string of at most ${LONGEST[name]} characters`,
   );
 }
 

@@ -77,9 +77,9 @@ describe('A public key', () => {
     ['is not a JSON object', [EC]],
     ['has a private or symmetric part', { kty: 'oct', k: 'AAAA' }],
     ['has a private or symmetric part', { ...EC, d: undefined }],
-    ['has a kid that is not a text of at most 255 characters', { ...EC, kid: 1 }],
-    ['has a kid that is not a text of at most 255 characters', { ...EC, kid: null }],
-    ['has a kid that is not a text of at most 255 characters', { ...EC, kid: 'a'.repeat(256) }],
+    ['has a kid that is not a string of at most 255 characters', { ...EC, kid: 1 }],
+    ['has a kid that is not a string of at most 255 characters', { ...EC, kid: null }],
+    ['has a kid that is not a string of at most 255 characters', { ...EC, kid: 'a'.repeat(256) }],
     [notRead('n'), { ...RSA, n: undefined }],
     [notRead('n'), { ...RSA, n: '' }],
     [notRead('n'), { ...RSA, n: [RSA['n']] }],
@@ -94,10 +94,10 @@ describe('A public key', () => {
     ['has 2047 bits; RSA needs 2048 to 4096', rsaOf(2047)],
     ['has 4097 bits; RSA needs 2048 to 4096', rsaOf(4097)],
     ['has 8400 bits; RSA needs 2048 to 4096', rsaOf(8400)],
-    ['has an exponent that is not for signing; use 65537', rsaOf(2048, 3n)],
-    ['has an exponent that is not for signing; use 65537', rsaOf(2048, 65_535n)],
-    ['has an exponent that is not for signing; use 65537', rsaOf(2048, 65_538n)],
-    ['has an exponent that is not for signing; use 65537', rsaOf(2048, 2n ** 32n + 1n)],
+    ['has an exponent that is not safe for signing; use 65537', rsaOf(2048, 3n)],
+    ['has an exponent that is not safe for signing; use 65537', rsaOf(2048, 65_535n)],
+    ['has an exponent that is not safe for signing; use 65537', rsaOf(2048, 65_538n)],
+    ['has an exponent that is not safe for signing; use 65537', rsaOf(2048, 2n ** 32n + 1n)],
   ])('that is weak is refused: it %s (%#)', (says, jwk) => {
     expect(wrongAbout(jwk)).toBe(says);
   });
@@ -166,7 +166,7 @@ describe('A signature', () => {
   });
 
   test.each(['none', 'HS256', 'es256', 'toString', undefined, ['ES256']])('by %j is not taken', (alg) => {
-    expect(() => algorithmOf({ header: { alg } })).toThrow('its alg is none that is taken here');
-    expect(() => isSigned(EC, alg, 'ES256')).toThrow('its alg is none that is taken here');
+    expect(() => algorithmOf({ header: { alg } })).toThrow('its alg is not accepted here');
+    expect(() => isSigned(EC, alg, 'ES256')).toThrow('its alg is not accepted here');
   });
 });

@@ -66,7 +66,7 @@ export function readPublicKey(value: unknown): PublicKey | null {
   const algorithms = alg === undefined ? form.algorithms : form.algorithms.filter((each) => each === alg);
   if (algorithms.length === 0) return null;
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > LONGEST_KID)) {
-    throw new JwkError(`has a kid that is not a text of at most ${LONGEST_KID} characters`);
+    throw new JwkError(`has a kid that is not a string of at most ${LONGEST_KID} characters`);
   }
   const publicMembers = Object.fromEntries(
     ['kty', ...form.members].map((name) => [name, memberOf(jwk, name)]),
@@ -116,7 +116,7 @@ function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObj
     throw new JwkError(`has ${bits} bits; RSA needs ${RSA_BITS.least} to ${RSA_BITS.most}`);
   }
   if (exponent < LEAST_EXPONENT || exponent > MOST_EXPONENT || exponent % 2n === 0n) {
-    throw new JwkError('has an exponent that is not for signing; use 65537');
+    throw new JwkError('has an exponent that is not safe for signing; use 65537');
   }
   return key;
 }
@@ -127,7 +127,7 @@ function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObj
  */
 export function algorithmOf({ header }: Pick<Jws, 'header'>): VerifiedAlgorithm {
   const algorithm = VERIFIED_ALGORITHMS.find((each) => each === header['alg']);
-  if (algorithm === undefined) throw new JwsError('its alg is none that is taken here');
+  if (algorithm === undefined) throw new JwsError('its alg is not accepted here');
   return algorithm;
 }
 

@@ -86,7 +86,7 @@ function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm)
   const digest = digestOf(form);
   const text = Buffer.from(publicJwk.kid ?? '');
   if (!verify(digest, text, publicKey, sign(digest, text, privateKey)))
-    throw new Error('its public part does not verify what its private part signs');
+    throw new Error('its public part does not match its private part');
 }
 
 /** The public members of a key, for the key set. */

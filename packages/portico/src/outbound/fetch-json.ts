@@ -159,7 +159,7 @@ function requireFetchable(url: URL, anyPort: boolean): void {
   if (problem !== null) throw new OutboundError(`it ${problem}`);
   // Node connects to an address in a URL without a look-up, so it would not be checked.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
-    throw new OutboundError('it names an address instead of a host');
+    throw new OutboundError('it has an IP address instead of a host name');
   }
 }
 
@@ -200,9 +200,10 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function requirePlain({ statusCode: status, headers }: IncomingMessage): void {
-  if (status !== 200) throw new OutboundError(`the answer is ${status}, not 200; nothing is followed`);
+  if (status !== 200) throw new OutboundError(`the answer is ${status}, not 200; redirects are not followed`);
   const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw new OutboundError('the answer is compressed, which was not asked for');
+  if (encoding !== 'identity')
+    throw new OutboundError('the answer is compressed, but compression was not requested');
 }
 
 async function readJson(response: IncomingMessage, limit: number): Promise<unknown> {

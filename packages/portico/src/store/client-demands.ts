@@ -19,7 +19,7 @@ export interface DemandDescription {
   /** What happens to these clients while that is off: continues a sentence after "so". */
   readonly effect: string;
   /**
-   * Whether a document whose flag is neither true nor false is refused, and fetched again when the
+   * Whether a document whose flag is not a boolean is refused, and fetched again when the
    * demand is no longer met.
    */
   readonly isStrict: boolean;

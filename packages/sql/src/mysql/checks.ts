@@ -35,12 +35,12 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
       flushes === '1'
         ? null
         : warning(
-            `innodb_flush_log_at_trx_commit is ${flushes}: the last second of what was answered, revocations too, ${isLost}`,
+            `innodb_flush_log_at_trx_commit is ${flushes}: the last second of confirmed writes, including revocations, ${isLost}`,
             'set innodb_flush_log_at_trx_commit = 1',
           ),
       writesLog && syncs !== '1'
         ? warning(
-            `sync_binlog is ${syncs}: what the binary log lacks after a crash of the machine is undone, or missing on replicas`,
+            `sync_binlog is ${syncs}: after a crash of the machine, writes that are not in the binary log are undone, or missing on replicas`,
             'set sync_binlog = 1',
           )
         : null,
@@ -62,12 +62,12 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   if (isOn(settings.text('read_only')) || isOn(settings.find('innodb_read_only'))) {
     return [
       failing(
-        'the server is read-only: every write is answered 503, or missing elsewhere',
-        'let database_url (DATABASE_URL) lead to the server that takes writes',
+        'the server is read-only: every write gets 503, or is missing elsewhere',
+        'let database_url (DATABASE_URL) lead to the server that accepts writes',
       ),
     ];
   }
-  if (!isOn(settings.find('wsrep_on'))) return [ok('one server, which takes writes')];
+  if (!isOn(settings.find('wsrep_on'))) return [ok('one server, which accepts writes')];
   return examineCluster(database, settings);
 }
 
@@ -96,8 +96,8 @@ function judgeReadiness(status: Settings): Finding | null {
   const cluster = status.text('wsrep_cluster_status');
   if (cluster === 'Primary' && isOn(status.text('wsrep_ready'))) return null;
   return failing(
-    `this node of the Galera cluster is not ready (${cluster}): what it is asked is answered 503`,
-    'let it join the others again, or database_url (DATABASE_URL) lead to another node',
+    `this node of the Galera cluster is not ready (${cluster}): requests to it get 503`,
+    'let it rejoin the others, or point database_url (DATABASE_URL) to another node',
   );
 }
 
@@ -113,7 +113,7 @@ async function examineCluster(database: Store, settings: Settings): Promise<read
     [
       size < 3
         ? warning(
-            `the Galera cluster has ${size === 1 ? 'one node' : 'two nodes'}: ${size === 1 ? 'nothing takes its place' : 'when one fails, the other stops too'}`,
+            `the Galera cluster has ${size === 1 ? 'one node' : 'two nodes'}: ${size === 1 ? 'nothing replaces it' : 'when one fails, the other stops too'}`,
             'let it have three, of which one may be an arbitrator (garbd)',
           )
         : null,
@@ -126,18 +126,18 @@ async function examineCluster(database: Store, settings: Settings): Promise<read
       (wait & WAITS) === WAITS
         ? null
         : warning(
-            `wsrep_sync_wait is ${wait}: a node may not know yet what another one has answered, such as a revocation or a new token`,
+            `wsrep_sync_wait is ${wait}: a node may not know yet what another node has written, such as a revocation or a new token`,
             `let sessions of this account have wsrep_sync_wait = ${WAITS}, or let one node alone take what Portico asks`,
           ),
       isOn(settings.find('wsrep_dirty_reads'))
         ? warning(
-            'wsrep_dirty_reads is ON: a node that is cut off from the others answers with what was before, such as revoked tokens',
+            'wsrep_dirty_reads is ON: a node that is cut off from the others answers with old data, such as revoked tokens',
             'let sessions of this account have wsrep_dirty_reads = OFF',
           )
         : null,
       retries === 0
         ? warning(
-            'wsrep_retry_autocommit is 0: each conflict between nodes goes back to the process, which tries again',
+            'wsrep_retry_autocommit is 0: each conflict between nodes is returned to the process, which tries again',
             'set wsrep_retry_autocommit = 1 or more',
           )
         : null,
@@ -205,7 +205,7 @@ async function examineTables({ database }: ExaminedDatabase): Promise<readonly F
         : null,
       without.length > 0
         ? warning(
-            `without a primary key, by which Galera tells rows apart: ${named(without)}`,
+            `without a primary key, which Galera needs to tell rows apart: ${named(without)}`,
             'add the key that db:migrate up --print shows',
           )
         : null,

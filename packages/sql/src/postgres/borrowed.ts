@@ -33,7 +33,7 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
     () =>
       new Promise<PoolClient>((resolve, reject) => {
         pool.connect((error, client) => {
-          if (client === undefined) reject(error ?? new Error('The pool gave no connection'));
+          if (client === undefined) reject(error ?? new Error('The pool returned no connection'));
           else resolve(client as PoolClient);
         });
       }),

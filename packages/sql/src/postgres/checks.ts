@@ -19,19 +19,19 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
     [
       settings.text('fsync') === 'off'
         ? warning(
-            'fsync is off: a crash of the machine loses what was answered, and may destroy the database',
+            'fsync is off: a crash of the machine loses confirmed writes, and may destroy the database',
             'set fsync = on, unless the database can be thrown away',
           )
         : null,
       settings.text('full_page_writes') === 'off'
         ? warning(
-            'full_page_writes is off: a crash of the machine may leave pages that are written in part',
+            'full_page_writes is off: a crash of the machine may leave partly written pages',
             'set full_page_writes = on, unless the storage writes whole pages',
           )
         : null,
       settings.text('synchronous_commit') === 'off'
         ? warning(
-            'synchronous_commit is off: a crash of the server loses the last moments of what was answered, revocations too',
+            'synchronous_commit is off: a crash of the server loses the last confirmed writes, including revocations',
             'set synchronous_commit = on for this account (ALTER ROLE … SET)',
           )
         : null,
@@ -71,7 +71,7 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   if (recovery[0]?.standby === 1) {
     return [
       failing(
-        'the connection leads to a standby, which may only be read: every write is answered 503',
+        'the connection leads to a standby, which is read-only: every write gets 503',
         'let database_url (DATABASE_URL) lead to the primary: an address that follows it, or several hosts',
       ),
     ];
@@ -79,7 +79,7 @@ async function examineReplication({ database }: ExaminedDatabase): Promise<reado
   if (settings.text('transaction_read_only') === 'on') {
     return [
       failing(
-        'transactions are read-only here: every write is answered 503',
+        'transactions are read-only here: every write gets 503',
         'find where default_transaction_read_only is set (server, database or account: pg_db_role_setting), and take it back there, once this is the server to write to',
       ),
     ];
@@ -125,8 +125,8 @@ function judgeStandbys({ attached, visible, candidates }: Standbys, names: strin
   if (attached < required || (visible > 0 && candidates < required)) {
     const synchronous = visible > 0 ? candidates : attached;
     return failing(
-      `${named}, and ${plural(synchronous, 'such standby is', 'such standbys are')} attached: every write waits, and is answered 503`,
-      'attach the standby, or take its name out',
+      `${named}, and ${plural(synchronous, 'such standby is', 'such standbys are')} attached: every write waits, and gets 503`,
+      'attach the standby, or remove its name',
     );
   }
   if (visible === 0) {
@@ -136,7 +136,7 @@ function judgeStandbys({ attached, visible, candidates }: Standbys, names: strin
   }
   if (candidates === required) {
     return warning(
-      `${named}, and no standby more than that is attached: while one is away every write waits, and is answered 503`,
+      `${named}, and no standby more than that is attached: while one is away every write waits, and gets 503`,
       `attach one more and set synchronous_standby_names = 'ANY ${required} (…)'`,
     );
   }

@@ -126,7 +126,7 @@ function openHost(
       new Promise((resolve, reject) => {
         pool.connect((error, client) => {
           if (client === undefined) {
-            reject(error ?? new Error('The pool gave no connection'));
+            reject(error ?? new Error('The pool returned no connection'));
             return;
           }
           const connection = connections.get(client);

@@ -22,7 +22,7 @@ async function examineDurability({ database }: ExaminedDatabase): Promise<readon
     [
       Number(synchronous) < FULL
         ? warning(
-            `synchronous is ${synchronous}: a crash of the machine loses the last of what was answered, revocations too`,
+            `synchronous is ${synchronous}: a crash of the machine loses the last confirmed writes, including revocations`,
             'set PRAGMA synchronous = FULL',
           )
         : null,
@@ -66,13 +66,13 @@ export function judgeFile(
     [
       type !== null && NETWORK.test(type)
         ? failing(
-            `${file} is on a network file system (${type}), whose locks SQLite cannot rely on: two processes may write at once, and a token be used twice`,
+            `${file} is on a network file system (${type}), whose locks SQLite cannot rely on: two processes may write at once, and a token may be used twice`,
             'keep it on a disk of this machine; for several machines there are PostgreSQL and MariaDB',
           )
         : null,
       free < LITTLE
         ? warning(
-            `${left} are free where ${file} is: when the disk is full, every write is answered 503`,
+            `${left} are free where ${file} is: when the disk is full, every write gets 503`,
             'make room, or move the file',
           )
         : null,

@@ -20,7 +20,7 @@ export function fileOf(database: DatabaseSync): string {
   const file = databases.find(({ name }) => name === 'main')?.['file'];
   if (typeof file === 'string' && file !== '') return file;
   return refuse(
-    'is in memory, where only the connection that made it can reach it; give fromSqlite() one that is in a file',
+    'is in memory, so only the connection that made it can reach it; give fromSqlite() a database in a file',
   );
 }
 

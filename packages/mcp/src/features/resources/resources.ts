@@ -79,7 +79,7 @@ export class ResourceRegistry {
 
   /**
    * Adds a resource. Throws if its URI is taken or ill-formed, a description is not a string, `scope` is
-   * not a method, or `personal` is neither true nor false.
+   * not a method, or `personal` must be true or false.
    */
   register(resource: ResourceInterface): void {
     const registered = readResource(resource);

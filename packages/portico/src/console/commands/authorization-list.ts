@@ -17,19 +17,19 @@ interface Options extends PageOptions {
 export const addAuthorizationList: AddCommands = (program, context) => {
   program
     .command('oauth:authorization:list')
-    .description('list who holds access: the authorizations that live, newest first')
-    .option('--client <client_id>', 'those of this application')
+    .description('list who has access: the active authorizations, newest first')
+    .option('--client <client_id>', 'only those of this application')
     .option(
       '--person <provider_and_id...>',
-      'those of this person: the name of the provider, and the id there',
+      'only those of this person: the name of the provider, and the id there',
     )
-    .option('--scope <scope>', 'those that this scope was granted to')
+    .option('--scope <scope>', 'only those with this scope')
     .option(
       '--unused-since <time>',
-      'those that no tokens were issued to since: a date, a time, or such as 90d',
+      'only those that got no tokens since: a date, a time, or how long ago, such as 90d',
     )
-    .option('--limit <number>', 'how many at most, 1 to 1000 (default: 50)')
-    .option('--after <cursor>', 'go on where the page before ended')
+    .option('--limit <number>', 'print at most this many, 1 to 1000 (default: 50)')
+    .option('--after <cursor>', 'continue after this cursor, which the previous page printed')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
@@ -43,8 +43,8 @@ export const addAuthorizationList: AddCommands = (program, context) => {
       if (json === true) return context.printJson({ items: items.map(asJson), next });
       if (items.length > 0) context.print(items.map(describe).join('\n\n'));
       if (next !== null)
-        context.note(`${items.length === 0 ? NONE_YET : 'There may be more.'} Go on with --after ${next}`);
-      else if (items.length === 0) context.note('No authorization that lives fits.');
+        context.note(`${items.length === 0 ? NONE_YET : 'There may be more.'} Continue with --after ${next}`);
+      else if (items.length === 0) context.note('No active authorization matches.');
     });
 };
 

@@ -7,7 +7,7 @@ import { orFail } from './or-fail.ts';
 export const addAuthorizationRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:authorization:revoke')
-    .description('end authorizations: every token and code of them is refused from now on')
+    .description('end authorizations: their tokens and codes are refused from now on')
     .argument('<ids...>', 'as oauth:authorization:list prints them')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (ids: string[], options: { json?: boolean }) => {

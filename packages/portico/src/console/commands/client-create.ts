@@ -35,7 +35,7 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
     const command = program
       .command('oauth:client:create')
       .description('register an application; prints its client id and secret, once')
-      .argument('<name>', 'what people will know the application by')
+      .argument('<name>', 'the name that people will see')
       .option('--redirect <uri>', 'a redirect URI, matched exactly (repeatable)', collect)
       .option('--scope <scopes>', 'the scopes it may ask for, separated by commas (repeatable)', collectList)
       .option(
@@ -58,27 +58,27 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
       )
       .option(
         '--id-token-alg <algorithm>',
-        `what its ID tokens are signed with: ${oneOf(algorithms)} (default: RS256); ` +
-          'for another than RS256 the server needs a key first, see oauth:keys:generate --help',
+        `the algorithm of its ID tokens: ${oneOf(algorithms)} (default: RS256); ` +
+          'any other than RS256 needs a key on the server first, see oauth:keys:generate --help',
       )
       .option(
         '--jwks <file or URL>',
-        'its public keys (RFC 7517): a file, or the https URL at which it publishes them; it authenticates by private_key_jwt then, ' +
-          'and has no secret',
+        'its public keys (RFC 7517): a file, or the https URL where it publishes them; it then authenticates by ' +
+          'private_key_jwt, and has no secret',
       )
       .option(
         '--jwks-alg <algorithm>',
-        'what alone it signs with: RS256, PS256, ES256, EdDSA or Ed25519 (default: any of these that its keys are for)',
+        'the only algorithm that it signs with: RS256, PS256, ES256, EdDSA or Ed25519 (default: any of these that its keys are for)',
       );
     for (const { option } of demands) command.option(option.flag, option.says);
     if (profiles.length > 0)
       command.option('--profile <profile>', profiles.map(({ name, says }) => `${name}: ${says}`).join('; '));
     command
-      .option('--site <url>', 'its web site (https), which the consent screen names')
+      .option('--site <url>', 'its website (https), which the consent screen shows')
       .option(
         '--logo <file or URL>',
-        'a picture for the pages of consent and applications: PNG, JPEG, GIF or WebP, at most 64 KB and 512 × 512 pixels; it is kept here, and ' +
-          'an address is asked once, now; oauth_server:client_logos has to be true',
+        'a picture for the pages of consent and applications: PNG, JPEG, GIF or WebP, at most 64 KB and 512 × 512 pixels; it is stored here, ' +
+          'and an address is fetched only once, now; oauth_server:client_logos must be true',
       )
       .option('--json', 'print JSON, and nothing else, on standard output')
       .action(async (name: string, options: Options & Readonly<Record<string, unknown>>) => {

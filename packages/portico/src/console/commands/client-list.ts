@@ -21,9 +21,9 @@ export const addClientList: AddCommands = (program, context) => {
     .description('list the registered applications')
     .option(
       '--limit <number>',
-      'a page of so many at most, 1 to 1000, in the order of their ids; without this and --after all of them, oldest first',
+      'print a page of at most this many, 1 to 1000, in the order of their ids; without this and --after, print all, oldest first',
     )
-    .option('--after <cursor>', 'go on where the page before ended')
+    .option('--after <cursor>', 'continue after this cursor, which the previous page printed')
     .option(
       '--json',
       'print JSON, and nothing else, on standard output: a list, or for a page { items, next }',
@@ -54,9 +54,9 @@ function printPage(
   demands: readonly ClientDemand[],
 ): void {
   if (json) return context.printJson({ items: items.map((client) => clientMetadata(client, demands)), next });
-  if (items.length === 0) return context.note('No application follows.');
+  if (items.length === 0) return context.note('There are no more applications.');
   context.print(items.map((client) => describe(client, demands)).join('\n\n'));
-  if (next !== null) context.note(`There are more. Go on with --after ${next}`);
+  if (next !== null) context.note(`There are more. Continue with --after ${next}`);
 }
 
 function describe(client: Client, demands: readonly ClientDemand[]): string {

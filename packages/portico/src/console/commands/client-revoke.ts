@@ -7,8 +7,8 @@ export const addClientRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:client:revoke')
     .description(
-      'end an application: it and every token issued to it are refused from now on, and the URL of a document is blocked, ' +
-        'also if no one has used it here',
+      'end an application: it and its tokens are refused from now on; the URL of a document is blocked, even if no one has ' +
+        'used it here',
     )
     .argument('<client_id>')
     .action(async (clientId: string) => {

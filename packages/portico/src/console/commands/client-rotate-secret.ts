@@ -12,10 +12,13 @@ interface Options {
 export const addClientRotateSecret: AddCommands = (program, context) => {
   program
     .command('oauth:client:rotate-secret')
-    .description('give an application a new secret; the one before is accepted for a while')
+    .description('give an application a new secret; the previous one is accepted for a while')
     .argument('<client_id>')
-    .option('--overlap <span>', 'how long the secret before is accepted, such as 12h (default: one day)')
-    .option('--now', 'end every secret before at once; the application breaks until it has the new one')
+    .option(
+      '--overlap <span>',
+      'how long the previous secret is still accepted, such as 12h (default: one day)',
+    )
+    .option('--now', 'end all earlier secrets at once; the application fails until it has the new one')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (clientId: string, options: Options) => {
       if (options.now === true && options.overlap !== undefined)

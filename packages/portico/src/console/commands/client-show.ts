@@ -10,7 +10,7 @@ import { orFail } from './or-fail.ts';
 export const addClientShow: AddCommands = (program, context) => {
   program
     .command('oauth:client:show')
-    .description('show all that is known of one application, and nothing that it proves itself by')
+    .description('show everything known about one application, except its secrets')
     .argument('<client_id>', 'its id, or the URL of its document; see oauth:client:list')
     .option('--json', 'print JSON, and nothing else, on standard output; times are seconds since 1970')
     .action(async (clientId: string, options: { json?: boolean }) => {

@@ -28,11 +28,11 @@ export const addClientUpdate: AddCommands = (program, context) => {
   program
     .command('oauth:client:update')
     .description(
-      'change an application that an operator registered, all of it or nothing; what is removed is gone with its next request, ' +
-        'also for tokens that it has and for requests that have begun',
+      'change an application that an operator registered; all changes are made, or none; a removal takes effect at its next ' +
+        'request, also for its tokens and for requests that have begun',
     )
     .argument('<client_id>')
-    .option('--name <name>', 'what people will know it by')
+    .option('--name <name>', 'the name that people will see')
     .option('--add-redirect-uri <uri>', 'one more redirect URI (repeatable)', collect)
     .option(
       '--remove-redirect-uri <uri>',
@@ -44,10 +44,14 @@ export const addClientUpdate: AddCommands = (program, context) => {
       'a private-use scheme without a dot that a redirect URI of --add-redirect-uri may have, as for oauth:client:create (repeatable)',
       collect,
     )
-    .option('--add-scope <scopes>', 'more that it may ask for, separated by commas (repeatable)', collectList)
+    .option(
+      '--add-scope <scopes>',
+      'more scopes that it may ask for, separated by commas (repeatable)',
+      collectList,
+    )
     .option(
       '--remove-scope <scopes>',
-      'separated by commas (repeatable); its tokens are good for these no longer',
+      'separated by commas (repeatable); its tokens lose these scopes',
       collectList,
     )
     .option(
@@ -57,19 +61,19 @@ export const addClientUpdate: AddCommands = (program, context) => {
     )
     .option(
       '--remove-grant <grant>',
-      '(repeatable) what it gave counts no longer, until it has the grant again: with authorization_code all that people allowed, with ' +
-        'client_credentials the tokens for itself, with refresh_token the refresh tokens',
+      '(repeatable) what it gave stops working until the grant is added again: with authorization_code everything that people ' +
+        'allowed, with client_credentials its own tokens, with refresh_token the refresh tokens',
       collect,
     )
     .option(
       '--jwks <file or URL>',
-      'the public keys (RFC 7517) in place of those that it has: a file, or the https URL at which it publishes them',
+      'new public keys (RFC 7517): a file, or the https URL where it publishes them',
     )
-    .option('--jwks-alg <algorithm>', 'what alone it signs with from now on')
-    .option('--site <url>', 'its web site (https), which the consent screen names')
-    .option('--remove-site', 'it has no web site any more')
-    .option('--logo <file or URL>', 'the picture in place of the one that it has, as for oauth:client:create')
-    .option('--remove-logo', 'it has no picture any more')
+    .option('--jwks-alg <algorithm>', 'the only algorithm that it signs with from now on')
+    .option('--site <url>', 'its website (https), which the consent screen shows')
+    .option('--remove-site', 'remove its website')
+    .option('--logo <file or URL>', 'a new picture, as for oauth:client:create')
+    .option('--remove-logo', 'remove its picture')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText(
       'after',
@@ -92,8 +96,7 @@ export const addClientUpdate: AddCommands = (program, context) => {
         return context.printJson({ ...clientMetadata(updated.client, demands), changes: updated.changes });
       }
       const lines = Object.entries(updated.changes).map(describe);
-      if (lines.length === 0)
-        return context.note(`Nothing is to be changed: the client ${clientId} is so already.`);
+      if (lines.length === 0) return context.note(`Nothing to change: the client ${clientId} is so already.`);
       context.print([`The client ${clientId} is changed:`, ...lines].join('\n'));
     });
 };

@@ -7,7 +7,7 @@ import type { ConsoleContext } from '../../application/contracts.ts';
  */
 export async function requireYes(context: ConsoleContext, question: string, yes: boolean): Promise<void> {
   if (yes) return;
-  if (!process.stdin.isTTY) context.fail(`${question} There is no terminal to ask on: add --yes to confirm.`);
+  if (!process.stdin.isTTY) context.fail(`${question} There is no terminal to ask; add --yes to confirm.`);
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
     // The input may end without an answer.

@@ -16,10 +16,10 @@ export function addKeysGenerate({ algorithms }: Pick<ClientChoices, 'algorithms'
   return (program, context) => {
     program
       .command('oauth:keys:generate')
-      .description('add a signing key, which signs from now on; the keys before it stay published')
+      .description('add a signing key that signs from now on; earlier keys stay published')
       .option(
         '--alg <algorithm>',
-        `${oneOf(algorithms)} (default: RS256); a key of another than RS256 signs only for ` +
+        `${oneOf(algorithms)} (default: RS256); a key of another algorithm signs only for ` +
           'applications created with --id-token-alg',
       )
       .option('--json', 'print JSON, and nothing else, on standard output')
@@ -38,7 +38,7 @@ export function addKeysGenerate({ algorithms }: Pick<ClientChoices, 'algorithms'
         if (json === true) return context.printJson({ kid });
         const forWhom =
           alg === undefined || alg === 'RS256' ? '' : `, for applications created with --id-token-alg ${alg}`;
-        context.print(`The key ${kid} signs from now on${forWhom}; the keys before it stay published.`);
+        context.print(`The key ${kid} signs from now on${forWhom}; earlier keys stay published.`);
       });
   };
 }

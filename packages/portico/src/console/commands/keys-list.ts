@@ -7,7 +7,7 @@ export const addKeysList: AddCommands = (program, context) => {
   program
     .command('oauth:keys:list')
     .description(
-      'list the signing keys: which signs, which is published before it does, which only verifies and until when',
+      'list the signing keys: which one signs, which one is published to sign later, which ones only verify, and until when',
     )
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (options: { json?: boolean }) => {

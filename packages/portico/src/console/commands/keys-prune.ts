@@ -9,7 +9,7 @@ export const addKeysPrune: AddCommands = (program, context) => {
     .description('remove keys that stopped signing long enough ago; the newest of each algorithm stays')
     .option(
       '--older-than <span>',
-      'such as 30d, counted from when a key stopped signing (default: oauth_server:id_token_ttl)',
+      'such as 30d, counted from when the key stopped signing (default: oauth_server:id_token_ttl)',
     )
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (options: { olderThan?: string; json?: boolean }) => {

@@ -27,13 +27,13 @@ export function addKeysRotate({ algorithms }: Pick<ClientChoices, 'algorithms'>)
     program
       .command('oauth:keys:rotate')
       .description(
-        'replace the signing keys: the next one is published now, signs in a quarter of an hour, and keys that no ID token needs any more ' +
-          'are removed; safe to run on a schedule, as with --if-older-than 30d every hour',
+        'replace the signing keys: the next key is published now and signs in 15 minutes; keys that no ID token needs any more ' +
+          'are removed; safe to run on a schedule, such as every hour with --if-older-than 30d',
       )
       .option('--alg <algorithm>', `${oneOf(algorithms)} (default: each that has a key)`)
       .option(
         '--if-older-than <time>',
-        'only where the key that signs has done so for this long: 30d, 12h, 90m or seconds',
+        'only if the current key has signed for this long: 30d, 12h, 90m or seconds',
       )
       .option(
         '--staged-for <time>',

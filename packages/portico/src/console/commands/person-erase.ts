@@ -13,11 +13,11 @@ export const addPersonErase: AddCommands = (program, context) => {
   program
     .command('oauth:person:erase')
     .description(
-      'remove all that is kept of a person: what they have allowed, the requests that were put to them, and their subject, so that ' +
-        'applications know them no more; in the kept audit a pseudonym takes their place',
+      'remove everything stored about a person: what they allowed, the requests that they were asked, and their subject, so ' +
+        'that applications no longer know them; the kept audit then has a pseudonym',
     )
     .argument('<provider>', 'the name of the account provider, as oauth:authorization:list prints it')
-    .argument('<id>', 'the id of the person there, byte by byte')
+    .argument('<id>', 'the id of the person at that provider, byte by byte')
     .option('--yes', 'do not ask first')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', HELP)
@@ -44,8 +44,8 @@ export const addPersonErase: AddCommands = (program, context) => {
 };
 
 const HELP = `
-The account is the application's: it stays, and can allow applications again, as a person they have never seen. Remove or suspend it first
-if that is not meant, as with the application's own log and what it keeps of the audit events.
+This does not remove the account, which belongs to the application. The person can allow applications again, and these
+see a new person. To prevent that, remove or suspend the account first. Your own log and audit events are not changed.
 
-What was removed stays removed when the command is stopped; run again, it removes the rest. A request that is being answered meanwhile may
-be audited after it: then run it again, too.`;
+You can stop the command and run it again: it removes the rest. A request that is answered at the same time may write an
+audit event afterwards. Then run the command again.`;

@@ -7,11 +7,11 @@ export const addPersonRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:person:revoke')
     .description(
-      'end all that a person has allowed: every token and code is refused from now on, and what waits for an answer can no longer ' +
-        'be answered; the person can allow applications again',
+      'end everything that a person allowed: tokens and codes are refused from now on, and waiting requests can no longer be ' +
+        'answered; the person can allow applications again',
     )
     .argument('<provider>', 'the name of the account provider, as oauth:authorization:list prints it')
-    .argument('<id>', 'the id of the person there, byte by byte')
+    .argument('<id>', 'the id of the person at that provider, byte by byte')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', AGAIN)
     .action(async (provider: string, id: string, options: { json?: boolean }) => {
@@ -29,7 +29,7 @@ export const addPersonRevoke: AddCommands = (program, context) => {
         return context.printJson({ person: { provider, id }, authorizations, requests });
       context.print(
         authorizations === 0 && requests === 0
-          ? `${quotedPublic(provider)} ${quotedPublic(id)} had nothing that lives.`
+          ? `${quotedPublic(provider)} ${quotedPublic(id)} had no active access.`
           : `Ended ${authorizations} authorizations of ${quotedPublic(provider)} ${quotedPublic(id)}, and ${requests} requests that waited for an answer.`,
       );
     });

@@ -6,7 +6,7 @@ export const addPrune: AddCommands = (program, context) => {
   program
     .command('oauth:prune')
     .description(
-      'remove expired rows, in small batches; safe while serving (the server does the same now and then)',
+      'remove expired rows, in small batches; safe while serving (the server does this by itself from time to time)',
     )
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (options: { json?: boolean }) => {

@@ -11,8 +11,8 @@ export const addRestored: AddCommands = (program, context) => {
   program
     .command('oauth:restored')
     .description(
-      'after a backup was restored: end all that people have allowed and every token, since the backup does not know what was revoked or ' +
-        'used after it was made',
+      'use after restoring a backup: end everything that people allowed and every token, because the backup does not know what ' +
+        'was revoked or used after it was made',
     )
     .option('--yes', 'do not ask first')
     .option('--json', 'print JSON, and nothing else, on standard output')

@@ -6,10 +6,10 @@ import { configurationChecks, printReport } from '../report.ts';
 export const addServerDoctor: AddCommands = (program, context) => {
   program
     .command('oauth:server:doctor')
-    .description('say which part of the authorization server is failing, and what to do')
+    .description('show what is wrong with the authorization server, and what to do')
     .option(
       '--online',
-      'ask the public address too: issuer, key set, and what of a request comes through the proxies',
+      'also check the public address: the issuer, the key set, and what the proxies pass on',
     )
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', '\nExits with 1 when a part is failing. It changes nothing.')

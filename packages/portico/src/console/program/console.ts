@@ -104,10 +104,10 @@ function reportWithoutApplication(error: unknown): string {
 
 function createProgram(io: ConsoleIo): Command {
   return new Command('portico')
-    .description('The console of an application that Portico is part of.')
+    .description('The console of an application that embeds Portico.')
     .usage('[--app <file>] <command>')
     .option('--app <file>', 'the file that describes the application (default: found from this folder)')
-    .option('--config <file>', 'the same, for a file that is there for this console alone')
+    .option('--config <file>', 'the same, for a file that is only for this console')
     .version(version(), '--version', 'print the versions of portico and of Node')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .configureHelp({ sortSubcommands: true })

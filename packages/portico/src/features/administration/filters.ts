@@ -47,5 +47,5 @@ export function personIn({ query }: Asked): PersonReference | null {
   const [provider, id] = [query.get('provider'), query.get('person')];
   if (provider === undefined && id === undefined) return null;
   if (provider !== undefined && id !== undefined) return { provider, id };
-  throw new AccessError('A person is the name of the provider, and the id of the person there');
+  throw new AccessError('Name a person by the provider and the id of the person there');
 }

@@ -23,17 +23,23 @@ export const addAuditList: AddCommands = (program, context) => {
   program
     .command('oauth:audit')
     .description('list the audit events that are kept (oauth_server:audit:keep), newest first')
-    .option('--since <time>', 'from then on: a date, a time, or how long ago, such as 30d, 12h, 90m or 45s')
-    .option('--until <time>', 'before then')
-    .option('--client <client_id>', 'those about this application')
+    .option(
+      '--since <time>',
+      'from this time on: a date, a time, or how long ago, such as 30d, 12h, 90m or 45s',
+    )
+    .option('--until <time>', 'until this time')
+    .option('--client <client_id>', 'only events about this application')
     .option(
       '--person <provider_and_id...>',
-      'those about this person: the name of the provider, and the id there',
+      'only events about this person: the name of the provider, and the id there',
     )
-    .option('--authorization <id>', 'those about this authorization, of oauth:authorization:list')
-    .option('--type <type>', 'those of this type, such as refresh_token_replayed')
-    .option('--limit <number>', 'how many at most, 1 to 1000 (default: 50)')
-    .option('--after <cursor>', 'go on where the page before ended')
+    .option(
+      '--authorization <id>',
+      'only events about this authorization (its id in oauth:authorization:list)',
+    )
+    .option('--type <type>', 'only events of this type, such as refresh_token_replayed')
+    .option('--limit <number>', 'print at most this many, 1 to 1000 (default: 50)')
+    .option('--after <cursor>', 'continue after this cursor, which the previous page printed')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .option('--json-lines', 'print each event as one line of JSON: all of them, without --limit')
     .addHelpText('after', HELP)
@@ -115,7 +121,7 @@ function noteEnd(
   );
 }
 
-const goOn = (next: string) => `Go on with --after ${next}`;
+const goOn = (next: string) => `Continue with --after ${next}`;
 
 /** One line: the time, the type, and the other known fields, as `name=value`. */
 function described({ details, ...named }: ReturnType<typeof recordAsJson>): string {

@@ -110,7 +110,7 @@ export class StoredAudit implements KeptAudit {
       axes.map(async (axis) => ({ axis, id: (await this.#table.reach(axis, range, DEPTH)) ?? '' })),
     );
     const [first, ...others] = reached;
-    if (first === undefined) throw new Error('Nothing is asked for');
+    if (first === undefined) throw new Error('No event is asked for');
     return others.reduce((best, each) => (each.id < best.id ? each : best), first).axis;
   }
 }
@@ -143,7 +143,7 @@ const END = 'g';
 
 function rangeOf({ since, until }: AuditFilter, after: string | undefined): IdRange {
   if (after !== undefined && !AN_ID.test(after))
-    throw new OutOfRangeError('This is not where a page begins: take what the page before has as next');
+    throw new OutOfRangeError('Invalid cursor; use the one that the previous page returned');
   const from = since === undefined ? '' : idAt(since);
   const end = until === undefined ? END : idAt(until);
   return { from, before: after !== undefined && after < end ? after : end };

@@ -76,7 +76,7 @@ describe('a document that requires bound tokens', () => {
   test('is accepted where they are issued', () => {
     expect([undefined, false, true].map(demanding)).toEqual([false, false, true]);
     for (const value of [null, 'true', 1, [true]]) {
-      expect(() => demanding(value)).toThrow('its dpop_bound_access_tokens is neither true nor false');
+      expect(() => demanding(value)).toThrow('its dpop_bound_access_tokens must be true or false');
     }
   });
 });
@@ -133,11 +133,11 @@ describe('a document that is not a valid client', () => {
     ['redirect_uris', { ...DOCUMENT, redirect_uris: [] }],
     ['redirect_uris', { ...DOCUMENT, redirect_uris: 'https://client.example/callback' }],
     ['redirect_uris', { ...DOCUMENT, redirect_uris: ['https://client.example/callback', 1] }],
-    ['none can be used', { ...DOCUMENT, redirect_uris: ['http://client.example/callback'] }],
-    ['none can be used', { ...DOCUMENT, redirect_uris: ['javascript:alert(1)'] }],
-    ['none can be used', { ...DOCUMENT, redirect_uris: ['data:text/html,x', 'file:///etc/passwd'] }],
-    ['none can be used', { ...DOCUMENT, redirect_uris: ['https://client.example/*'] }],
-    ['none can be used', { ...DOCUMENT, redirect_uris: ['app:/callback'] }],
+    ['can be used', { ...DOCUMENT, redirect_uris: ['http://client.example/callback'] }],
+    ['can be used', { ...DOCUMENT, redirect_uris: ['javascript:alert(1)'] }],
+    ['can be used', { ...DOCUMENT, redirect_uris: ['data:text/html,x', 'file:///etc/passwd'] }],
+    ['can be used', { ...DOCUMENT, redirect_uris: ['https://client.example/*'] }],
+    ['can be used', { ...DOCUMENT, redirect_uris: ['app:/callback'] }],
     ['application_type', { ...DOCUMENT, application_type: 'browser' }],
     ['client_secret', { ...DOCUMENT, client_secret: 'secret' }],
     ['client_secret', { ...DOCUMENT, client_secret: null }],
@@ -155,11 +155,11 @@ describe('a document that is not a valid client', () => {
       },
     ],
     [
-      'private_key_jwt alone',
+      'only by private_key_jwt',
       { ...DOCUMENT, token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://client.example/k' },
     ],
     [
-      'private_key_jwt alone',
+      'only by private_key_jwt',
       { ...DOCUMENT, token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'RSA' }] } },
     ],
     ['neither jwks nor jwks_uri', { ...DOCUMENT, token_endpoint_auth_method: 'private_key_jwt' }],
@@ -170,7 +170,7 @@ describe('a document that is not a valid client', () => {
     ['response_types lack code', { ...DOCUMENT, response_types: ['token'] }],
     ['response_types', { ...DOCUMENT, response_types: 'code' }],
     ['grant_types lack authorization_code', { ...DOCUMENT, grant_types: ['client_credentials'] }],
-    ['nothing is offered', { ...DOCUMENT, scope: 'admin root' }],
+    ['is offered here', { ...DOCUMENT, scope: 'admin root' }],
     ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'none' }],
     ['id_token_signed_response_alg', { ...DOCUMENT, id_token_signed_response_alg: 'HS256' }],
     ['dpop_bound_access_tokens', { ...DOCUMENT, dpop_bound_access_tokens: true }],
@@ -238,7 +238,7 @@ describe('the content of a document', () => {
       readDocument({ ...DOCUMENT, scope }, URL_OF_IT, { ...RULES, catalog }).scopes;
     expect(scopesOf()).toEqual(['openid', 'profile', 'email', 'notes:read']);
     expect(scopesOf('notes:read mcp:service')).toEqual(['notes:read']);
-    expect(() => scopesOf('mcp:service')).toThrow('nothing is offered');
+    expect(() => scopesOf('mcp:service')).toThrow('is offered here');
   });
 
   test('has the redirect URIs that can be used; others are ignored', () => {

@@ -141,20 +141,20 @@ export function readDocumentKeys(
   rules: Pick<DocumentRules, 'keysRefusal' | 'anyPort'>,
 ): ClientKeys {
   const parsed = keyMembers.safeParse(withoutEmpty(value));
-  if (!parsed.success) throw new DocumentError('what it says of its keys is not of the right kind');
+  if (!parsed.success) throw new DocumentError('its jwks or jwks_uri is not of the right type');
   if (parsed.data.client_id !== url)
     throw new DocumentError('its client_id is not the URL that it was fetched from');
   refuseSecrets(parsed.data);
   const keys = keysOf(parsed.data, { ...rules, takesKeys: true });
-  if (keys === null) throw new DocumentError('it authenticates by none, and by keys no more');
+  if (keys === null) throw new DocumentError('it now authenticates by none, and no longer by keys');
   return keys;
 }
 
 function refuseSecrets(document: KeyMembers): void {
   const secret = SECRETS.find((name) => Object.hasOwn(document, name));
-  if (secret !== undefined) throw new DocumentError(`it has a ${secret}, which everybody can read`);
+  if (secret !== undefined) throw new DocumentError(`it has a ${secret}, which everyone can read`);
   if (showsPrivateKeys(document.jwks))
-    throw new DocumentError('its jwks has a private or symmetric key, which everybody can read');
+    throw new DocumentError('its jwks has a private or symmetric key, which everyone can read');
 }
 
 function refuseDemands(document: Members, { demands }: DocumentRules): void {
@@ -164,7 +164,7 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
     throw new DocumentError(`it wants ${unwanted}, which this server does not offer`);
   for (const { metadata, isMet, isStrict } of demands) {
     if (isMet && isStrict && ![undefined, true, false].some((value) => value === document[metadata]))
-      throw new DocumentError(`its ${metadata} is neither true nor false`);
+      throw new DocumentError(`its ${metadata} must be true or false`);
   }
 }
 
@@ -186,7 +186,7 @@ function keysOf(
   if (method === 'none') return null;
   if (method !== PRIVATE_KEY_JWT) {
     throw new DocumentError(
-      `its token_endpoint_auth_method is ${quoted(method)}, and is none or private_key_jwt here`,
+      `its token_endpoint_auth_method is ${quoted(method)}; here it must be none or private_key_jwt`,
     );
   }
   if (jwks === undefined && jwksUri === undefined) {
@@ -195,7 +195,7 @@ function keysOf(
   if (!takesKeys) {
     if (others.includes('none')) return null;
     throw new DocumentError(
-      'it authenticates by private_key_jwt alone, which oauth_server:private_key_jwt has to allow',
+      'it authenticates only by private_key_jwt; set oauth_server:private_key_jwt to true to allow that',
     );
   }
   const keys = checked(() => checkClientKeys({ jwks, jwksUri, algorithm }, anyPort), 'of its keys');
@@ -226,7 +226,7 @@ function redirectUrisOf(document: Members, applicationType: ApplicationType): re
   if (uris.length > 0) return [...new Set(uris)];
   const [first = ''] = document.redirect_uris;
   throw new DocumentError(
-    `of its redirect_uris none can be used: the first ${redirectUriProblem(first, applicationType) ?? ''}`,
+    `none of its redirect_uris can be used: the first ${redirectUriProblem(first, applicationType) ?? ''}`,
   );
 }
 
@@ -243,7 +243,7 @@ function grantsOf(document: Members, grantTypes: GrantTypes): readonly Grant[] {
 function scopesOf({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));
   const scopes = scopesNamed(scope, offered);
-  if (scopes.length === 0) throw new DocumentError('of its scope nothing is offered here');
+  if (scopes.length === 0) throw new DocumentError('none of its scopes is offered here');
   return scopes;
 }
 

@@ -47,7 +47,7 @@ export class ResourceProofs {
   ): Promise<ProofRefusal | null> {
     const request = asked?.();
     if (request === undefined)
-      return refusedProof('lookUpToken() was given no request, which the proof is for');
+      return refusedProof('lookUpToken() needs the request that the proof is for; pass it');
     try {
       return await this.#judge(request, token, found);
     } catch (error) {
@@ -65,7 +65,7 @@ export class ResourceProofs {
     const { dpop, profiles } = this.#options;
     const { method, target } = requestLineOf(request);
     const url = this.#publicUrl(target);
-    if (url === null) return refusedProof('the path of the request is not written as in URLs');
+    if (url === null) return refusedProof('the path of the request is not written as URLs write it');
     const text = request.headers.get('dpop');
     const proof = await dpop.check({ proof: text, method, url }, token);
     if (proof === null || text === null) return refusedProof('there is no DPoP header');
@@ -95,7 +95,7 @@ export class ResourceProofs {
 
 const OTHER_KEY: ProofRefusal = {
   code: 'invalid_token',
-  detail: 'the token is bound to another key than that of the proof',
+  detail: 'the token is bound to a key other than that of the proof',
   answer: null,
 };
 

@@ -11,8 +11,8 @@ const healthPath = z.union([
 
 /** A path that is written in exactly one way. The empty path would be the whole application. */
 function healthPathProblem(path: string): string | null {
-  if (path === '') return 'must not be empty; write false to switch it off';
-  if (/^\/oauth(?:\/|$)/.test(path)) return 'must not lie in /oauth, where the other endpoints are';
+  if (path === '') return 'must not be empty; set false to switch it off';
+  if (/^\/oauth(?:\/|$)/.test(path)) return 'must not be below /oauth, where the other endpoints are';
   return basePathProblems(path)[0] ?? null;
 }
 

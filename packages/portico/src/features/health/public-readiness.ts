@@ -15,15 +15,15 @@ export async function examineReadiness(url: string, fetchDocument: FetchDocument
   const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
   if (status === 'ready') return ok(`${url} answers that a process is ready`);
   if (status === 'stopping')
-    return warning(`${url} is answered by a process that is being stopped`, 'send no more requests to it');
+    return warning(`${url} leads to a process that is stopping`, 'send no more requests to it');
   if (status === 'not_ready') {
     const found = PARTS.flatMap((part) =>
       STATES.filter((state) => checks?.[part] === state).map((state) => `${part} ${state}`),
     );
     return failing(
-      `${url} is answered by a process that is not ready: ${found.join(', ')}`,
+      `${url} leads to a process that is not ready: ${found.join(', ')}`,
       'look for "Not ready" in the log of that process, which says why',
     );
   }
-  return ok(`${url} leads to no process from here: probes have to ask each itself`);
+  return ok(`${url} leads to no process from here: let probes ask each process directly`);
 }

@@ -53,7 +53,7 @@ describe('a logo', () => {
     await expect(namedLogo({ logoUri: ADDRESS }, null)).rejects.toThrow(off);
     expect(await namedLogo({ logo: gif(8, 8) }, fetchedBy(nothing))).toEqual(checkLogo(gif(8, 8)));
     await expect(namedLogo({ logo: gif(8, 8), logoUri: ADDRESS }, fetchedBy(nothing))).rejects.toThrow(
-      refusal('A logo is given as a picture or by its address, not both'),
+      refusal('Give a logo as a picture or by its address, not both'),
     );
   });
 

@@ -14,7 +14,7 @@ const LONGEST_SIDE = 512;
 /** The logo that a registration names, fetched and checked. Throws a RegistrationError. */
 export async function pictureOf({ logo, logoUri }: NamedLogo, fetchImage: FetchImage): Promise<ClientLogo> {
   if (logo !== undefined && logoUri !== undefined) {
-    throw new RegistrationError('A logo is given as a picture or by its address, not both');
+    throw new RegistrationError('Give a logo as a picture or by its address, not both');
   }
   return checkLogo(logo ?? (await fetched(logoUri ?? '', fetchImage)));
 }

@@ -79,11 +79,11 @@ class Verifier {
     const { issuer } = this.#server;
     const { aud } = payload;
     if (profile?.onlyIssuerIsAudience === true && aud !== issuer)
-      throw new JwsError('its aud is not the issuer, as one text');
+      throw new JwsError('its aud must be the issuer, as one string');
     const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
     const ours = typeOf(header) === OWN_TYPE ? [issuer] : [issuer, ...this.#endpoints];
     if (named.length === 0 || !named.every((each) => ours.some((own) => own === each))) {
-      throw new JwsError('its aud is not this server alone');
+      throw new JwsError('its aud must be only this server');
     }
   }
 
@@ -102,10 +102,10 @@ class Verifier {
       throw new JwsError('its alg is not the one that the client registered');
     if (profile !== null && !profile.algorithms.includes(algorithm))
       throw new JwsError(`its alg is ${algorithm}, which the profile ${profile.name} does not allow`);
-    if (!TYPES.includes(typeOf(header))) throw new JwsError('its typ is that of another kind of token');
+    if (!TYPES.includes(typeOf(header))) throw new JwsError('its typ belongs to another kind of token');
     const kid = kidOf(header);
     if (payload['iss'] !== client.id || payload['sub'] !== client.id) {
-      throw new JwsError('its iss and sub are not both the client');
+      throw new JwsError('its iss and sub must both be the client');
     }
     this.#requireAudience(assertion, profile);
     const expiry = requireTimes(payload, clock() / 1000);
@@ -136,7 +136,7 @@ function kidOf({ kid }: JsonObject): string | null {
 
 function requireJti({ jti }: JsonObject): string {
   if (typeof jti === 'string' && jti.length > 0 && jti.length <= LONGEST_JTI) return jti;
-  throw new JwsError(`its jti is missing, or not a text of at most ${LONGEST_JTI} characters`);
+  throw new JwsError(`its jti is missing, or not a string of at most ${LONGEST_JTI} characters`);
 }
 
 /**
@@ -144,7 +144,7 @@ function requireJti({ jti }: JsonObject): string {
  * seconds, too.
  */
 function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
-  if (!isTime(exp)) throw new JwsError('its exp is missing, or no time');
+  if (!isTime(exp)) throw new JwsError('its exp is missing, or not a time');
   if (exp <= now - SKEW) throw new JwsError('it has expired');
   const furthest = iat === undefined ? LONGEST_LIFE : FURTHEST_EXPIRY;
   if (exp > now + furthest + SKEW) {

@@ -203,7 +203,7 @@ function createPublishedKeys({ fetchJson, clock, limit, read }: PublishedKeysOpt
       });
       const set = read(value, url);
       if (set.keys.length === 0 && (set.elsewhere ?? null) === null)
-        throw new OutboundError('it is not a set of keys that verify');
+        throw new OutboundError('it is not a key set that can verify');
       const now = clock();
       const fresh = Math.min(secondsFresh(headers) * 1000, LONGEST_FRESH);
       const fetched = { set, freshUntil: now + fresh, nextFetchAt: now + BETWEEN_FETCHES };

@@ -14,10 +14,10 @@ interface Options {
 const addInitialAccessTokenCreate: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:create')
-    .description('make a token with which clients register themselves; prints it once')
+    .description('make a token with which clients can register themselves; prints it once')
     .option('--uses <number>', 'how many clients may register with it (default: 1)')
-    .option('--lifetime <span>', 'how long it lives, such as 12h (default: one day)')
-    .option('--note <text>', 'who it is for, for the list')
+    .option('--lifetime <span>', 'how long it is valid, such as 12h (default: one day)')
+    .option('--note <text>', 'who it is for, shown in the list')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async ({ uses, lifetime, note, json }: Options) => {
       const { initialAccessTokens, config } = await openServer(context);
@@ -65,11 +65,11 @@ const addInitialAccessTokenList: AddCommands = (program, context) => {
 const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
   program
     .command('oauth:initial-access-token:revoke')
-    .description('end a token with which clients register themselves; those that it has registered stay')
+    .description('end a token with which clients register themselves; clients that used it stay registered')
     .argument('<id>')
     .action(async (id: string) => {
       await orFail(context, (await openServer(context)).initialAccessTokens.revoke(id, { by: 'console' }));
-      context.print(`No client can register with the initial access token ${id} any more.`);
+      context.print(`No client can register any more with the initial access token ${id} any more.`);
     });
 };
 

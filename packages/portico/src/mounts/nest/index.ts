@@ -87,7 +87,7 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
     if (type === 'express') adapter?.getInstance<Express>().use(expressPortico(server, ...more));
     else if (type === 'fastify')
       await adapter?.getInstance<FastifyInstance>().register(fastifyPortico(server, ...more));
-    else if (type !== '') throw new Error(`portico/nest knows Express and Fastify, and not '${type}'`);
+    else if (type !== '') throw new Error(`portico/nest works with Express and Fastify, not with '${type}'`);
   }
   /** Called by Nest. */
   async onApplicationShutdown(): Promise<void> {

@@ -1074,7 +1074,7 @@ describe('the cookie key', () => {
   test('that was removed before use is an error', async () => {
     watched.meanwhile = null;
     await emptied('oauth_cookie_keys');
-    await expect(store.cookieKeys.cookieKey(600, 'first', 601)).rejects.toThrow('could not be kept');
+    await expect(store.cookieKeys.cookieKey(600, 'first', 601)).rejects.toThrow('could not be stored');
   });
 });
 

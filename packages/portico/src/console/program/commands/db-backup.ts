@@ -11,9 +11,9 @@ export const addDbBackup: AddCommands = (program, context) => {
   program
     .command('db:backup')
     .description(
-      'copy the SQLite database to a new file, while processes serve; for a server use its own tool',
+      'copy the SQLite database to a new file, while processes serve; for a database server, use its own tool',
     )
-    .argument('<file>', 'where to; there must be none of this name')
+    .argument('<file>', 'the new file; it must not exist')
     .action(async (file: string) => {
       const { database } = await context.application();
       const { copying } = dialectOf(database);
@@ -22,7 +22,7 @@ export const addDbBackup: AddCommands = (program, context) => {
           ? context.fail(`This database is on a server: ${copying.advice}`)
           : copying.statement;
       const target = path.resolve(file);
-      if (existsSync(target)) context.fail(`${file} is there already, and nothing was written`);
+      if (existsSync(target)) context.fail(`${file} exists, so nothing was written; choose another name`);
       const part = `${target}.part`;
       await makeOwn(context, part, `${file}.part`);
       try {
@@ -44,7 +44,9 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
   const folder = path.dirname(target);
   if (!existsSync(folder)) context.fail(`There is no folder ${folder}`);
   if (existsSync(target)) {
-    context.fail(`${named} is there: another copy is being written, or was cut off; remove it if none is`);
+    context.fail(
+      `${named} exists: another copy is being written, or was interrupted; remove it if no copy is running`,
+    );
   }
   try {
     const made = await open(target, 'wx', 0o600);

@@ -10,14 +10,11 @@ export const addDbMigrate: AddCommands = (program, context) => {
     .command('db:migrate')
     .description('apply the schema (up), or show what is applied (status)')
     .addArgument(new Argument('<action>').choices(['up', 'status']))
-    .option(
-      '--print',
-      'with up: print the SQL of the steps that are missing, for another tool, and change nothing',
-    )
+    .option('--print', 'with up: print the SQL of the missing steps for another tool, and change nothing')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .action(async (action: 'up' | 'status', options: { json?: boolean; print?: boolean }) => {
       if (options.print === true && (action !== 'up' || options.json === true))
-        context.fail('--print goes with up alone: npx portico db:migrate up --print');
+        context.fail('--print works only with up: npx portico db:migrate up --print');
       const application = await context.application();
       if (options.print === true) {
         const sql = await application.printMigrations();

@@ -79,7 +79,7 @@ async function held(asked: Asked): Promise<Html> {
   const { groups, next } = await heldGroups(parts.server.access, filterOf(asked), query.get('after'));
   const people = groups.map(({ authorizations: [{ person }] }) => person);
   const known = await knownPeople(parts.server.host, people);
-  const none = next === null ? 'No authorization that lives fits.' : NONE_YET;
+  const none = next === null ? 'No active authorization matches.' : NONE_YET;
   const rows = holdingRows(groups, asked, { action: here(asked, {}), known });
   return markup`
       ${groups.length === 0 ? markup`<p class="empty">${none}</p>` : rows}
@@ -135,7 +135,7 @@ function filterOf(asked: Asked): AuthorizationFilter {
   const [clientId, scope, days] = [query.get('client'), query.get('scope'), query.get('unused_days')];
   const person = personIn(asked);
   if (days !== undefined && !/^\d{1,5}$/.test(days)) {
-    throw new AccessError('How long it was not used is a number of days, such as 90');
+    throw new AccessError('The time without use must be a number of days, such as 90');
   }
   return {
     ...(clientId === undefined ? {} : { clientId }),

@@ -15,7 +15,7 @@ const DONE = {
   same: 'It was so already: nothing was changed.',
   revoked: 'Done: it has ended, and so has every token that it held.',
   blocked: 'Done: the URL is blocked, and every token that it held has ended.',
-  unblocked: 'Done: the URL may be an application again. Nothing that it had been given before lives again.',
+  unblocked: 'Done: the URL may be an application again. Access that it had before stays revoked.',
 };
 
 /** /oauth/admin/client?id=…: one application, and the actions on it. */
