@@ -6,8 +6,8 @@ import path from 'node:path';
 export type Npm = (folder: string, args: readonly string[]) => Promise<unknown>;
 
 /**
- * Copies `examples/<name>` out of the repository, installs it with Portico as `npm publish` would upload it, and builds it. `dist` has to
- * be there. Returns the folder.
+ * Copies `examples/<name>` out of the repository, installs it with Portico as `npm publish` would
+ * upload it, and builds it. `dist` has to be there. Returns the folder.
  */
 export async function installExample(name: string, npm: Npm): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), `portico-${name}-`));
@@ -21,7 +21,10 @@ export async function installExample(name: string, npm: Npm): Promise<string> {
   return folder;
 }
 
-/** Packs the packages of the workspace, under the names that package.json of an example has: `portico.tgz`, `portico-sql.tgz`. */
+/**
+ * Packs the packages of the workspace, under the names that package.json of an example has:
+ * `portico.tgz`, `portico-sql.tgz`.
+ */
 export async function packInto(folder: string, npm: Npm): Promise<void> {
   const root = path.join(import.meta.dirname, '..');
   await npm(root, ['pack', '--workspaces', '--silent', '--ignore-scripts', '--pack-destination', folder]);

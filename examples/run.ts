@@ -1,4 +1,5 @@
-// `npm run example -- next`: installs an application that has its own package.json in a separate folder, and starts it.
+// `npm run example -- next`: installs an application that has its own package.json in a separate
+// folder, and starts it.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -52,7 +52,10 @@ async function main(): Promise<void> {
   await application.close();
 }
 
-/** Registers the relying party once, and keeps what it needs beside the store: the server itself has only a hash. */
+/**
+ * Registers the relying party once, and keeps what it needs beside the store: the server itself has
+ * only a hash.
+ */
 async function seedClient(application: Application, redirectUri: string): Promise<Credentials> {
   const { clients } = authorizationServerOf(application);
   const file = path.join(application.storageDirectory, 'relying-party.json');
@@ -75,7 +78,10 @@ async function seedClient(application: Application, redirectUri: string): Promis
   return credentials;
 }
 
-/** Outside of APP_ENV=dev nothing is seeded: the relying party runs with the client that it is given, or not at all. */
+/**
+ * Outside of APP_ENV=dev nothing is seeded: the relying party runs with the client that it is
+ * given, or not at all.
+ */
 function givenClient(env: Application['env']): Credentials | null {
   const { RP_CLIENT_ID: clientId, RP_CLIENT_SECRET: clientSecret } = env;
   return clientId === undefined || clientSecret === undefined ? null : { clientId, clientSecret };

@@ -35,4 +35,13 @@ describe('the prose check', () => {
       { file: 'a.ts', line: 4, problem: expect.stringContaining('"anybody"') as string },
     ]);
   });
+
+  test('finds a line of a comment with more than 100 columns', () => {
+    const words = `// ${'word '.repeat(19).trim()}`;
+    expect(problemsOfSource('a.ts', `${words}\n`)).toEqual([]);
+    expect(problemsOfSource('a.ts', `\n${words} long\n`)).toEqual([
+      { file: 'a.ts', line: 2, problem: 'a comment of 102 columns; keep to 100' },
+    ]);
+    expect(problemsOfSource('a.ts', `// @shows ${'AS-1.1, '.repeat(20)}\n`)).toEqual([]);
+  });
 });

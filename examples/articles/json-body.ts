@@ -32,7 +32,10 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** Whether every text in it can be written as UTF-8: an escape such as \ud800 alone is not a character. */
+/**
+ * Whether every text in it can be written as UTF-8: an escape such as \ud800 alone is not a
+ * character.
+ */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;

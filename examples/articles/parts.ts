@@ -3,7 +3,10 @@ import { databaseArticles } from './articles.ts';
 import { articleRoutes, type Guard } from './controller.ts';
 import { openapi } from './openapi.ts';
 
-/** What both variations of the example have: the routes, their description, and how exceptions are answered. */
+/**
+ * What both variations of the example have: the routes, their description, and how exceptions are
+ * answered.
+ */
 export function addArticles(application: Application, guarded?: Guard): void {
   const { database, events, log } = application;
   for (const route of articleRoutes(databaseArticles(database), guarded)) application.route(route);

@@ -7,7 +7,10 @@ import { addSeed } from './seed.ts';
 
 const WRITE = 'articles:write';
 
-/** The same store for people and their applications: reading is free, writing needs a token or a session. */
+/**
+ * The same store for people and their applications: reading is free, writing needs a token or a
+ * session.
+ */
 export default defineApplication({
   directory: import.meta.dirname,
   config: (env) => ({
@@ -24,9 +27,10 @@ export default defineApplication({
 });
 
 /**
- * Two ways in, and no way from one to the other. A request with an `Authorization` header is an application's: its token has
- * to reach, or it is refused, whatever cookie comes beside. Any other is a browser's: the kit has held its CSRF token against
- * the session before this runs, and the person has to hold the permission.
+ * Two ways in, and no way from one to the other. A request with an `Authorization` header is an
+ * application's: its token has to reach, or it is refused, whatever cookie comes beside. Any other
+ * is a browser's: the kit has held its CSRF token against the session before this runs, and the
+ * person has to hold the permission.
  */
 function mayWrite(application: Application): Guard {
   return (handler) => async (parameters, request) => {

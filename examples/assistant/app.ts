@@ -6,10 +6,14 @@ import { addSeed } from './seed.ts';
 import { MyAccount } from './tools/my-account.ts';
 import { ServiceStatus } from './tools/service-status.ts';
 
-/** A host whose tools a voice assistant calls: one for everybody, one for people who have linked their account. */
+/**
+ * A host whose tools a voice assistant calls: one for everybody, one for people who have linked
+ * their account.
+ */
 export default defineApplication({
   directory: import.meta.dirname,
-  // PUBLIC_URL, ASSISTANT_MCP_RESOURCE and ASSISTANT_NAME come from .env; the plugin derives the rest.
+  // PUBLIC_URL, ASSISTANT_MCP_RESOURCE and ASSISTANT_NAME come from .env; the plugin derives the
+  // rest.
   config: (env) => ({
     assistant: {
       account_linking: env['ASSISTANT_REDIRECT_URI'] !== undefined,

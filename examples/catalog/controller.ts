@@ -29,7 +29,10 @@ export function productRoutes(products: Products): readonly Route[] {
   ];
 }
 
-/** The limit of a query; null when it is not one. `limit[]=1` and a repeated limit are lists, and no integer. */
+/**
+ * The limit of a query; null when it is not one. `limit[]=1` and a repeated limit are lists, and no
+ * integer.
+ */
 function limitOf(query: URLSearchParams): number | null {
   if ([...query.keys()].some((name) => name.startsWith('limit['))) return null;
   const [value, ...others] = query.getAll('limit');

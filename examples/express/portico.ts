@@ -7,7 +7,10 @@ import type { User, Users } from './users.ts';
 
 const referenceOf = (user: User): PersonReference => ({ provider: 'users', id: String(user.id) });
 
-/** The host contract over this application's own users, sessions and login; every member is given Express's request. */
+/**
+ * The host contract over this application's own users, sessions and login; every member is given
+ * Express's request.
+ */
 const host = (users: Users): Host<Request> => ({
   signedIn: async (_, req) => (req.user === undefined ? null : referenceOf(req.user as User)),
   async loadAccount({ id }) {

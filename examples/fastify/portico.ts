@@ -12,7 +12,10 @@ declare module 'fastify' {
 
 const referenceOf = (user: User): PersonReference => ({ provider: 'users', id: String(user.id) });
 
-/** The host contract over this application's own users, sessions and login; every member is given Fastify's request. */
+/**
+ * The host contract over this application's own users, sessions and login; every member is given
+ * Fastify's request.
+ */
 const host = (users: Users): Host<FastifyRequest> => ({
   async signedIn(_, { session }) {
     const user = session.userId === undefined ? null : users.byId(session.userId);

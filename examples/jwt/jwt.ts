@@ -1,6 +1,9 @@
 import { jwtVerify, SignJWT } from 'jose';
 
-/** Where a token counts: in the application's own API, or as the cookie of the pages of `/oauth`. One is never the other. */
+/**
+ * Where a token counts: in the application's own API, or as the cookie of the pages of `/oauth`.
+ * One is never the other.
+ */
 export type Use = 'api' | 'browser';
 
 export interface Tokens {

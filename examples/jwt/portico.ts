@@ -4,7 +4,10 @@ import { defineApplication, oauthServer, type Host } from 'portico';
 import type { Tokens } from './jwt.ts';
 import type { Users } from './users.ts';
 
-/** Who signed in to go to the pages of `/oauth`: a navigation carries cookies, and nothing of the browser's storage. */
+/**
+ * Who signed in to go to the pages of `/oauth`: a navigation carries cookies, and nothing of the
+ * browser's storage.
+ */
 export const COOKIE = 'signed_in';
 
 const host = (users: Users, tokens: Tokens): Host<Request> => ({

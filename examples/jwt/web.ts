@@ -1,4 +1,5 @@
-// The application that was there: a login by JSON, and a JWT in the browser's storage that its scripts send along.
+// The application that was there: a login by JSON, and a JWT in the browser's storage that its
+// scripts send along.
 import bcrypt from 'bcryptjs';
 import express, { type CookieOptions, type Express, type Request, type RequestHandler } from 'express';
 import { bearer, bearerErrors, portico } from 'portico/express';
@@ -33,7 +34,8 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
     token().requireScope('orders:read');
     res.json({ orders: [], of: token().user()?.getProfile().name ?? null });
   });
-  // Open to both: the page of a person who is signed in, with their JWT, and applications, with Portico's tokens.
+  // Open to both: the page of a person who is signed in, with their JWT, and applications, with
+  // Portico's tokens.
   app.get('/api/orders', bearer(server), requireEither(tokens, 'orders:read'), (_, res) => {
     res.json({ orders: [], of: users.byId(Number(res.locals['userId']))?.name ?? null });
   });
@@ -44,7 +46,10 @@ export function createWeb(users: Users, tokens: Tokens, application: Application
   return app;
 }
 
-/** A page to sign in at, and a cookie in exchange for the token. Only a script of this origin can send the header that both need. */
+/**
+ * A page to sign in at, and a cookie in exchange for the token. Only a script of this origin can
+ * send the header that both need.
+ */
 function addSignIn(app: Express, tokens: Tokens, publicUrl: string): void {
   const secure = publicUrl.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', secure, path: '/oauth' } as const;
@@ -71,7 +76,10 @@ function requireToken(tokens: Tokens): RequestHandler {
   };
 }
 
-/** Our own JWT, or Portico's token with this scope. What is usable as the one is never looked at as the other. */
+/**
+ * Our own JWT, or Portico's token with this scope. What is usable as the one is never looked at as
+ * the other.
+ */
 function requireEither(tokens: Tokens, scope: string): RequestHandler {
   const own = requireToken(tokens);
   return (req, res, next) => {
@@ -104,7 +112,10 @@ function page(content: string, target: string): string {
   return `<!doctype html><html lang="en" data-return-to="${escaped}"><title>Orders</title>${content}</html>`;
 }
 
-/** Who has a token goes on as who they are, when they say so; others sign in as everywhere in this application. */
+/**
+ * Who has a token goes on as who they are, when they say so; others sign in as everywhere in this
+ * application.
+ */
 const LOGIN = `
 <button id="go-on" hidden></button>
 <form><label>Email <input name="email"></label> <label>Password <input name="password" type="password"></label>
@@ -134,7 +145,10 @@ const LOGIN = `
   }
 </script>`;
 
-/** Asks first: any site can send a browser here. The token may have expired, and the cookie must go all the same. */
+/**
+ * Asks first: any site can send a browser here. The token may have expired, and the cookie must go
+ * all the same.
+ */
 const LOGOUT = `
 <button>Sign out</button>
 <script type="module">

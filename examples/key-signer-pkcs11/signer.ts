@@ -10,7 +10,10 @@ export interface Pkcs11Key {
   readonly token: string;
   /** The key's id in the token, in hexadecimal. */
   readonly id: string;
-  /** The name of the environment variable that holds the user's PIN, so that it stands in no list of processes. */
+  /**
+   * The name of the environment variable that holds the user's PIN, so that it stands in no list of
+   * processes.
+   */
   readonly pinVariable: string;
   /** The `kid` in the key set and in ID tokens. */
   readonly kid: string;
@@ -19,7 +22,10 @@ export interface Pkcs11Key {
   readonly signsFrom?: number;
 }
 
-/** Reads the public key, once; the private key never leaves the module. Each signature is a run of OpenSC's `pkcs11-tool`. */
+/**
+ * Reads the public key, once; the private key never leaves the module. Each signature is a run of
+ * OpenSC's `pkcs11-tool`.
+ */
 export async function pkcs11Signer(key: Pkcs11Key): Promise<KeySigner> {
   const { kid, algorithm, signsFrom } = key;
   const publicKey = await readPublicKey(key);
@@ -44,7 +50,9 @@ function sha256(data: Uint8Array): Uint8Array {
   return createHash('sha256').update(data).digest();
 }
 
-/** What `pkcs11-tool` writes to standard output. Rejects when it fails, with its exit code alone. */
+/**
+ * What `pkcs11-tool` writes to standard output. Rejects when it fails, with its exit code alone.
+ */
 function run(
   { module, token, id, pinVariable }: Pkcs11Key,
   what: readonly string[],

@@ -4,7 +4,10 @@ import { homeRoute } from './home.ts';
 import { noteRoutes, notesMigration } from './notes.ts';
 import { whoamiRoute } from './whoami.ts';
 
-/** A small host: two people, a home page, and a notes API that other applications reach with an access token. */
+/**
+ * A small host: two people, a home page, and a notes API that other applications reach with an
+ * access token.
+ */
 export default defineApplication({
   directory: import.meta.dirname,
   config: (env) => ({
@@ -14,7 +17,8 @@ export default defineApplication({
       scopes: {
         // A plain string: the scope is the permission.
         'notes:read': 'Read your notes',
-        // A scope is what an application asks for, a permission what a person holds; here they have names of their own.
+        // A scope is what an application asks for, a permission what a person holds; here they have
+        // names of their own.
         'notes:write': { label: 'Write notes for you', permission: 'notes.edit' },
       },
     },

@@ -11,7 +11,10 @@ export interface Note {
 /** In characters, without the space around it. */
 const LONGEST_NOTE = 2000;
 
-/** The notes API, protected by `token()` alone: whatever cookie a request carries, only a token opens it. */
+/**
+ * The notes API, protected by `token()` alone: whatever cookie a request carries, only a token
+ * opens it.
+ */
 export function noteRoutes({ database }: Application): readonly Route[] {
   return [
     {

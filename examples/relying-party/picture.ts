@@ -11,7 +11,10 @@ const LANES: Readonly<Record<Party, { readonly x: number; readonly name: string 
 const TOP = 44;
 const ROW = 46;
 
-/** A sign-in as a picture: a line for each party, an arrow for each step, numbered as in the list beside it. */
+/**
+ * A sign-in as a picture: a line for each party, an arrow for each step, numbered as in the list
+ * beside it.
+ */
 export function picture(steps: readonly Step[]): Html {
   const height = TOP + steps.length * ROW + 8;
   return html`<svg class="picture" viewBox="0 0 360 ${height}" role="img" aria-labelledby="picture-title">

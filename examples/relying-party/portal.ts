@@ -28,7 +28,9 @@ export interface Tokens {
   readonly claims: client.IDToken;
   /** When they came, in milliseconds since the epoch. */
   readonly issuedAt: number;
-  /** How long the access token is good from then on, in seconds; null where the portal did not say. */
+  /**
+   * How long the access token is good from then on, in seconds; null where the portal did not say.
+   */
   readonly expiresIn: number | null;
   /** How they came about, from the first click. */
   readonly steps: readonly Step[];
@@ -151,7 +153,8 @@ export function createPortal({ issuer, clientId, clientSecret, redirectUri, now 
   };
 }
 
-// --- what happened, for the page that shows it ------------------------------------------------------------------
+// --- what happened, for the page that shows it
+// ------------------------------------------------------------------
 
 const EXCHANGE =
   'Notebook itself asks the portal, with its own secret. The verifier shows that whoever began this sign-in ends it (PKCE).';
@@ -199,7 +202,10 @@ export function isDenied(error: unknown): boolean {
   return error instanceof client.AuthorizationResponseError && error.error === 'access_denied';
 }
 
-/** Whether the code or the refresh token is no longer good, as opposed to a portal that cannot answer now. */
+/**
+ * Whether the code or the refresh token is no longer good, as opposed to a portal that cannot
+ * answer now.
+ */
 export function isOver(error: unknown): boolean {
   return error instanceof client.ResponseBodyError && error.error === 'invalid_grant';
 }

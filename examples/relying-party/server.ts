@@ -23,13 +23,19 @@ export interface RelyingPartyOptions {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** For how many seconds a refresh token is good: no answer of a token endpoint says it, so its operator has to. */
+  /**
+   * For how many seconds a refresh token is good: no answer of a token endpoint says it, so its
+   * operator has to.
+   */
   readonly refreshTokenLifetime?: number;
   /** The clock, in milliseconds since the epoch; the machine's unless given. */
   readonly now?: () => number;
 }
 
-/** An application that people sign in to with their account at the portal. It uses nothing of Portico. */
+/**
+ * An application that people sign in to with their account at the portal. It uses nothing of
+ * Portico.
+ */
 export interface RelyingParty {
   readonly port: number;
   close(): Promise<void>;
@@ -132,7 +138,10 @@ export async function startRelyingParty(options: RelyingPartyOptions): Promise<R
     return visits.recall(getCookie(context, COOKIE));
   }
 
-  /** Leaving and coming back each start a new visit, so that an id that was planted in a browser leads to nothing. */
+  /**
+   * Leaving and coming back each start a new visit, so that an id that was planted in a browser
+   * leads to nothing.
+   */
   function startVisit(context: Context, first: Partial<Visit>): void {
     visits.forget(getCookie(context, COOKIE));
     setCookie(context, COOKIE, visits.start(first), {

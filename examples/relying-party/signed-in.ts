@@ -90,7 +90,8 @@ function stepItem({ label, says, sent }: Step): Html {
   </li>`;
 }
 
-// --- what the portal answers ----------------------------------------------------------------------------------
+// --- what the portal answers
+// ----------------------------------------------------------------------------------
 
 function answers({ userInfo, notes }: SignedIn): Html {
   return html`<div class="answers">

@@ -8,11 +8,16 @@ export interface Step {
   /** The request or the answer, short enough for the picture. */
   readonly label: string;
   readonly says: string;
-  /** Names and values that were sent; of what is secret, or good for something, the beginning alone. */
+  /**
+   * Names and values that were sent; of what is secret, or good for something, the beginning alone.
+   */
   readonly sent: readonly (readonly [name: string, value: string])[];
 }
 
-/** What may be shown whole; everything else is cut, so that nothing on the page is good for anything. */
+/**
+ * What may be shown whole; everything else is cut, so that nothing on the page is good for
+ * anything.
+ */
 const PUBLIC: ReadonlySet<string> = new Set([
   'response_type',
   'client_id',
@@ -29,7 +34,9 @@ const PUBLIC: ReadonlySet<string> = new Set([
 /** In characters. */
 const BEGINNING = 6;
 
-/** A step with what was sent, each value as far as it may be seen. What was not sent is left out. */
+/**
+ * A step with what was sent, each value as far as it may be seen. What was not sent is left out.
+ */
 export function step(
   from: Party,
   to: Party,

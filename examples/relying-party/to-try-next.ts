@@ -10,7 +10,10 @@ interface Try {
 /** What the reader's shell takes as one word. */
 const PLAIN_ADDRESS = /^[\w.+-]+@[\w.-]+$/;
 
-/** What to do now, and what will be seen. The commands are for another terminal, in the folder of the repository. */
+/**
+ * What to do now, and what will be seen. The commands are for another terminal, in the folder of
+ * the repository.
+ */
 export function toTryNext(issuer: string, email: unknown): Html {
   const who = typeof email === 'string' && PLAIN_ADDRESS.test(email) ? email : 'ada@example.com';
   return html`<p class="soft">In another terminal, in the same folder. Reload this page after each.</p>

@@ -6,7 +6,8 @@ export default defineConfig({
   plugins: [
     sveltekit({
       adapter: adapter(),
-      // src/hooks.server.ts checks where a form comes from, behind the endpoints that other sites may post to.
+      // src/hooks.server.ts checks where a form comes from, behind the endpoints that other sites
+      // may post to.
       csrf: { trustedOrigins: ['*'] },
     }),
   ],

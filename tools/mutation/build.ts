@@ -1,4 +1,5 @@
-// In Stryker's copy: makes `dist` of the mutated sources. Stryker would give the copy its node_modules only afterwards.
+// In Stryker's copy: makes `dist` of the mutated sources. Stryker would give the copy its
+// node_modules only afterwards.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { linkDependencies } from '../scripts/packages.ts';

@@ -1,5 +1,6 @@
-// Stryker's runner of Vitest, in another order: not each mutant in a separate run, which starts a server every time, but every mutant
-// in one run of the tests (every-mutant.ts). Stryker then asks for one mutant after the other, and is told what was found.
+// Stryker's runner of Vitest, in another order: not each mutant in a separate run, which starts a
+// server every time, but every mutant in one run of the tests (every-mutant.ts). Stryker then asks
+// for one mutant after the other, and is told what was found.
 import {
   commonTokens,
   declareFactoryPlugin,

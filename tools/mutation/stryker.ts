@@ -1,4 +1,5 @@
-// Stryker, on a copy of this repository below .stryker-tmp: decision 63 says why its runner is one of our own.
+// Stryker, on a copy of this repository below .stryker-tmp: decision 63 says why its runner is one
+// of our own.
 import { Stryker } from '@stryker-mutator/core';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -12,7 +12,10 @@ class AsListed extends BaseSequencer {
   }
 }
 
-/** The tests that run the server in their own process, on SQLite: what they import is the mutated `dist` of Stryker's copy. */
+/**
+ * The tests that run the server in their own process, on SQLite: what they import is the mutated
+ * `dist` of Stryker's copy.
+ */
 export default defineConfig({
   test: {
     include: [...TESTS],

@@ -26,6 +26,9 @@ const WORDS: Readonly<Record<string, string>> = {
 
 const FORBIDDEN = new RegExp(String.raw`\b(${Object.keys(WORDS).join('|')})\b`, 'gi');
 
+/** In columns, of a comment. */
+const LONGEST_LINE = 100;
+
 /** In words. A longer sentence has to be read twice. */
 const LONGEST_SENTENCE = 35;
 
@@ -50,9 +53,24 @@ export function problemsOfPage(file: string, markdown: string): readonly Finding
 /** What is wrong with the comments of this source. */
 export function problemsOfSource(file: string, source: string): readonly Finding[] {
   const { comments } = parseSync(file, source);
-  return comments.flatMap(({ value, start }) =>
+  const words = comments.flatMap(({ value, start }) =>
     wordsIn(file, value.replaceAll(/`[^`\n]*`/g, blank), lineAt(source, start)),
   );
+  return [...words, ...longComments(file, source)];
+}
+
+/** A marker for a tool, an address, or a line that is drawn must stay in one line. */
+const IN_ONE_LINE = /@[\w-]+|https?:|oxlint|-{20}/;
+
+/** Lines of nothing but a comment. Prettier wraps code, and no comments. */
+function longComments(file: string, source: string): readonly Finding[] {
+  return source.split('\n').flatMap((text, index) => {
+    const isLong = text.length > LONGEST_LINE && /^\s*(?:\/\/|\/?\*)/.test(text);
+    if (!isLong || IN_ONE_LINE.test(text)) return [];
+    return [
+      { file, line: index + 1, problem: `a comment of ${text.length} columns; keep to ${LONGEST_LINE}` },
+    ];
+  });
 }
 
 function wordsIn(file: string, text: string, firstLine = 1): readonly Finding[] {

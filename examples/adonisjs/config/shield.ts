@@ -3,7 +3,8 @@ import { defineConfig } from '@adonisjs/shield';
 export default defineConfig({
   csrf: {
     enabled: true,
-    // Portico puts its own token into these forms, and other applications may send people here with a form.
+    // Portico puts its own token into these forms, and other applications may send people here with
+    // a form.
     exceptRoutes: ['/oauth/authorize', '/oauth/applications'],
     methods: ['POST', 'PUT', 'PATCH', 'DELETE'],
   },

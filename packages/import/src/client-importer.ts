@@ -13,7 +13,10 @@ import type { ClientImport, ClientImportOptions, ImportedClient } from './contra
 import { clientIdOf, readClientRecord, type ClientRecord } from './client-records.ts';
 import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
 
-/** How many are written in one transaction, which must not hold up others for more than some seconds. */
+/**
+ * How many are written in one transaction, which must not hold up others for more than some
+ * seconds.
+ */
 const MOST = 1000;
 
 /** A record that may be imported. */

@@ -16,7 +16,10 @@ export interface ClientRecord {
   readonly registration: ClientRegistration;
   readonly secret: string | null;
   readonly secretHash: string | null;
-  /** When the other server registered it, milliseconds since 1970; null where the record does not say. */
+  /**
+   * When the other server registered it, milliseconds since 1970; null where the record does not
+   * say.
+   */
   readonly createdAt: number | null;
   /** What differs here from the record, or was left out. */
   readonly changes: readonly string[];
@@ -74,7 +77,10 @@ export function clientIdOf(record: unknown): string | null {
   return typeof id === 'string' && CLIENT_ID.test(id) ? id : null;
 }
 
-/** Reads a record of a client, which may have these rights. Throws a RegistrationError for a field that is ill-formed, or that says what there is not here. */
+/**
+ * Reads a record of a client, which may have these rights. Throws a RegistrationError for a field
+ * that is ill-formed, or that says what there is not here.
+ */
 export function readClientRecord(
   record: unknown,
   now: number,

@@ -13,8 +13,9 @@ export interface Importing {
    */
   clients(records: readonly unknown[], options?: ClientImportOptions): Promise<ClientImport>;
   /**
-   * Says what applications know people by (`sub`): records `{ provider, id, sub }`. A person who has a subject keeps it, and no
-   * subject is given to a second person. When a record is refused nothing is written. Throws a RegistrationError when there are too many.
+   * Says what applications know people by (`sub`): records `{ provider, id, sub }`. A person who
+   * has a subject keeps it, and no subject is given to a second person. When a record is refused
+   * nothing is written. Throws a RegistrationError when there are too many.
    */
   subjects(records: readonly unknown[], options?: ImportOptions): Promise<SubjectImport>;
 }
@@ -29,7 +30,10 @@ export interface ImportOptions extends Acting {
 
 /** How clients are imported. */
 export interface ClientImportOptions extends ImportOptions {
-  /** Whether a client without `client_secret` and `client_secret_hash`, which needs a secret, is given a new one; false unless given. */
+  /**
+   * Whether a client without `client_secret` and `client_secret_hash`, which needs a secret, is
+   * given a new one; false unless given.
+   */
   readonly newSecrets?: boolean;
 }
 
@@ -49,7 +53,10 @@ export interface ImportedClient extends ImportedRecord {
   readonly clientId: string | null;
   /** What differs here from the record, or was left out: a sentence each. */
   readonly changes: readonly string[];
-  /** A new secret, which is shown once and kept as a hash; null for a client that keeps its own, and for one that has none. */
+  /**
+   * A new secret, which is shown once and kept as a hash; null for a client that keeps its own, and
+   * for one that has none.
+   */
   readonly secret: string | null;
 }
 

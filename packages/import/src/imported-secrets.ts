@@ -4,11 +4,13 @@ import type { PasswordHasher } from 'portico';
 import { FairQueue, currentCaller } from 'portico/extension';
 
 /**
- * Client secrets of another server, of which that server kept a hash alone. The hash that it kept is hashed once more by the host's
- * password hasher, and the secret itself is never known: decision 59 says why. What is kept:
+ * Client secrets of another server, of which that server kept a hash alone. The hash that it kept
+ * is hashed once more by the host's password hasher, and the secret itself is never known: decision
+ * 59 says why. What is kept:
  *
  * - `imported$sha256$<hash>`: the host's hash of the SHA-256 of the secret, in hexadecimal digits
- * - `imported$pbkdf2_sha256$<iterations>$<salt, base64url>$<hash>`: that of what PBKDF2-HMAC-SHA256 (RFC 8018 section 5.2) derives
+ * - `imported$pbkdf2_sha256$<iterations>$<salt, base64url>$<hash>`: that of what PBKDF2-HMAC-SHA256
+ *   (RFC 8018 section 5.2) derives
  */
 const IMPORTED = 'imported$';
 const SHA256 = `${IMPORTED}sha256$`;
@@ -60,28 +62,34 @@ export interface ImportedSecretsOptions {
   /** The host's. */
   readonly passwordHasher: PasswordHasher;
   /**
-   * The most iterations of PBKDF2 that an imported hash may have (`oauth_server:imported_pbkdf2_iterations`), which every secret costs that
-   * is not known yet; 0 where none has any.
+   * The most iterations of PBKDF2 that an imported hash may have
+   * (`oauth_server:imported_pbkdf2_iterations`), which every secret costs that is not known yet; 0
+   * where none has any.
    */
   readonly iterations: number;
   /** Node's, unless a test counts. */
   readonly derive?: Derive;
 }
 
-/** As many at once as passwords are hashed, and as many may wait: PBKDF2 holds a thread of Node's pool, too. */
+/**
+ * As many at once as passwords are hashed, and as many may wait: PBKDF2 holds a thread of Node's
+ * pool, too.
+ */
 const LINE = { atOnce: 2, mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * The host's hasher, which knows imported hashes, too. Whatever the hash, verifying does the same work: as many iterations, and the host's
- * hash once, so that the time says nothing of the client, nor whether there is one. A hash of more iterations than these is never right.
+ * The host's hasher, which knows imported hashes, too. Whatever the hash, verifying does the same
+ * work: as many iterations, and the host's hash once, so that the time says nothing of the client,
+ * nor whether there is one. A hash of more iterations than these is never right.
  */
 export function createImportedSecrets(options: ImportedSecretsOptions): PasswordHasher {
   const { passwordHasher, iterations, derive = deriveWithNode } = options;
   const line = new FairQueue(LINE);
 
   /**
-   * What this salt and so many iterations make of it, then the rest of the work that every secret costs: always twice, and one more than the
-   * most in all, since going to another thread and back takes time, too.
+   * What this salt and so many iterations make of it, then the rest of the work that every secret
+   * costs: always twice, and one more than the most in all, since going to another thread and back
+   * takes time, too.
    */
   async function deriveAll(secret: string, salt: Buffer, own: number): Promise<Buffer> {
     const derived = await derive(secret, salt, own);
@@ -89,7 +97,10 @@ export function createImportedSecrets(options: ImportedSecretsOptions): Password
     return derived;
   }
 
-  /** What the secret becomes before the host's hasher is asked, and the hash that it is held against. */
+  /**
+   * What the secret becomes before the host's hasher is asked, and the hash that it is held
+   * against.
+   */
   async function prepare(secret: string, hash: string): Promise<readonly [secret: string, hash: string]> {
     const found = readPbkdf2(hash);
     const own = found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
@@ -102,7 +113,8 @@ export function createImportedSecrets(options: ImportedSecretsOptions): Password
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
-    // A hash that takes more iterations than these. Never accept the text of the hash itself: an attacker may have read it on the other server.
+    // A hash that takes more iterations than these. Never accept the text of the hash itself: an
+    // attacker may have read it on the other server.
     return found === null ? [secret, hash] : [digest, found.inner];
   }
 
@@ -120,7 +132,10 @@ export function isImported(kept: string): boolean {
   return kept.startsWith(IMPORTED);
 }
 
-/** How many iterations of PBKDF2 a secret takes before it is held against what is kept; 0 for any other kind. */
+/**
+ * How many iterations of PBKDF2 a secret takes before it is held against what is kept; 0 for any
+ * other kind.
+ */
 export function iterationsOf(kept: string): number {
   return readPbkdf2(kept)?.iterations ?? 0;
 }

@@ -2,7 +2,10 @@ import { RegistrationError, type PasswordHasher } from 'portico';
 import { isBlank, randomToken } from 'portico/extension';
 import { isOfNothing, isWrapped, wrapHash, type ForeignHash } from './imported-secrets.ts';
 
-/** What a record says of a client's secret, as it will be kept, and whether that is what is kept already. */
+/**
+ * What a record says of a client's secret, as it will be kept, and whether that is what is kept
+ * already.
+ */
 export interface ImportedSecret {
   /** Works slowly. */
   readonly hash: () => Promise<string>;
@@ -18,7 +21,10 @@ const LIKE_A_HASH =
   /^(?:\$(?:2[abxy]?|argon2|scrypt|pbkdf2)[\w-]*\$|(?:pbkdf2|bcrypt|argon2|scrypt)\w*\$|sha256:)/;
 const SECRET = /^[\x20-\x7E]{0,1024}$/;
 
-/** The secret itself. Throws a RegistrationError for one that cannot be stored, without repeating it. */
+/**
+ * The secret itself. Throws a RegistrationError for one that cannot be stored, without repeating
+ * it.
+ */
 export function plainSecret(secret: string, hasher: PasswordHasher): ImportedSecret {
   if (!SECRET.test(secret)) {
     throw new RegistrationError('client_secret must have at most 1024 printable ASCII characters');
@@ -95,8 +101,9 @@ function ownShape(own: string | null): string {
 }
 
 /**
- * What a hash and those that the same hasher makes at the same cost have in common: all but the salt and the value of the PHC string
- * format, or of a hash of bcrypt (`$2b$12$…`); with their lengths. Null for another form.
+ * What a hash and those that the same hasher makes at the same cost have in common: all but the
+ * salt and the value of the PHC string format, or of a hash of bcrypt (`$2b$12$…`); with their
+ * lengths. Null for another form.
  */
 export function shapeOf(hash: string): string | null {
   if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) return `${hash.slice(0, 7)}53`;

@@ -4,7 +4,10 @@ import type { ImportedRecord, ImportOptions, SubjectImport } from './contract.ts
 
 const MOST = 100_000;
 
-/** OpenID Connect Core section 2: at most 255 characters of ASCII. Those that can be seen, so that no two look alike. */
+/**
+ * OpenID Connect Core section 2: at most 255 characters of ASCII. Those that can be seen, so that
+ * no two look alike.
+ */
 const SUBJECT = /^[\x21-\x7E]{1,255}$/;
 
 interface SubjectRecord {
@@ -44,7 +47,10 @@ export async function importSubjects(
   };
 }
 
-/** One by one: a person who signs in meanwhile keeps the subject that they got, and the next import reports it. */
+/**
+ * One by one: a person who signs in meanwhile keeps the subject that they got, and the next import
+ * reports it.
+ */
 async function write(
   { store }: Server,
   judged: readonly Judged[],

@@ -52,7 +52,9 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly config?: ConfigShape;
   /** Its keys of a scope that is configured as an object. */
   readonly scopeConfig?: ConfigShape;
-  /** The headings of lists of scopes, in their order: a scope stands below the first that holds it. */
+  /**
+   * The headings of lists of scopes, in their order: a scope stands below the first that holds it.
+   */
   scopeHeadings?(config: Config): readonly ScopeHeading[];
   /** Problems of keys that are valid on their own but not together. */
   problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];

@@ -15,7 +15,10 @@ import { Profiles } from '../../../packages/portico/src/profiles.ts';
 import { hold, unless, unlessAsync, type Target } from '../target.ts';
 
 const NOW = 1_800_000_000_000;
-/** By name: the import throws the errors of the built package, and the registration those of the source. */
+/**
+ * By name: the import throws the errors of the built package, and the registration those of the
+ * source.
+ */
 const refuses = (error: unknown) =>
   error instanceof Error && ['RegistrationError', 'AccessError'].includes(error.name);
 const catalog = createScopeCatalog({ 'notes:read': 'Read' });

@@ -12,7 +12,10 @@ const server = authorizationServerOf(application);
 const mcp = mcpServerOf(application);
 const handle = createHandler<HttpContext>(server, mcp);
 
-/** The pages that people see are routes, behind the session. What applications call is answered before it. */
+/**
+ * The pages that people see are routes, behind the session. What applications call is answered
+ * before it.
+ */
 export const PAGES = ['/oauth/authorize', '/oauth/applications'];
 
 const paths = [...server.endpoints, ...mcp.endpoints].map(({ path }) => path);

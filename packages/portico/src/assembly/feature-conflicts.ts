@@ -11,8 +11,8 @@ export type Started = Contribution & { readonly feature: Feature };
 const OWN_PREFIX = 'oauth_server_';
 
 /**
- * Throws if an endpoint of a feature has the name or the path of another one, or a name that a route
- * of the application could have: routes are exempt from the CSRF check by name.
+ * Throws if an endpoint of a feature has the name or the path of another one, or a name that a
+ * route of the application could have: routes are exempt from the CSRF check by name.
  */
 export function requireOwnEndpoints(features: readonly Feature[]): void {
   const core: readonly EndpointDescription[] = ENDPOINT_TABLE;

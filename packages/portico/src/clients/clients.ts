@@ -25,7 +25,9 @@ export interface RegisteredClient {
   readonly secret: string | null;
 }
 
-/** The client of this id, for a request with this form; null if unknown. Finds revoked clients too. */
+/**
+ * The client of this id, for a request with this form; null if unknown. Finds revoked clients too.
+ */
 export type FindClient = (clientId: string, request: Request, form: Parameters) => Promise<Client | null>;
 
 /** See `Clients.update`. */
@@ -43,7 +45,10 @@ export interface RevokedClient {
 export interface RotatedSecret {
   /** 256 random bits, base64url. */
   readonly secret: string;
-  /** Until when the previous secret is accepted, milliseconds since 1970; null when it ended at once. */
+  /**
+   * Until when the previous secret is accepted, milliseconds since 1970; null when it ended at
+   * once.
+   */
   readonly previousExpiresAt: number | null;
 }
 
@@ -56,8 +61,8 @@ const LONGEST_OVERLAP = 365 * 86_400;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 /**
- * The clients of this server, for console commands and plugins. A method that changes a client takes the person who does it, for the audit event;
- * without it, the event names no one.
+ * The clients of this server, for console commands and plugins. A method that changes a client
+ * takes the person who does it, for the audit event; without it, the event names no one.
  */
 export class Clients {
   readonly #server: Server;
@@ -80,8 +85,9 @@ export class Clients {
   }
 
   /**
-   * Registers a client unless `isThere` holds for one that is not revoked, and then returns that one, without a secret. Of
-   * several calls at once, also in other processes, one registers. Throws a RegistrationError that says what is wrong.
+   * Registers a client unless `isThere` holds for one that is not revoked, and then returns that
+   * one, without a secret. Of several calls at once, also in other processes, one registers. Throws
+   * a RegistrationError that says what is wrong.
    */
   async createUnless(
     registration: ClientRegistration,
@@ -115,7 +121,10 @@ export class Clients {
     return this.#server.store.clients.listClients();
   }
 
-  /** A part of them, however many there are. Throws a RegistrationError for a page that is ill-formed. */
+  /**
+   * A part of them, however many there are. Throws a RegistrationError for a page that is
+   * ill-formed.
+   */
   page(page: ClientPage = {}): Promise<ClientList> {
     return listPage(this.#server.store.clients, page);
   }
@@ -162,8 +171,9 @@ export class Clients {
   }
 
   /**
-   * Ends the client and every token it holds, for good. The URL of a document is blocked until you unblock it, also if no person
-   * has seen it yet. Throws a RegistrationError for an unknown client, and for one that was revoked before.
+   * Ends the client and every token it holds, for good. The URL of a document is blocked until you
+   * unblock it, also if no person has seen it yet. Throws a RegistrationError for an unknown
+   * client, and for one that was revoked before.
    */
   async revoke(clientId: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;

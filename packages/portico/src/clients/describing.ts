@@ -13,11 +13,17 @@ export interface ShownClient {
   readonly client: Omit<Client, 'secretHash' | 'previousSecretHash'>;
   /** Whether it may be used: a document that is revoked is blocked, and can be unblocked. */
   readonly status: 'active' | 'revoked' | 'blocked';
-  /** The public keys that are kept here; empty for a client without any, and for one that publishes them itself. */
+  /**
+   * The public keys that are kept here; empty for a client without any, and for one that publishes
+   * them itself.
+   */
   readonly keys: readonly DescribedKey[];
   /** Null for a client without a secret. */
   readonly secret: {
-    /** Until when the secret before the last rotation is accepted; null without such a secret, and when it has ended. */
+    /**
+     * Until when the secret before the last rotation is accepted; null without such a secret, and
+     * when it has ended.
+     */
     readonly previousAcceptedUntil: number | null;
   } | null;
   /** Scopes of the client that the configuration does not offer now. They have no effect. */

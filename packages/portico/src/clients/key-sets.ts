@@ -9,7 +9,10 @@ import {
 } from '../jws/public-keys.ts';
 import type { ClientKeys } from '../store/client.ts';
 
-/** The key sets by which clients are known: what is registered, and what is read of one that a client publishes. */
+/**
+ * The key sets by which clients are known: what is registered, and what is read of one that a
+ * client publishes.
+ */
 
 /** The largest set that is stored here. A stranger can store one, so it is small. */
 const MOST_KEPT = 10;
@@ -24,7 +27,10 @@ export interface NamedKeys {
   readonly algorithm?: string | undefined;
 }
 
-/** The keys as they are kept. `anyPort` is whether they are fetched from any port. Throws a RegistrationError that says what is wrong. */
+/**
+ * The keys as they are kept. `anyPort` is whether they are fetched from any port. Throws a
+ * RegistrationError that says what is wrong.
+ */
 export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys, anyPort = false): ClientKeys {
   if (algorithm !== undefined && !VERIFIED_ALGORITHMS.some((each) => each === algorithm)) {
     throw new RegistrationError(
@@ -71,7 +77,10 @@ export function readKeySet(value: unknown): readonly PublicKey[] | null {
   return sortKeySet(value)?.usable ?? null;
 }
 
-/** The keys of a set that can verify, and what is wrong with the weak ones; null if this is not a set. */
+/**
+ * The keys of a set that can verify, and what is wrong with the weak ones; null if this is not a
+ * set.
+ */
 export function sortKeySet(
   value: unknown,
 ): { readonly usable: readonly PublicKey[]; readonly wrong: readonly string[] } | null {

@@ -4,7 +4,10 @@ import type { Client } from '../store/client.ts';
 /** A day, in milliseconds. */
 const BETWEEN_TWO = 86_400_000;
 
-/** Records that a client is used: at most once a day, and only for a client that no operator registered. */
+/**
+ * Records that a client is used: at most once a day, and only for a client that no operator
+ * registered.
+ */
 export class LastUse {
   readonly #server: Server;
 
@@ -12,7 +15,10 @@ export class LastUse {
     this.#server = server;
   }
 
-  /** Never rejects, because the request has succeeded already. Null when there is nothing to wait for. */
+  /**
+   * Never rejects, because the request has succeeded already. Null when there is nothing to wait
+   * for.
+   */
   record({ id, registeredBy, usedAt }: Client): Promise<void> | null {
     if (registeredBy === 'operator') return null;
     const now = this.#server.clock();

@@ -11,11 +11,17 @@ export interface NamedLogo {
 export interface ClientLogos {
   /** Where a browser finds them: the query names the client and the picture. */
   readonly path: string;
-  /** The picture that a registration names, once it was looked at. Throws a RegistrationError that says what is wrong with it. */
+  /**
+   * The picture that a registration names, once it was looked at. Throws a RegistrationError that
+   * says what is wrong with it.
+   */
   readonly pictureOf: (named: NamedLogo) => Promise<ClientLogo>;
 }
 
-/** The logo that is named; undefined when none is named. Throws a RegistrationError, also where clients have no logos (null). */
+/**
+ * The logo that is named; undefined when none is named. Throws a RegistrationError, also where
+ * clients have no logos (null).
+ */
 export async function namedLogo(
   named: NamedLogo,
   logos: ClientLogos | null,

@@ -1,9 +1,12 @@
 /**
- * Whether a person can mistake one name for the other at a glance. A small part of what UTS 39 calls confusable: the letters that a
- * stranger would use to imitate the name of this server.
+ * Whether a person can mistake one name for the other at a glance. A small part of what UTS 39
+ * calls confusable: the letters that a stranger would use to imitate the name of this server.
  */
 
-/** Letters of other scripts, and digits, by the Latin letter that they look like. `i`, `l` and `1` are one. */
+/**
+ * Letters of other scripts, and digits, by the Latin letter that they look like. `i`, `l` and `1`
+ * are one.
+ */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
   l: 'i1|ıɩӏіιǀɪʟꓲꓡᏞłɨƚ',
   o: '0оοօѳ〇ᴏꓳøꝋ',
@@ -32,7 +35,10 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
   z: 'ᴢ2ꓜᏃƶ',
 };
 
-/** The first of letters in boxes and circles, and of those that flags are written with, which no normal form makes letters of. */
+/**
+ * The first of letters in boxes and circles, and of those that flags are written with, which no
+ * normal form makes letters of.
+ */
 const ENCLOSED = [0x1f150, 0x1f170, 0x1f1e6] as const;
 
 const LATIN_FOR: ReadonlyMap<string, string> = new Map(
@@ -57,7 +63,10 @@ const NEITHER = /[^\p{L}\p{N}]/gu;
 /** Shorter ones stand in any name. */
 const SHORTEST_PART = 4;
 
-/** What a person sees of a name at a glance: one letter for all that look like it, without accents, case and spaces. */
+/**
+ * What a person sees of a name at a glance: one letter for all that look like it, without accents,
+ * case and spaces.
+ */
 function skeletonOf(name: string): string {
   const letters = Array.from(lettersOf(name), (letter) => LATIN_FOR.get(letter) ?? letter);
   const plain = lettersOf(letters.join('')).replaceAll(NEITHER, '');

@@ -2,8 +2,9 @@ import type { ApplicationType, Grant } from '../store/client.ts';
 import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 
 /**
- * What a client's own metadata mean (RFC 7591 section 2), whether it registers itself or is a document. Each reports problems in its own
- * way: registration answers them, a document's problems are in the log.
+ * What a client's own metadata mean (RFC 7591 section 2), whether it registers itself or is a
+ * document. Each reports problems in its own way: registration answers them, a document's problems
+ * are in the log.
  */
 
 /** An empty value counts as left out: clients write every field that they know. */
@@ -29,8 +30,9 @@ export function scopesNamed(scope: string | undefined, offered: readonly string[
 }
 
 /**
- * Without `application_type`, a client with a loopback address or a private-use scheme is a program on a device. Half of the MCP hosts do
- * not say it, and call back on any port (RFC 8252 section 7.3).
+ * Without `application_type`, a client with a loopback address or a private-use scheme is a program
+ * on a device. Half of the MCP hosts do not say it, and call back on any port (RFC 8252 section
+ * 7.3).
  */
 export function applicationTypeFor(
   named: ApplicationType | undefined,

@@ -6,7 +6,10 @@ import { uriTextProblem } from '../outbound/uri-text.ts';
 /** `https://@host/`: a parser ignores it, but a reader sees text before the host. */
 const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;
 const HTTP_URL = /^https?:\/\/[^/\\]/i;
-/** The name of a domain that its owner reversed: without a dot, any application could claim it (RFC 8252 sections 7.1 and 8.4). */
+/**
+ * The name of a domain that its owner reversed: without a dot, any application could claim it (RFC
+ * 8252 sections 7.1 and 8.4).
+ */
 const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
 /** A port has no leading zeros, and is not 0. */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?([/?][\x21-\x7E]*)?$/;
@@ -15,9 +18,10 @@ const HIGHEST_PORT = 65_535;
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'] as const;
 
 /**
- * Why this cannot be registered as a redirect URI, or null when it can: it is absolute https (http for loopback only), without
- * wildcard or fragment (RFC 6749 section 3.1.2, RFC 9700 section 4.1). A native application may have a private-use scheme, too
- * (RFC 8252 section 7.1). `allowedSchemes` are those without a dot that an operator allows it by name.
+ * Why this cannot be registered as a redirect URI, or null when it can: it is absolute https (http
+ * for loopback only), without wildcard or fragment (RFC 6749 section 3.1.2, RFC 9700 section 4.1).
+ * A native application may have a private-use scheme, too (RFC 8252 section 7.1). `allowedSchemes`
+ * are those without a dot that an operator allows it by name.
  */
 export function redirectUriProblem(
   uri: string,
@@ -88,7 +92,10 @@ export function schemeProblem(scheme: string): string | null {
   return null;
 }
 
-/** Where an answer goes, as people are told: a host and its port, or the scheme of an application on their device. */
+/**
+ * Where an answer goes, as people are told: a host and its port, or the scheme of an application on
+ * their device.
+ */
 export function answerGoesTo(uri: string): string {
   const { host, protocol } = new URL(uri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
@@ -113,8 +120,9 @@ export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
 }
 
 /**
- * What stands before and after the port of a loopback address; null for anything else. Read from the text and never from a parsed
- * URL, which knows many ways to write the same: nothing but digits can differ from what was registered.
+ * What stands before and after the port of a loopback address; null for anything else. Read from
+ * the text and never from a parsed URL, which knows many ways to write the same: nothing but digits
+ * can differ from what was registered.
  */
 export function loopbackParts(uri: string): { readonly host: string; readonly rest: string } | null {
   const [, host, port, rest = ''] = LOOPBACK.exec(uri) ?? [];
@@ -122,7 +130,10 @@ export function loopbackParts(uri: string): { readonly host: string; readonly re
   return { host, rest };
 }
 
-/** The redirect URI with the response's parameters added to its query (RFC 6749 section 4.1.2), otherwise unchanged. */
+/**
+ * The redirect URI with the response's parameters added to its query (RFC 6749 section 4.1.2),
+ * otherwise unchanged.
+ */
 export function redirectWith(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.append(name, value);

@@ -22,26 +22,29 @@ import { hasScheme, redirectUriProblem, schemeProblem } from './redirect-uris.ts
 export interface ClientRegistration {
   /** Shown to people on the consent screen; 1 to 100 characters. */
   readonly name: string;
-  /** Matched character by character, but for the port of a native application's loopback address. */
+  /**
+   * Matched character by character, but for the port of a native application's loopback address.
+   */
   readonly redirectUris?: readonly string[];
   /** What the client may ask for; each is built in or one of `oauth_server:scopes`. */
   readonly scopes?: readonly string[];
   /**
-   * Without a grant type here, a client with a redirect URI may use `authorization_code` and `refresh_token`. The right
-   * `introspection` stands beside the grant types and takes none away.
+   * Without a grant type here, a client with a redirect URI may use `authorization_code` and
+   * `refresh_token`. The right `introspection` stands beside the grant types and takes none away.
    */
   readonly grants?: readonly string[];
   /** For an application that cannot keep a secret. */
   readonly public?: boolean;
   /**
-   * `native` for a program on a device (RFC 8252): its loopback redirect URIs (`http://127.0.0.1/…`, `http://[::1]/…`,
-   * `http://localhost/…`) match on any port, and it may have private-use schemes with a dot, such as `com.example.app:/callback`.
-   * `web` unless given.
+   * `native` for a program on a device (RFC 8252): its loopback redirect URIs
+   * (`http://127.0.0.1/…`, `http://[::1]/…`, `http://localhost/…`) match on any port, and it may
+   * have private-use schemes with a dot, such as `com.example.app:/callback`. `web` unless given.
    */
   readonly applicationType?: string;
   /**
-   * Private-use schemes without a dot that redirect URIs of a native application may have, such as `cursor` for `cursor://…`. Any program
-   * on a device can claim such a scheme and take the answer in place of this client, so each has to be named here.
+   * Private-use schemes without a dot that redirect URIs of a native application may have, such as
+   * `cursor` for `cursor://…`. Any program on a device can claim such a scheme and take the answer
+   * in place of this client, so each has to be named here.
    */
   readonly allowedSchemes?: readonly string[];
   /**
@@ -67,22 +70,25 @@ export interface ClientRegistration {
    */
   readonly dpopBoundAccessTokens?: boolean;
   /**
-   * `RS256`, `ES256` or `EdDSA` (Ed25519): what its ID tokens are signed with, RS256 unless given. The server must have a key
-   * for it (`oauth:keys:generate --alg`), and the client the scope `openid`.
+   * `RS256`, `ES256` or `EdDSA` (Ed25519): what its ID tokens are signed with, RS256 unless given.
+   * The server must have a key for it (`oauth:keys:generate --alg`), and the client the scope
+   * `openid`.
    */
   readonly idTokenSignedResponseAlg?: string;
   /** Its web site (`client_uri` of RFC 7591), an `https` URL, which the consent screen names. */
   readonly siteUri?: string;
   /**
-   * A picture, of at most 64 KB and 512 × 512 pixels: PNG, JPEG, GIF or WebP by its bytes. It is kept, and served by this server alone, on
-   * the pages of consent and applications. Where `oauth_server:client_logos` is on.
+   * A picture, of at most 64 KB and 512 × 512 pixels: PNG, JPEG, GIF or WebP by its bytes. It is
+   * kept, and served by this server alone, on the pages of consent and applications. Where
+   * `oauth_server:client_logos` is on.
    */
   readonly logo?: Uint8Array;
   /** In place of `logo`: the `https` URL that the picture is fetched from, once, now. */
   readonly logoUri?: string;
   /**
-   * The security profile that the client is held to. `fapi2` is the FAPI 2.0 Security Profile: its ID tokens are signed with ES256 or
-   * EdDSA, and `private_key_jwt`, DPoP and pushed authorization requests have to be switched on.
+   * The security profile that the client is held to. `fapi2` is the FAPI 2.0 Security Profile: its
+   * ID tokens are signed with ES256 or EdDSA, and `private_key_jwt`, DPoP and pushed authorization
+   * requests have to be switched on.
    */
   readonly profile?: string;
 }
@@ -157,7 +163,8 @@ export async function checkRegistration(
     profile,
   };
   const preferred = profiles.of(described)?.idTokenAlgorithms ?? null;
-  // Report what is switched off, and what the profile does not allow, before a missing key: so no one makes a key in vain.
+  // Report what is switched off, and what the profile does not allow, before a missing key: so no
+  // one makes a key in vain.
   const { idTokenSignedResponseAlg: asked } = registration;
   const [likely = DEFAULT_ALGORITHM] = preferred ?? [];
   profiles.requireRegistrable({
@@ -199,7 +206,8 @@ export function checkName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '') throw new RegistrationError('The client needs a name that people will recognise');
   if (trimmed.length > 100) throw new RegistrationError('The name is longer than 100 characters');
-  // Control and bidirectional characters could make one name look like another on the consent screen.
+  // Control and bidirectional characters could make one name look like another on the consent
+  // screen.
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters');
   }

@@ -5,20 +5,24 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import type { Client } from '../store/client.ts';
 
 /**
- * Whether a secret is blank: empty, or nothing but spaces. Such a secret is not a credential, whatever hash a client has: another
- * server may have kept one of an empty secret, and everybody knows that one.
+ * Whether a secret is blank: empty, or nothing but spaces. Such a secret is not a credential,
+ * whatever hash a client has: another server may have kept one of an empty secret, and everybody
+ * knows that one.
  */
 export function isBlank(secret: string): boolean {
   return secret.trim() === '';
 }
 
-/** Secrets remembered at most; the least recently used is forgotten first, and costs a slow hash again. */
+/**
+ * Secrets remembered at most; the least recently used is forgotten first, and costs a slow hash
+ * again.
+ */
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Checks client secrets with the hasher that the host uses for people. A secret that was verified is
- * remembered as a SHA-256 over a key that this process makes at its start and stores nowhere, the
- * client, the stored hash and the secret: `docs/decisions/0006` says why that is safe.
+ * Checks client secrets with the hasher that the host uses for people. A secret that was verified
+ * is remembered as a SHA-256 over a key that this process makes at its start and stores nowhere,
+ * the client, the stored hash and the secret: `docs/decisions/0006` says why that is safe.
  */
 export class ClientSecrets {
   readonly #hasher: PasswordHasher;
@@ -27,7 +31,9 @@ export class ClientSecrets {
   readonly #verified = new RecentMap<string, string>(MOST_REMEMBERED);
   readonly #inFlight = new Map<string, Promise<boolean>>();
   #decoy: string | null = null;
-  /** Until when a client has two secrets, as far as this process has seen; milliseconds since 1970. */
+  /**
+   * Until when a client has two secrets, as far as this process has seen; milliseconds since 1970.
+   */
   #overlapUntil = 0;
 
   constructor(hasher: PasswordHasher, clock: () => number) {
@@ -36,23 +42,25 @@ export class ClientSecrets {
   }
 
   /**
-   * Whether this process has verified the secret before, and the client still accepts it. Waits for another request that is
-   * verifying the same one. Costs no slow hash; false says nothing about the secret. False without a client, after the same work;
-   * `clientId` is the id that was sent.
+   * Whether this process has verified the secret before, and the client still accepts it. Waits for
+   * another request that is verifying the same one. Costs no slow hash; false says nothing about
+   * the secret. False without a client, after the same work; `clientId` is the id that was sent.
    */
   async isKnown(client: Client | null, secret: string, clientId: string): Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);
     const anyIsRemembered = () =>
       client !== null && hashes.some((hash) => this.#isRemembered(client, hash, secret));
     if (anyIsRemembered()) return true;
-    // Use what the other request has remembered, not its result: its failure is not this request's failure.
+    // Use what the other request has remembered, not its result: its failure is not this request's
+    // failure.
     await this.#inFlight.get(this.#proofOf(clientId, hashes.join(), secret))?.catch(() => {});
     return anyIsRemembered();
   }
 
   /**
-   * Whether the secret is the client's current one, or its previous one within the overlap. Without a client, or for a
-   * client that has no secret, false after the same work as for a wrong secret. So for a blank secret.
+   * Whether the secret is the client's current one, or its previous one within the overlap. Without
+   * a client, or for a client that has no secret, false after the same work as for a wrong secret.
+   * So for a blank secret.
    */
   async verify(client: Client | null, secret: string, clientId: string): Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);
@@ -103,7 +111,8 @@ export class ClientSecrets {
         return true;
       }
     }
-    // Made at the first failure of any client. Compared as often as the secrets of a client with two.
+    // Made at the first failure of any client. Compared as often as the secrets of a client with
+    // two.
     this.#decoy ??= await this.#hasher.hash(randomToken());
     const owed = (this.#overlapUntil > this.#clock() ? 2 : 1) - hashes.length;
     for (let count = 0; count < owed; count += 1) await this.#hasher.verify(secret, this.#decoy);

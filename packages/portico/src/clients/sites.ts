@@ -3,7 +3,10 @@ import { RegistrationError } from '../errors.ts';
 /** In characters. */
 const LONGEST_SITE = 2048;
 
-/** The site of a client, as it is kept. Throws a RegistrationError for what people should not be led to. */
+/**
+ * The site of a client, as it is kept. Throws a RegistrationError for what people should not be led
+ * to.
+ */
 export function checkSite(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') {

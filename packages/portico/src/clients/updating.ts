@@ -20,7 +20,10 @@ export interface ClientChanges {
   readonly addRedirectUris?: readonly string[];
   /** Each has to be one that it has, character by character. */
   readonly removeRedirectUris?: readonly string[];
-  /** Private-use schemes without a dot that redirect URIs which are added may have, as at a registration. */
+  /**
+   * Private-use schemes without a dot that redirect URIs which are added may have, as at a
+   * registration.
+   */
   readonly allowedSchemes?: readonly string[];
   /** What it may ask for, too: built in, or one of `oauth_server:scopes`. */
   readonly addScopes?: readonly string[];
@@ -36,7 +39,10 @@ export interface ClientChanges {
    * grant again.
    */
   readonly removeGrants?: readonly string[];
-  /** The public keys (RFC 7517) that replace its keys, for a client that authenticates with its own keys. */
+  /**
+   * The public keys (RFC 7517) that replace its keys, for a client that authenticates with its own
+   * keys.
+   */
   readonly jwks?: unknown;
   /** In place of `jwks`: the `https` URL at which the client publishes them. */
   readonly jwksUri?: string;
@@ -263,9 +269,7 @@ function requireWhole(
   }
   if (grants.includes('refresh_token') && !grantTypes.begin(grants, 'person')) {
     const beginnings = grantTypes.beginning('person').join(' or ');
-    throw new RegistrationError(
-      `The grant refresh_token also needs ${beginnings}; remove refresh_token too`,
-    );
+    throw new RegistrationError(`The grant refresh_token also needs ${beginnings}; remove refresh_token too`);
   }
 }
 

@@ -4,13 +4,16 @@ import type { RegisteredBy } from '../store/client.ts';
 import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
- * Who asks, as people see it. A client that no operator registered can give itself any name. So people first see what it cannot
- * make up: the host that its document came from, or where the answer goes (decision 40).
+ * Who asks, as people see it. A client that no operator registered can give itself any name. So
+ * people first see what it cannot make up: the host that its document came from, or where the
+ * answer goes (decision 40).
  */
 
 /** What is known of a client that no operator registered. */
 export interface Unverified {
-  /** Who it is: a host in ASCII, "a program on this computer" or "an application on this device". */
+  /**
+   * Who it is: a host in ASCII, "a program on this computer" or "an application on this device".
+   */
   readonly asks: string;
   /** Whether that is a host. */
   readonly isHost: boolean;
@@ -22,9 +25,14 @@ export interface Unverified {
 
 /** Where an answer goes. */
 export interface Destination {
-  /** A web site, a program that listens on this computer, or an application that has its own scheme. */
+  /**
+   * A web site, a program that listens on this computer, or an application that has its own scheme.
+   */
   readonly kind: 'site' | 'computer' | 'device';
-  /** As people are told it; of a site its host, in ASCII: letters of two scripts cannot be taken for each other. */
+  /**
+   * As people are told it; of a site its host, in ASCII: letters of two scripts cannot be taken for
+   * each other.
+   */
   readonly text: string;
 }
 
@@ -46,7 +54,10 @@ export function isVerified({ registeredBy }: { readonly registeredBy: Registered
   return registeredBy === 'operator';
 }
 
-/** Null for a client that an operator registered. `serverName` is `oauth_server:name`; `words` are those of the person who reads it. */
+/**
+ * Null for a client that an operator registered. `serverName` is `oauth_server:name`; `words` are
+ * those of the person who reads it.
+ */
 export function unverified(
   client: NamedClient,
   redirectUri: string,
@@ -65,8 +76,8 @@ export function unverified(
 }
 
 /**
- * Whether people could take the client for this server: it has the server's name, or one that looks like it. For a name that no one
- * has verified, it is enough that it contains such a name.
+ * Whether people could take the client for this server: it has the server's name, or one that looks
+ * like it. For a name that no one has verified, it is enough that it contains such a name.
  */
 export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
@@ -77,7 +88,10 @@ function bears(name: string, serverName: string): boolean {
   return (own !== '' && lettersOf(name).includes(own)) || containsLookalike(name, serverName);
 }
 
-/** Where a client comes from that no operator registered, when it asks for nothing: one that registered itself has many places. */
+/**
+ * Where a client comes from that no operator registered, when it asks for nothing: one that
+ * registered itself has many places.
+ */
 export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
   if (client.registeredBy === 'document') return hostOf(client.id);
   // All of them: what was left out would be the one that counts.
@@ -124,8 +138,9 @@ const NOT_BESIDE_LATIN =
   /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
 
 /**
- * What a client calls itself, if people may see it. Null for a name that must not be shown: it is empty, contains the name of this
- * server or one that looks like it, or mixes scripts whose letters look the same, as an honest name does not.
+ * What a client calls itself, if people may see it. Null for a name that must not be shown: it is
+ * empty, contains the name of this server or one that looks like it, or mixes scripts whose letters
+ * look the same, as an honest name does not.
  */
 export function calledName(name: string, serverName: string): string | null {
   const plain = name
@@ -146,8 +161,8 @@ function isMixed(word: string): boolean {
 }
 
 /**
- * In capitals, since these write one letter in one way: "ß" as "SS", and so "ẞ", which has to be small first. Without marks before that: the
- * capital of one (U+0345) is a letter.
+ * In capitals, since these write one letter in one way: "ß" as "SS", and so "ẞ", which has to be
+ * small first. Without marks before that: the capital of one (U+0345) is a letter.
  */
 function lettersOf(text: string): string {
   return text

@@ -5,8 +5,8 @@ import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * How clients can become known without `oauth:client:create`. Null if they cannot, or not now. Those
- * that come without a token are named first.
+ * How clients can become known without `oauth:client:create`. Null if they cannot, or not now.
+ * Those that come without a token are named first.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;

@@ -8,7 +8,10 @@ import type { ExaminedApplication } from '../examination.ts';
 
 /** What `oauth:server:setup` did and found. */
 export interface SetupReport {
-  /** The key that signs with RS256, or with an algorithm of the server's profile, and whether this run made it. */
+  /**
+   * The key that signs with RS256, or with an algorithm of the server's profile, and whether this
+   * run made it.
+   */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
   /** What is still missing, each with what to do. Empty if the server is ready. */
   readonly missing: readonly string[];

@@ -26,7 +26,8 @@ export class TokenEndpoint {
   readonly answer = async (request: Request): Promise<Reply> => {
     const { server, binding, lostAnswers } = this.#parts;
     const form = await formParameters(request);
-    // Before client authentication: a client that must ask again with a nonce sends the same assertion, which works once.
+    // Before client authentication: a client that must ask again with a nonce sends the same
+    // assertion, which works once.
     const proved = binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
     const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);

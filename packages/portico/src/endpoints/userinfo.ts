@@ -6,7 +6,10 @@ import { formParameters, isForm } from '../parameters.ts';
 import { noteClient } from '../refusals.ts';
 import { jsonReply, type Reply } from '../replies/responses.ts';
 
-/** GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release about its person. */
+/**
+ * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release
+ * about its person.
+ */
 export class UserinfoEndpoint {
   readonly #bearerTokens: BearerTokens;
   readonly #claims: Claims;

@@ -1,6 +1,9 @@
 import type { Client } from './client.ts';
 
-/** What a client may demand for its own protection, by a flag of its metadata (RFC 7591 section 2). A feature of the server meets it. */
+/**
+ * What a client may demand for its own protection, by a flag of its metadata (RFC 7591 section 2).
+ * A feature of the server meets it.
+ */
 export interface ClientDemand extends DemandDescription {
   /** Whether the feature meets it as the server is configured. */
   readonly isMet: boolean;

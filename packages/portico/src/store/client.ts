@@ -1,4 +1,6 @@
-/** What a client may use: grant types of RFC 6749 and of features, and the introspection endpoint. */
+/**
+ * What a client may use: grant types of RFC 6749 and of features, and the introspection endpoint.
+ */
 export type Grant =
   | 'authorization_code'
   | 'refresh_token'

@@ -25,7 +25,7 @@ export interface Words {
   /**
    * A message as HTML, for `<%~ %>`. Escapes the message and every value, except for what `tag()`
    * made:
-   * `<%~ it.markup('consent.title', { client: it.tag('bdi', it.clientName), server: it.serverName }) %>`.
+   * `<%~ it.markup('consent.title', { client: it.tag('bdi', it.clientName), server }) %>`.
    * Throws as `t` does.
    */
   readonly markup: (key: string, values?: Readonly<Record<string, MessageValue | Content>>) => string;

@@ -78,8 +78,8 @@ export class ResourceRegistry {
   readonly #resources = new Map<string, RegisteredResource>();
 
   /**
-   * Adds a resource. Throws if its URI is taken or ill-formed, a description is not a string, `scope` is
-   * not a method, or `personal` must be true or false.
+   * Adds a resource. Throws if its URI is taken or ill-formed, a description is not a string,
+   * `scope` is not a method, or `personal` must be true or false.
    */
   register(resource: ResourceInterface): void {
     const registered = readResource(resource);

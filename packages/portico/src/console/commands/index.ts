@@ -41,7 +41,10 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
   addPrune,
 ];
 
-/** Every command of the plugin. They have their own file, because an application that serves does not load them. */
+/**
+ * Every command of the plugin. They have their own file, because an application that serves does
+ * not load them.
+ */
 export function addServerCommands(choices: ClientChoices): AddCommands {
   return (program, context) => {
     for (const add of commandsOf(choices)) add(program, context);

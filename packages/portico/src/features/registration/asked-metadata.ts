@@ -10,7 +10,9 @@ import { quoted, quotedUri } from '../../quoting.ts';
 import type { ApplicationType } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
-/** What a client says about itself (RFC 7591 section 2), and how much of it this server registers. */
+/**
+ * What a client says about itself (RFC 7591 section 2), and how much of it this server registers.
+ */
 
 /** A JSON object, as it was sent. */
 export type SentMetadata = Readonly<Record<string, unknown>>;
@@ -20,7 +22,9 @@ export interface MetadataRules {
   readonly grantTypes: GrantTypes;
   /** What ID tokens can be signed with. */
   readonly algorithms: SigningAlgorithms;
-  /** Whether the client may have a secret, and act as itself: it came with an initial access token. */
+  /**
+   * Whether the client may have a secret, and act as itself: it came with an initial access token.
+   */
   readonly mayBeConfidential: boolean;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
@@ -35,9 +39,10 @@ const MOST_CHARACTERS = 4000;
 const UNNAMED = 'An application without a name';
 
 /**
- * The registration that the metadata ask for. What this server does not offer is replaced or left out, as RFC 7591 section 2 allows,
- * where that gives the client less; the answer says what was registered. Throws `invalid_redirect_uri` or `invalid_client_metadata`.
- * What is not read is ignored, a software statement too (section 3.1.1).
+ * The registration that the metadata ask for. What this server does not offer is replaced or left
+ * out, as RFC 7591 section 2 allows, where that gives the client less; the answer says what was
+ * registered. Throws `invalid_redirect_uri` or `invalid_client_metadata`. What is not read is
+ * ignored, a software statement too (section 3.1.1).
  */
 export function registrationOf(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = methodOf(sent, rules);
@@ -108,8 +113,9 @@ function nameOf(sent: SentMetadata): string {
 }
 
 /**
- * How the client proves itself. Without an initial access token no client gets a secret. A client that asks for one, or says nothing, which
- * means the same (RFC 7591 section 2), is registered as a public client, and the answer says so. PKCE protects it.
+ * How the client proves itself. Without an initial access token no client gets a secret. A client
+ * that asks for one, or says nothing, which means the same (RFC 7591 section 2), is registered as a
+ * public client, and the answer says so. PKCE protects it.
  */
 function methodOf(
   sent: SentMetadata,
@@ -128,8 +134,8 @@ function methodOf(
 }
 
 /**
- * The keys of a client that authenticates by them. Only clients with an initial access token can have keys that are fetched: otherwise
- * a stranger could make this server call any other.
+ * The keys of a client that authenticates by them. Only clients with an initial access token can
+ * have keys that are fetched: otherwise a stranger could make this server call any other.
  */
 function keysOf(
   sent: SentMetadata,
@@ -175,8 +181,8 @@ function applicationTypeOf(sent: SentMetadata): ApplicationType | undefined {
 /**
  * The redirect URIs that can be registered, and the type of application.
  *
- * A private-use scheme without a dot is left out where there are other addresses (RFC 8252 section 8.4): any application could claim
- * it, and hosts that send one send others.
+ * A private-use scheme without a dot is left out where there are other addresses (RFC 8252 section
+ * 8.4): any application could claim it, and hosts that send one send others.
  */
 function redirectUrisOf(sent: SentMetadata): {
   readonly redirectUris: readonly string[];
@@ -206,9 +212,10 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 }
 
 /**
- * The scopes that it asks for and the server offers; all that are offered if it asks for none, and for every client that no one verified:
- * hosts name only the scopes that they begin with, and could never ask for more. The person's permissions decide what they may allow. None
- * of these clients gets `mcp:service`.
+ * The scopes that it asks for and the server offers; all that are offered if it asks for none, and
+ * for every client that no one verified: hosts name only the scopes that they begin with, and could
+ * never ask for more. The person's permissions decide what they may allow. None of these clients
+ * gets `mcp:service`.
  */
 function scopesOf(
   sent: SentMetadata,

@@ -27,7 +27,10 @@ export interface Registered {
   readonly registrationAccessToken: string;
 }
 
-/** How many clients may register within an hour from one network, and how many unused ones are kept (decision 36). */
+/**
+ * How many clients may register within an hour from one network, and how many unused ones are kept
+ * (decision 36).
+ */
 export const REGISTRATION_LIMITS: RegistrationLimits = {
   ofOneNetwork: 60,
   unused: 10_000,
@@ -222,8 +225,9 @@ export class Registrations {
 }
 
 /**
- * People know the client by where its answers go, and find it by that on their page of applications. A client that was allowed something
- * must not change these places afterwards (RFC 7592 section 2.2 lets a server refuse).
+ * People know the client by where its answers go, and find it by that on their page of
+ * applications. A client that was allowed something must not change these places afterwards (RFC
+ * 7592 section 2.2 lets a server refuse).
  */
 function requireSamePlaces(client: Client, replaced: Client): void {
   if (client.usedAt === null) return;
@@ -262,8 +266,9 @@ function cameWithToken(client: Client, grantTypes: GrantTypes): boolean {
 }
 
 /**
- * A client that no one verified has all scopes (decision 36). A client with keys may have registered with a token, which its record does not
- * say, and have asked for fewer: it gets what it had and what it asks for, and no scope that it never named.
+ * A client that no one verified has all scopes (decision 36). A client with keys may have
+ * registered with a token, which its record does not say, and have asked for fewer: it gets what it
+ * had and what it asks for, and no scope that it never named.
  */
 function scopesReplaced(
   client: Client,
@@ -288,7 +293,10 @@ function unusable(detail: string): BearerError {
   return new BearerError('invalid_token', null, { detail });
 }
 
-/** Whether a text may be an `error_description` (RFC 6749 section 5.2): what was sent is quoted in the others. */
+/**
+ * Whether a text may be an `error_description` (RFC 6749 section 5.2): what was sent is quoted in
+ * the others.
+ */
 function isDescription(text: string): boolean {
   return /^[\x20\x21\x23-\x5B\x5D-\x7E]+$/.test(text);
 }

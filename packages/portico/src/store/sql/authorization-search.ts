@@ -127,8 +127,8 @@ function conditionsOf(
 }
 
 /**
- * Authorizations count as ended when their client has lost the grants for them or is revoked. The client is
- * looked up for each row: with a join, an engine may start with all clients.
+ * Authorizations count as ended when their client has lost the grants for them or is revoked. The
+ * client is looked up for each row: with a join, an engine may start with all clients.
  */
 function livingAt(now: number, dialect: Dialect, further: readonly string[]): Where {
   const grants = ['authorization_code', ...further];
