@@ -63,7 +63,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'console/',
     'authorization-server',
     'application/',
-    'host-branding',
     'host-defaults',
     'complete-host',
     'endpoints/',

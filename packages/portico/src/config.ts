@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { brandingSchema, type BrandingInput } from './defaults/branding/branding.ts';
 import { LONGEST_LIFETIME } from './contracts/lifetimes.ts';
 import { canonicalTag } from './words/language-ranges.ts';
 import { claimNameProblem, type ClaimsMapper } from './tokens/claims.ts';
@@ -130,7 +129,6 @@ export const coreShape = {
   code_ttl: seconds.default(60),
   consent_ttl: seconds.default(600),
   languages: languages.optional(),
-  branding: brandingSchema.optional(),
 };
 
 /** The validated section `oauth_server`; a feature adds its keys. */
@@ -175,11 +173,6 @@ export interface OAuthServerConfigInput {
    * the pages are in English; false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
-  /**
-   * How the pages look, unless the kit's section `branding` says it. Without the kit, write
-   * absolute paths of files; Portico's own design.
-   */
-  readonly branding?: BrandingInput | undefined;
 }
 
 /** What happens to audit events, by features. */

@@ -7,7 +7,7 @@ import {
   type OAuthServerConfig,
   type OAuthServerConfigInput,
 } from './config.ts';
-import type { Feature } from './feature.ts';
+import type { ConfigShape, Feature } from './feature.ts';
 import { featuresWith } from './features.ts';
 
 /** Validates the section `oauth_server`, and fills in its defaults. */
@@ -40,13 +40,18 @@ function unknownKeys(keys: readonly string[]): string {
   return keys.map((key) => `oauth_server:${key} ${unknownKeyProblem(`oauth_server:${key}`)}`).join('; ');
 }
 
+/** The keys that these features add to the configuration of an application. */
+export function applicationKeysOf(features: readonly Feature[]): ConfigShape {
+  return keysOf(features, 'applicationConfig', []);
+}
+
 /**
  * The keys that features add, each with its schema. Throws if one of them is taken: its schema
  * would replace a check that something else relies on.
  */
 function keysOf(
   features: readonly Feature[],
-  part: 'config' | 'scopeConfig',
+  part: 'config' | 'applicationConfig' | 'scopeConfig',
   core: readonly string[],
 ): z.ZodRawShape {
   const found = new Map<string, unknown>();
@@ -59,3 +64,8 @@ function keysOf(
   }
   return Object.fromEntries(found) as z.ZodRawShape;
 }
+
+/** What you write in `branding`. */
+export type BrandingInput = OAuthServerConfigInput extends { readonly branding?: infer Given }
+  ? NonNullable<Given>
+  : never;

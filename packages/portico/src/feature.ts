@@ -10,6 +10,7 @@ import type { ClientSource } from './clients/client-source.ts';
 import type { ExaminedApplication, Examination } from './examination.ts';
 import type { ClientAuthentication } from './clients/authentication.ts';
 import type { PasswordHasher } from './contracts/password-hasher.ts';
+import type { BrandedPlace, FoundBranding } from './contracts/branding.ts';
 import type { ConfigSchema } from './contracts/config-schema.ts';
 import type { Clients, FindClient } from './clients/clients.ts';
 import type { Endpoint, Handler } from './endpoints/endpoint.ts';
@@ -50,6 +51,8 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly name: string;
   /** Its keys under `oauth_server`. */
   readonly config?: ConfigShape;
+  /** Its keys of the application that the server is a plugin of, beside the section. */
+  readonly applicationConfig?: ConfigShape;
   /** Its keys of a scope that is configured as an object. */
   readonly scopeConfig?: ConfigShape;
   /**
@@ -76,6 +79,8 @@ export interface Feature<Config = OAuthServerConfig> {
   readonly endpoints?: readonly EndpointDescription[];
   /** Loads its commands for the console. */
   commands?(): Promise<AddCommands>;
+  /** The look of the pages; null for that of another feature, or Portico's own design. */
+  branding?(config: Config, place: BrandedPlace): FoundBranding;
   /** Adds it to a server. Called once for each server, even if its keys leave it off. */
   start?(server: Server, config: Config): Contribution;
   /** Adds it to an application whose plugin the server is, after the server's routes. */

@@ -2,6 +2,7 @@ import type { Feature } from './feature.ts';
 import { administration } from './features/administration/index.ts';
 import { audit } from './features/audit/index.ts';
 import { applications } from './features/applications/index.ts';
+import { branding } from './features/branding/index.ts';
 import { clientDocuments } from './features/client-documents/index.ts';
 import { challenges } from './features/challenges/index.ts';
 import { dpop } from './features/dpop/index.ts';
@@ -24,6 +25,7 @@ export const FEATURES: readonly Feature[] = [
   registration,
   applications,
   logos,
+  branding,
   challenges,
   privateKeyJwt,
   pushedRequests,

@@ -21,6 +21,7 @@ export {
   oauthServerConfiguration,
   type OAuthServerConfiguration,
 } from './configuration.ts';
+export type { BrandingInput } from './configuration.ts';
 export {
   defineFeature,
   type ConfigOf,
@@ -127,7 +128,13 @@ export type { ConsoleIo } from './console/program/console.ts';
 export { ViewError, type ViewProblem } from './defaults/view-errors.ts';
 export { openLog, type ClosableLog, type LogOptions } from './defaults/log.ts';
 export { createViews, type Views, type ViewsOptions } from './defaults/views.ts';
-export type { Branding, ServedLogo } from './defaults/branding/branding.ts';
+export type {
+  BrandedPlace,
+  Branding,
+  BrandingView,
+  FoundBranding,
+  ServedLogo,
+} from './contracts/branding.ts';
 export { createArgon2id as argon2idHasher, type Argon2idOptions } from './defaults/argon2id.ts';
 export { pageHeaders } from './http/page-headers.ts';
 export { returnPath } from './http/return-path.ts';
@@ -196,7 +203,6 @@ export type { ClientRegistration } from './clients/registration.ts';
 export type { ClientList, ClientPage } from './clients/listing.ts';
 export type { DescribedKey, ShownClient } from './clients/describing.ts';
 export type { ClientChanges, FieldChange, FieldChanges, UpdatedClient } from './clients/updating.ts';
-export type { BrandingInput, BrandingView } from './defaults/branding/branding.ts';
 export type { DocumentHosts } from './outbound/hosts.ts';
 export type {
   CreatedInitialAccessToken,

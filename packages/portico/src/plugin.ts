@@ -3,13 +3,14 @@ import path from 'node:path';
 import { AUDIT } from './auditing/audit.ts';
 import type { Application, Plugin } from './application/contracts.ts';
 import { assembleServer } from './assembly/authorization-server.ts';
+import { brandingOf } from './assembly/branding.ts';
 import { featureProblems, withProfile } from './assembly/feature-profiles.ts';
 import { algorithmsOf, catalogsOf } from './assembly/start-features.ts';
 import { completeHost, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
 import type { KeySigner } from './keys/signers.ts';
 import type { OAuthServerConfig, OAuthServerConfigInput } from './config.ts';
-import { configurationWith } from './configuration.ts';
+import { applicationKeysOf, configurationWith } from './configuration.ts';
 import type { Feature } from './feature.ts';
 import { featuresWith } from './features.ts';
 import { examineLoginRoute } from './console/application-checks.ts';
@@ -62,13 +63,18 @@ export function oauthServer<Context = unknown>({
       oauth_server: {},
       csrf_exempt_routes: csrfExemptRoutes(features),
     },
-    configuration: { oauth_server: configurationWith(options.features ?? []) },
+    configuration: {
+      oauth_server: configurationWith(options.features ?? []),
+      ...applicationKeysOf(features),
+    },
     problems: (config) =>
       featureProblems(features, config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
     words: (config) => ({
       ...speakingOf(config['oauth_server'] as OAuthServerConfig),
       catalogs: catalogsOf(features),
     }),
+    branding: (config, place) =>
+      brandingOf(features, config['oauth_server'] as OAuthServerConfig, { ...place, application: config }),
     tokenSchemes(config) {
       const section = withProfile(features, config['oauth_server'] as OAuthServerConfig);
       return features.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);

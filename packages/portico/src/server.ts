@@ -1,7 +1,7 @@
 import type { Database, MigrationState } from '@portico/sql';
 import type { Speaking } from './words/speaking.ts';
 import type { Accounts } from './accounts.ts';
-import type { Branding } from './defaults/branding/branding.ts';
+import type { Branding } from './contracts/branding.ts';
 import type { BrowserPaths } from './paths.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';
 import type { ClientDemand } from './store/client-demands.ts';

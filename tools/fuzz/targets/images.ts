@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readLogo } from '../../../packages/portico/src/defaults/branding/logo.ts';
+import { readLogo } from '../../../packages/portico/src/features/branding/logo.ts';
 import { imageFacts } from '../../../packages/portico/src/http/images.ts';
 import { checkLogo } from '../../../packages/portico/src/features/logos/picture.ts';
 import { RegistrationError } from '../../../packages/portico/src/errors.ts';

@@ -18,7 +18,6 @@ export interface Key {
 
 const FILES = [
   'packages/portico/src/application/typed-configuration.ts',
-  'packages/portico/src/defaults/branding/schema.ts',
   'packages/portico/src/config.ts',
   'packages/portico/src/outbound/hosts.ts',
   'packages/import/src/config.ts',

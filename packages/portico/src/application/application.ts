@@ -13,7 +13,7 @@ import {
   dialectOf,
 } from '@portico/sql';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
-import { createBranding, type Branding } from '../defaults/branding/branding.ts';
+import type { Branding } from '../contracts/branding.ts';
 import { createArgon2id } from '../defaults/argon2id.ts';
 import { openLog, type ClosableLog } from '../defaults/log.ts';
 import { createViews, SHARED_VIEWS, type Views } from '../defaults/views.ts';
@@ -21,13 +21,7 @@ import { withCurrentRequestId } from '../http/context.ts';
 import { systemRandom } from '../http/failed-attempts.ts';
 import { pathOf } from '../http/request-target.ts';
 import { Speaking } from '../words/speaking.ts';
-import {
-  brandingOf,
-  directoryOf,
-  readConfiguration,
-  requirePlugins,
-  STANDARD_OUTPUT,
-} from './configuration.ts';
+import { directoryOf, readConfiguration, requirePlugins, STANDARD_OUTPUT } from './configuration.ts';
 import type { KitConfig } from './keys.ts';
 import type {
   Application,
@@ -196,10 +190,7 @@ export class StartedApplication implements Application {
       ...plugins.find((plugin) => plugin.words !== undefined)?.words?.(config),
       folder: path.join(viewsFolder, 'words'),
     });
-    this.branding = createBranding(brandingOf(config).branding, {
-      directory: this.directory,
-      basePath: this.basePath,
-    });
+    this.branding = parts.configuration.branding;
     const ofPlugins = plugins.flatMap((plugin) => (plugin.views === null ? [] : [plugin.views]));
     this.views = createViews([viewsFolder, ...ofPlugins, ...views, SHARED_VIEWS], {
       reloads: mode === 'dev',

@@ -117,7 +117,7 @@ describe('validating configuration', () => {
 
 describe('the configuration of an application', () => {
   test('uses only declared keys of the kit', () => {
-    expectTypeOf<Exclude<keyof KitConfigInput, 'name'>>().toEqualTypeOf<keyof KitConfig>();
+    expectTypeOf<Exclude<keyof KitConfigInput, 'name' | 'branding'>>().toEqualTypeOf<keyof KitConfig>();
     expectTypeOf<KitConfig>().toExtend<KitConfigInput>();
   });
 

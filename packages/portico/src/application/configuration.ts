@@ -2,7 +2,6 @@ import path from 'node:path';
 import { ConfigurationError, isConfigurationError } from '@portico/sql';
 import { safeParse, type ZodType } from 'zod';
 import type { ConfigSchema } from '../contracts/config-schema.ts';
-import { brandingProblems, type BrandingConfig } from '../defaults/branding/branding.ts';
 import { strippedProblems } from '../http/base-path.ts';
 import type {
   ApplicationDefinition,
@@ -73,11 +72,13 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
     const { base_path: basePath, base_path_stripped: stripped } = config as unknown as KitConfig;
     for (const message of strippedProblems(basePath, stripped))
       problems.push({ key: 'base_path_stripped', message });
-    const { branding, key } = brandingOf(config);
-    problems.push(...brandingProblems(branding, directory, key));
+    const found = plugins.find((each) => each.branding !== undefined)?.branding;
+    const branding = found?.(config, { directory, basePath }) ?? null;
+    const isRefused = branding !== null && 'problems' in branding;
+    if (isRefused) problems.push(...branding.problems);
     for (const plugin of plugins) problems.push(...(plugin.problems?.(config) ?? []));
-    if (problems.length === 0) {
-      return { env, mode, storageDirectory, config, kit: config as unknown as KitConfig };
+    if (problems.length === 0 && !isRefused) {
+      return { env, mode, storageDirectory, config, kit: config as unknown as KitConfig, branding };
     }
   } catch (error) {
     if (!isConfigurationError(error)) throw error;
@@ -136,20 +137,6 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
 export function applicationName(config: ConfigMap, publicUrl: string): string {
   const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
   return named.find((name) => typeof name === 'string') ?? new URL(publicUrl).host;
-}
-
-/**
- * The look of the application's pages, from its own section or else from that of the authorization
- * server, with that section's key.
- */
-export function brandingOf(config: ConfigMap): {
-  readonly branding: BrandingConfig | undefined;
-  readonly key: string;
-} {
-  const ofServer = (config['oauth_server'] as ConfigMap | undefined)?.['branding'];
-  return config['branding'] === undefined && ofServer !== undefined
-    ? { branding: ofServer as BrandingConfig, key: 'oauth_server:branding' }
-    : { branding: config['branding'] as BrandingConfig | undefined, key: 'branding' };
 }
 
 // --- merging and validating ----------------------------------------------------------------------

@@ -14,7 +14,7 @@ import type { ConfigSchema } from '../contracts/config-schema.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { Telemetry } from '../contracts/telemetry.ts';
 import type { WaitingFor } from '../contracts/waiting.ts';
-import type { Branding } from '../defaults/branding/branding.ts';
+import type { BrandedPlace, Branding, FoundBranding } from '../contracts/branding.ts';
 import type { ClosableLog } from '../defaults/log.ts';
 import type { Views } from '../defaults/views.ts';
 import type { CompleteHost } from '../host.ts';
@@ -211,6 +211,8 @@ export interface Configuration {
   readonly config: ConfigMap;
   /** The kit's own keys. */
   readonly kit: KitConfig;
+  /** The look of the pages; null for Portico's own design. */
+  readonly branding: Branding | null;
 }
 
 /** What was read and opened for an application that starts. */
@@ -313,6 +315,8 @@ export interface Plugin<Sections extends object = UntypedSections> {
    * them. Only English unless given.
    */
   readonly words?: (config: ConfigMap) => Pick<SpeakingOptions, 'languages' | 'own' | 'catalogs'>;
+  /** The look that it gives the pages; Portico's own design unless given. */
+  readonly branding?: (config: ConfigMap, place: Omit<BrandedPlace, 'application'>) => FoundBranding;
   /** Its steps of the schema, in order. Empty for none. */
   readonly migrations: readonly Migration[];
   /** The absolute path of the folder with its default views, or null. */

@@ -1,6 +1,5 @@
 import { z, type ZodType } from 'zod';
 import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
-import { brandingSchema } from '../defaults/branding/branding.ts';
 import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
 
@@ -36,7 +35,6 @@ export function kitConfiguration(mode: 'dev' | 'prod') {
     trusted_proxies: z
       .int({ error: 'must be the number of proxies in front of the application' })
       .min(0, 'must be 0 or more'),
-    branding: brandingSchema.optional(),
     sign_in_scripts: z.boolean({ error: 'must be true or false' }),
     sign_in_show_password: z.boolean({ error: 'must be true or false' }),
     sign_in_links: signInLinksSchema.optional(),

@@ -1,7 +1,6 @@
 /** The types that check a configuration in an editor and in the compiler. Types only. */
 import type { ApplicationDefinition, Environment, Plugin } from './contracts.ts';
 import type { ConfigSchema } from '../contracts/config-schema.ts';
-import type { BrandingInput } from '../defaults/branding/branding.ts';
 
 /** The kit's own configuration keys. Values that are left out or undefined get their defaults. */
 export interface KitConfigInput {
@@ -49,8 +48,6 @@ export interface KitConfigInput {
   readonly trusted_proxies?: number | undefined;
   /** How long a session lives after its last use, in seconds; 1209600. */
   readonly session_ttl?: number | undefined;
-  /** The look of the pages: a logo and an accent color. Portico's own design unless set. */
-  readonly branding?: BrandingInput | undefined;
   /**
    * Whether the kit's sign-in page runs scripts with its nonce, such as one for passkeys in a slot.
    * They may send requests only to this origin; false.

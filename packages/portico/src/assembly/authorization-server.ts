@@ -21,7 +21,6 @@ import {
   createResourceMetadataEndpoint,
 } from '../endpoints/discovery.ts';
 import { createEndpoints, type EndpointsOptions } from '../endpoints/endpoint.ts';
-import { createBrandingEndpoints } from '../endpoints/branding.ts';
 import { createFailures } from '../replies/failures.ts';
 import { IntrospectEndpoint } from '../endpoints/introspect.ts';
 import { TOKEN_PATH } from '../paths.ts';
@@ -113,7 +112,6 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
         mounting: server,
         resourceMetadata: resourceMetadataOf(resource),
       }),
-      ...createBrandingEndpoints(server.branding, server),
       ...contributions.plainEndpoints,
     ],
     ...createProtectedRoutes({

@@ -12,11 +12,11 @@ import { algorithmsOf, demandsOfFeatures, startFeatures, catalogsOf } from './st
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
 import { browserPaths } from '../paths.ts';
-import type { Branding } from '../defaults/branding/branding.ts';
+import type { Branding } from '../contracts/branding.ts';
 import { basePathProblems, strippedProblems } from '../http/base-path.ts';
 import { systemRandom } from '../http/failed-attempts.ts';
 import { isLoopback } from '../http/loopback.ts';
-import { branded, brandingWithoutKit } from '../host-branding.ts';
+import { branded, brandingWithoutApplication } from './branding.ts';
 import type { CompleteHost } from '../host.ts';
 import { KeyFiles } from '../keys/key-files.ts';
 import { KeyRing } from '../keys/key-ring.ts';
@@ -77,7 +77,10 @@ export function layFoundation(options: ServerParts): Foundation {
   const admitsUnverified = arrivals.length > 0;
   const store = measuring === null ? sqlStore : measuredStore(sqlStore, measuring, database.dialect);
   const sealer = createCookieSealer({ store: store.cookieKeys, clock, lifetime: config.consent_ttl * 1000 });
-  const branding = options.branding === undefined ? brandingWithoutKit(config, basePath) : options.branding;
+  const branding =
+    options.branding === undefined
+      ? brandingWithoutApplication(features, config, basePath)
+      : options.branding;
   const host = branded(options.host(createBrowsers({ sealer, issuer, basePath })), branding);
   const { log } = host;
   const audit = serverAudit(host, () => contributions.auditSink);

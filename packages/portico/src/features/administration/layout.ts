@@ -1,4 +1,4 @@
-import type { BrandingView } from '../../defaults/branding/branding.ts';
+import type { BrandingView } from '../../contracts/branding.ts';
 import { tokensOf } from '../../clients/client-source.ts';
 import type { Visitor } from '../../accounts.ts';
 import { shownPerson } from '../../authorization/page-data.ts';

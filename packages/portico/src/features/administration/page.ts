@@ -1,5 +1,5 @@
 import type { Database } from '@portico/sql';
-import type { BrandingView } from '../../defaults/branding/branding.ts';
+import type { BrandingView } from '../../contracts/branding.ts';
 import type { PersonReference } from '../../contracts/person.ts';
 import type { Accounts } from '../../accounts.ts';
 import type { AuthorizationServer } from '../../authorization-server.ts';

@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { accentProblem } from './accents.ts';
 
-const color = (scheme: 'light' | 'dark') =>
-  z.string({ error: 'must be a colour such as #1f5c4d' }).superRefine((text, context) => {
-    const problem = accentProblem(text, scheme);
-    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
-  });
+const color = z
+  .string({ error: 'must be a colour such as #1f5c4d' })
+  .regex(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a colour such as #1f5c4d');
 
 /** A path of the application's origin, as a browser requests it. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?-]*$/;
@@ -14,14 +11,14 @@ const logo = z.union([z.string().min(1), z.strictObject({ path: z.string().regex
   error: "must be a file, or { path: '/static/logo.svg' } for what this origin serves",
 });
 
-/** The section `branding` of the configuration. */
-export const brandingSchema = z.strictObject(
+/** The section `branding`. */
+const brandingSchema = z.strictObject(
   {
     logo: logo.optional(),
     logo_dark: logo.optional(),
     logo_shows_name: z.boolean({ error: 'must be true or false' }).optional(),
-    accent: color('light').optional(),
-    accent_dark: color('dark').optional(),
+    accent: color.optional(),
+    accent_dark: color.optional(),
   },
   { error: 'must be an object { logo, logo_dark, logo_shows_name, accent, accent_dark }' },
 );
@@ -42,10 +39,35 @@ export interface BrandingInput {
   /** Whether the logo contains the name, so that it is not written beside it; false. */
   readonly logo_shows_name?: boolean | undefined;
   /**
-   * The color of buttons, links and marks, such as `#1f5c4d`, with a contrast of 4.5:1 to page and
-   * card.
+   * The color of buttons, links and marks, such as `#1f5c4d`. Browsers make it darker, as far as
+   * text needs (a contrast of 4.5:1).
    */
   readonly accent?: string | undefined;
-  /** The accent for dark mode; `accent`, made as bright as it has to be. */
+  /** The accent for dark mode, which browsers make brighter instead; `accent`. */
   readonly accent_dark?: string | undefined;
+}
+
+/** The key of `oauth_server`, and that of an application. */
+export const brandingShape = { branding: brandingSchema.optional() };
+
+export interface ServerBrandingConfig {
+  /**
+   * How the pages look, unless the kit's section `branding` says it. Without the kit, write
+   * absolute paths of files; Portico's own design.
+   */
+  readonly branding?: BrandingInput | undefined;
+}
+
+export interface ApplicationBrandingConfig {
+  /** The look of the pages: a logo and an accent color. Portico's own design unless set. */
+  readonly branding?: BrandingInput | undefined;
+}
+
+declare module '../../config.ts' {
+  interface OAuthServerConfig extends ServerBrandingConfig {}
+  interface OAuthServerConfigInput extends ServerBrandingConfig {}
+}
+
+declare module '../../application/typed-configuration.ts' {
+  interface KitConfigInput extends ApplicationBrandingConfig {}
 }

@@ -1,0 +1,111 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { brandingOf } from './branding.ts';
+import { brandingShape, type BrandingConfig } from './config.ts';
+import { readLogo } from './logo.ts';
+import { stylesOf } from './styles.ts';
+
+describe('a colour', () => {
+  test.each(['', 'red', '#12', '#12345', '#1234567', '#12345g', ' #123456', '#123456;}', 'rgb(0,0,0)'])(
+    '%j is refused',
+    (accent) => {
+      const { error } = brandingShape.branding.safeParse({ accent });
+      expect(error?.issues).toMatchObject([{ message: 'must be a colour such as #1f5c4d' }]);
+    },
+  );
+
+  test('is in the style sheet for both modes, unless dark mode has its own', () => {
+    const brands = (config: BrandingConfig) =>
+      [...stylesOf(config).matchAll(/--brand: (#\w+);/g)].map(([, brand]) => brand);
+    expect(brands({ accent: '#abc' })).toEqual(['#abc', '#abc']);
+    expect(brands({ accent: '#abc', accent_dark: '#123456' })).toEqual(['#abc', '#123456']);
+    expect(brands({ accent_dark: '#123456' })).toEqual(['#123456']);
+    expect(stylesOf({ logo: 'logo.svg' })).toBe('');
+  });
+
+  test('is mixed into the card colors of the layout', () => {
+    const folder = path.join(import.meta.dirname, '..', '..', 'defaults', 'views', 'portico');
+    const [light = '', dark = ''] = readFileSync(path.join(folder, 'styles.eta'), 'utf8').split('dark)');
+    const cardOf = (text: string) => /--card: (#\w+);/.exec(text)?.[1];
+    const mixed = [...stylesOf({ accent: '#abc' }).matchAll(/--accent-page: color-mix\(in srgb, (#\w+),/g)];
+    expect(mixed.map(([, card]) => card)).toEqual([cardOf(light), cardOf(dark)]);
+  });
+});
+
+describe('a logo', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'portico-logo-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const file = (name: string, bytes: string | Buffer) => {
+    writeFileSync(path.join(folder, name), bytes);
+    return path.join(folder, name);
+  };
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+
+  // @shows AS-39.8
+  test.each([
+    ['image/png', Buffer.from('89504e470d0a1a0a0000000d494844520000000200000003', 'hex')],
+    ['image/jpeg', Buffer.from('ffd8ffc0001108000300020301', 'hex')],
+    ['image/webp', Buffer.from('RIFF\0\0\0\0WEBPVP8L\0\0\0\0/\x01\x81\0\0', 'latin1')],
+    ['image/svg+xml', svg],
+    ['image/svg+xml', `\ufeff<?xml version="1.0"?>\n<!-- a logo --><!DOCTYPE svg PUBLIC "a" "b">\n${svg}`],
+  ])('is %s by its bytes, whatever its name', (type, bytes) => {
+    expect(readLogo(file('logo.txt', bytes))).toMatchObject({ type });
+  });
+
+  // @shows AS-39.8
+  test.each([
+    ['GIF89a', 'is not a PNG, SVG, WebP or JPEG'],
+    ['<html><svg></svg></html>', 'is not a PNG, SVG, WebP or JPEG'],
+    ['<!DOCTYPE svg [<!ENTITY a "b">]><svg/>', 'is not a PNG, SVG, WebP or JPEG'],
+    ['<svgx/>', 'is not a PNG, SVG, WebP or JPEG'],
+    ['\x89PNG\r\n\x1a\n, and then nothing of a picture', 'is not a PNG, SVG, WebP or JPEG'],
+    ['', 'is not a PNG, SVG, WebP or JPEG'],
+    [`${svg}${' '.repeat(256 * 1024)}`, 'bytes; 262144 are the most'],
+  ])('%j is refused', (bytes, reason) => {
+    const config = { logo: file('logo.svg', bytes), logo_dark: 'missing.png' };
+    const place = { directory: folder, basePath: '' };
+    const problems = (key: string) => ({
+      problems: [
+        { key: `${key}:logo`, message: expect.stringContaining(reason) as string },
+        { key: `${key}:logo_dark`, message: expect.stringContaining('ENOENT') as string },
+      ],
+    });
+    const own = brandingOf(undefined, { ...place, application: { branding: config } });
+    expect(own).toEqual(problems('branding'));
+    const servers = brandingOf(config, { ...place, application: {} });
+    expect(servers).toEqual(problems('oauth_server:branding'));
+  });
+
+  test.each(['//evil.example/a.svg', 'https://evil.example/a.svg', '/\\evil', 'a.svg', '/a b', '/"onerror'])(
+    'cannot be at %j',
+    (given) => expect(brandingShape.branding.safeParse({ logo: { path: given } }).success).toBe(false),
+  );
+
+  test('must have an absolute path where the folder is unknown', () => {
+    const place = { directory: null, basePath: '', application: {} };
+    expect(brandingOf({ logo: 'logo.svg' }, place)).toEqual({
+      problems: [{ key: 'oauth_server:branding:logo', message: 'must be an absolute path' }],
+    });
+  });
+
+  test("is the application's before that of the server", () => {
+    const place = { directory: folder, basePath: '/id' };
+    const logo = { path: '/own.svg' };
+    const other = { logo: { path: '/other.svg' } };
+    expect(brandingOf(other, { ...place, application: { branding: { logo } } })).toMatchObject({
+      view: { logo: { src: '/own.svg' } },
+    });
+    expect(brandingOf(other, { ...place, application: {} })).toMatchObject({
+      view: { logo: { src: '/other.svg' } },
+    });
+  });
+
+  test('without settings, there is no branding', () => {
+    const place = { directory: '/', basePath: '', application: {} };
+    expect(brandingOf(undefined, place)).toBeNull();
+    expect(brandingOf({}, place)).toBeNull();
+    expect(brandingOf(undefined, { ...place, application: { branding: {} } })).toBeNull();
+  });
+});

@@ -1,0 +1,90 @@
+import path from 'node:path';
+import type { ConfigurationProblem } from '@portico/sql';
+import type {
+  BrandedPlace,
+  Branding,
+  BrandingView,
+  FoundBranding,
+  ServedLogo,
+} from '../../contracts/branding.ts';
+import type { BrandingConfig } from './config.ts';
+import { readLogo, type LogoFile } from './logo.ts';
+import { stylesOf } from './styles.ts';
+
+/** The paths of the logos, below `base_path`. */
+const LOGO_PATHS = { logo: '/oauth/branding/logo', logo_dark: '/oauth/branding/logo-dark' } as const;
+
+type LogoName = keyof typeof LOGO_PATHS;
+
+/**
+ * The look of the pages: from the application's section `branding`, or else from
+ * `oauth_server:branding`. Reads the files now, so that files of a later deployment do not mix with
+ * this release.
+ */
+export function brandingOf(ofServer: BrandingConfig | undefined, place: BrandedPlace): FoundBranding {
+  const own = place.application['branding'] as BrandingConfig | undefined;
+  const config = own ?? ofServer ?? {};
+  const key = own === undefined ? 'oauth_server:branding' : 'branding';
+  const files = new Map<LogoName, LogoFile>();
+  const problems: ConfigurationProblem[] = [];
+  for (const name of ['logo', 'logo_dark'] as const) {
+    const given = config[name];
+    if (typeof given !== 'string') continue;
+    const read = readBelow(place.directory, given);
+    if ('problem' in read) problems.push({ key: `${key}:${name}`, message: read.problem });
+    else files.set(name, read);
+  }
+  if (problems.length > 0) return { problems };
+  if (Object.values(config).every((value) => value === undefined)) return null;
+  return brandingWith(config, files, place.basePath);
+}
+
+/** Where the folder of the application is unknown, paths must be absolute, as `key_path` is. */
+function readBelow(directory: string | null, file: string): ReturnType<typeof readLogo> {
+  if (directory === null && !path.isAbsolute(file)) return { problem: 'must be an absolute path' };
+  return readLogo(path.resolve(directory ?? '/', file));
+}
+
+function brandingWith(
+  config: BrandingConfig,
+  files: ReadonlyMap<LogoName, LogoFile>,
+  basePath: string,
+): Branding {
+  const sourceOf = (name: LogoName): string | null => {
+    const file = files.get(name);
+    if (file !== undefined) return `${basePath}${LOGO_PATHS[name]}?v=${file.version}`;
+    const given = config[name];
+    return typeof given === 'object' ? given.path : null;
+  };
+  const [src, dark] = [sourceOf('logo'), sourceOf('logo_dark')];
+  const shown = src ?? dark;
+  const showsName = config.logo_shows_name === true;
+  const logo: BrandingView['logo'] =
+    shown === null ? null : { src: shown, dark: src === null ? null : dark, showsName };
+  const logos = [...files].map(([name, file]): ServedLogo => ({
+    name: `oauth_server_branding_${name}`,
+    path: LOGO_PATHS[name],
+    respond: (request) => logoResponse(request, file),
+  }));
+  return { view: { styles: stylesOf(config), logo }, logos };
+}
+
+const A_YEAR = 31_536_000;
+
+/**
+ * A request with the right version is cached permanently; others are revalidated. An SVG that is
+ * opened directly can run and load nothing.
+ */
+function logoResponse(request: Request, { bytes, type, version }: LogoFile): Response {
+  const isVersioned = new URL(request.url).searchParams.get('v') === version;
+  const etag = `"${version}"`;
+  const headers = {
+    'Cache-Control': isVersioned ? `public, max-age=${A_YEAR}, immutable` : 'no-cache',
+    ETag: etag,
+    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    'X-Content-Type-Options': 'nosniff',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  };
+  if (request.headers.get('if-none-match') === etag) return new Response(null, { status: 304, headers });
+  return new Response(bytes, { headers: { ...headers, 'Content-Type': type } });
+}

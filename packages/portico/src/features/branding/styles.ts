@@ -1,0 +1,36 @@
+import type { BrandingConfig } from './config.ts';
+
+/**
+ * The custom properties of the layouts, from `--brand`. The letter y of a color is its relative
+ * luminance (WCAG 2.2). Light mode darkens a brand color until its contrast to page and card is
+ * 4.5:1, dark mode lightens it, and a color that has that contrast stays as it is. So letters on
+ * the accent can always be white, or black in dark mode.
+ */
+const LIGHT = `
+    --accent: color(from var(--brand) xyz-d65
+      calc(x * min(1, 0.155 / max(y, 0.001)))
+      calc(y * min(1, 0.155 / max(y, 0.001)))
+      calc(z * min(1, 0.155 / max(y, 0.001))));
+    --accent-hover: color-mix(in srgb, var(--accent) 80%, black);
+    --accent-ink: white;
+    --accent-page: color-mix(in srgb, #fffefb, var(--accent) 3%);`;
+
+const DARK = `
+    --accent: color(from var(--brand) xyz-d65
+      calc(x + (0.9505 - x) * max(0, (0.26 - y) / (1 - y)))
+      calc(y + (1 - y) * max(0, (0.26 - y) / (1 - y)))
+      calc(z + (1.089 - z) * max(0, (0.26 - y) / (1 - y))));
+    --accent-hover: color-mix(in srgb, var(--accent) 80%, white);
+    --accent-ink: black;
+    --accent-page: color-mix(in srgb, #1c2220, var(--accent) 3%);`;
+
+/** Browsers without relative colors keep Portico's own. */
+const SUPPORTED = '@supports (color: color(from red xyz-d65 x y z))';
+
+/** The style sheet of these colors. Empty if none is set. */
+export function stylesOf({ accent, accent_dark: dark = accent }: BrandingConfig): string {
+  const light = accent === undefined ? '' : `\n  :root { --brand: ${accent};${LIGHT}\n  }`;
+  if (dark === undefined) return '';
+  const inDark = `\n  @media (prefers-color-scheme: dark) { :root { --brand: ${dark};${DARK}\n  } }`;
+  return `${SUPPORTED} {${light}${inDark}\n}`;
+}
