@@ -31,6 +31,7 @@ import type { ExpiringRows } from './store/pruning.ts';
 import type { PublishedResource } from './resource/protected-resource.ts';
 import type { Catalogs } from './words/speaking.ts';
 import type { SecurityProfile } from './profiles.ts';
+import type { DropsScope } from './tokens/dropped-scopes.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
 import type { ScopeHeading } from './tokens/scopes.ts';
 
@@ -125,6 +126,8 @@ export interface Contribution {
   readonly mayRedirect?: MayRedirect;
   /** Ways, besides the query, in which responses reach the redirect URIs of clients. */
   readonly responseModes?: readonly SendingMode[];
+  /** Drops a requested scope that cannot be granted, instead of refusing the request. */
+  readonly dropsScope?: DropsScope;
   /** Answers requests for its endpoints, by their names; one that is missing is not offered. */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
   /** Endpoints that need nothing of the server: it measures and records nothing of them. */

@@ -18,6 +18,7 @@ import { refreshRetry } from './features/refresh-retry/index.ts';
 import { registration } from './features/registration/index.ts';
 import { scopeGroups } from './features/scope-groups/index.ts';
 import { signingAlgorithms } from './features/signing-algorithms/index.ts';
+import { unknownScopes } from './features/unknown-scopes/index.ts';
 
 /** What the server can do beyond its core, in the order in which it starts. */
 export const FEATURES: readonly Feature[] = [
@@ -30,6 +31,7 @@ export const FEATURES: readonly Feature[] = [
   privateKeyJwt,
   pushedRequests,
   formPost,
+  unknownScopes,
   dpop,
   refreshRetry,
   nativeLoopback,

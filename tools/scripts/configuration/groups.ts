@@ -46,7 +46,12 @@ export const GROUPS: readonly Group[] = [
   },
   {
     question: 'What are tokens for, and how is one refused?',
-    keys: ['oauth_server:scopes', 'oauth_server:audience', 'oauth_server:challenge'],
+    keys: [
+      'oauth_server:scopes',
+      'oauth_server:unknown_scopes',
+      'oauth_server:audience',
+      'oauth_server:challenge',
+    ],
   },
   {
     question: 'How long does what live?',

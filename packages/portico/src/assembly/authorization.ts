@@ -35,10 +35,18 @@ export interface AuthorizationParts {
 /** Assembles the authorization endpoint. */
 export function assembleAuthorization(server: Server, needs: AuthorizationNeeds): AuthorizationParts {
   const { issuer, config, paths, store, sealer, host, accounts, scopes, keys, profiles } = server;
-  const { audit, pruning, clock, speaking, admitsUnverified } = server;
+  const { audit, pruning, clock, speaking } = server;
   const { clients, resource, lastUse } = needs;
-  const { clientSource, binding, directRequests, indirectRefusals, mayRedirect, responseModes, logos } =
-    needs.contributions;
+  const {
+    clientSource,
+    binding,
+    directRequests,
+    indirectRefusals,
+    mayRedirect,
+    responseModes,
+    droppedScopes,
+    logos,
+  } = needs.contributions;
   const withLanguage = speaking.locales !== null;
   const { name: serverName } = config;
   const accessPath = needs.contributions.accessPath ?? paths.home;
@@ -53,7 +61,7 @@ export function assembleAuthorization(server: Server, needs: AuthorizationNeeds)
     clientSource,
     profiles,
     scopes,
-    admitsUnverified,
+    droppedScopes,
     keys,
     audience: server.audience,
     keyParameter,

@@ -31,6 +31,7 @@ import type { SendingMode } from '../replies/sending.ts';
 import type { Server } from '../server.ts';
 import type { ExpiringRows } from '../store/pruning.ts';
 import type { Catalogs } from '../words/speaking.ts';
+import { DroppedScopes } from '../tokens/dropped-scopes.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 
 /** Everything that the features add to the server. */
@@ -64,6 +65,8 @@ export interface Contributions {
   readonly mayRedirect: MayRedirect;
   /** How responses reach clients: `query`, and the modes of the features. */
   readonly responseModes: ResponseModes<SendingMode>;
+  /** Which scopes are dropped from requests. */
+  readonly droppedScopes: DroppedScopes;
   /** All offered endpoints of the features. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Where audit events go besides the host. */
@@ -124,6 +127,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     secondUses: only(started, 'secondUses'),
     indirectRefusals: all(started, 'indirectRefusal'),
     mayRedirect: mayRedirectWith(all(started, 'mayRedirect')),
+    droppedScopes: new DroppedScopes(server.scopes, server.admitsUnverified, all(started, 'dropsScope')),
     responseModes: new ResponseModes(responseModesOf(started)),
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
     auditSink: only(started, 'auditSink') ?? NO_AUDIT_SINK,

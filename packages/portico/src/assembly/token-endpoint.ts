@@ -21,9 +21,9 @@ export interface TokenNeeds {
 /** Assembles the token endpoint: the grants, and what they issue. */
 export function assembleTokenEndpoint(server: Server, needs: TokenNeeds): TokenEndpoint {
   const { contributions, resource, claims, authentication, lastUse } = needs;
-  const { binding, issuanceChecks, secondUses, mayRedirect } = contributions;
+  const { binding, issuanceChecks, secondUses, mayRedirect, droppedScopes } = contributions;
   const issuing = new Issuing(server, claims, issuanceChecks, binding);
   const lostAnswers = new LostAnswers(server.clock);
-  const parts = { server, issuing, lostAnswers, resource, secondUses, mayRedirect, binding };
+  const parts = { server, issuing, lostAnswers, resource, secondUses, mayRedirect, droppedScopes, binding };
   return new TokenEndpoint(grantsOf(contributions.grants, parts), parts, authentication, lastUse);
 }

@@ -6,7 +6,8 @@ import type { Client } from '../store/client.ts';
 import type { ConsentRequest } from '../store/requests.ts';
 import { indirectRefusalOf, type IndirectRefusal } from './direct-requests.ts';
 import type { ResponseModes, ReturnAddress } from './response-modes.ts';
-import { requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
+import type { DroppedScopes } from '../tokens/dropped-scopes.ts';
+import { requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import {
   refuseMaxAge,
   refuseRepeatedParameters,
@@ -26,11 +27,7 @@ import {
 /** The parts of the server that the checks need. */
 export interface CheckContext {
   readonly scopes: ScopeCatalog;
-  /**
-   * Whether there can be clients that no operator registered. Requested scopes that they cannot
-   * have are dropped.
-   */
-  readonly admitsUnverified: boolean;
+  readonly droppedScopes: DroppedScopes;
   readonly keys: Pick<KeyRing, 'active'>;
   /** The directory of the signing keys, for the log. */
   readonly keyPath: string;
@@ -110,9 +107,9 @@ async function grantableScopes(
   { parameters, client }: Checked,
   context: CheckContext,
 ): Promise<readonly string[]> {
-  const { scopes: catalog, admitsUnverified } = context;
-  const leftOut = admitsUnverified ? scopesLeftOut(client, catalog) : [];
-  return signable(requireScope(parameters, client, catalog, leftOut), client, leftOut, context);
+  const { scopes: catalog, droppedScopes } = context;
+  const isDropped = droppedScopes.of(client);
+  return signable(requireScope(parameters, client, catalog, isDropped), client, isDropped, context);
 }
 
 function refuseIndirect(client: Client, refusals: readonly IndirectRefusal[]): void {
@@ -135,13 +132,13 @@ function requireScope(
   parameters: Parameters,
   client: Client,
   catalog: ScopeCatalog,
-  leftOut: readonly string[],
+  isDropped: (name: string) => boolean,
 ): readonly string[] {
   const offered = client.scopes.filter((name) => catalog.has(name));
   return requireScopes(parameters.get('scope'), {
     available: offered,
     omitted: offered.filter((name) => name !== 'openid'),
-    leftOut,
+    isDropped,
     refusal: 'The scope is empty, unknown, or not one that this client may ask for.',
     detail: 'unknown, or not registered for this client',
   });
@@ -154,12 +151,12 @@ function requireScope(
 async function signable(
   scopes: readonly string[],
   { idTokenSignedResponseAlg: algorithm }: Client,
-  leftOut: readonly string[],
+  isDropped: (name: string) => boolean,
   { keys, keyPath }: Pick<CheckContext, 'keys' | 'keyPath'>,
 ): Promise<readonly string[]> {
   if (!scopes.includes('openid') || (await keys.active(algorithm)) !== null) return scopes;
   const remaining = scopes.filter((name) => name !== 'openid');
-  if (remaining.length > 0 && leftOut.includes('openid')) return remaining;
+  if (remaining.length > 0 && isDropped('openid')) return remaining;
   const { key, command } = missingKey(algorithm);
   throw new OAuthError(
     'invalid_scope',

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { AuthorizationPageError } from '../errors.ts';
 import { createParameters } from '../parameters.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
+import { DroppedScopes } from '../tokens/dropped-scopes.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import { mayRedirectWith } from '../clients/redirect-uris.ts';
@@ -51,7 +52,7 @@ const STEPS: readonly (readonly [
 
 function check(sent: URLSearchParams, grants: Client['grants'], active: () => Promise<null>) {
   const checks = createRequestChecks({
-    admitsUnverified: false,
+    droppedScopes: new DroppedScopes(createScopeCatalog({}), false, []),
     clients: { find: async (id) => (id === CLIENT.id ? { ...CLIENT, grants } : null) },
     clientSource: {
       names: () => false,

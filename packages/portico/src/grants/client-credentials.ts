@@ -2,7 +2,7 @@ import type { Parameters } from '../parameters.ts';
 import type { Client } from '../store/client.ts';
 import type { ProvedKey } from '../tokens/key-binding.ts';
 import { requireAudience } from '../tokens/resource-indicators.ts';
-import { IDENTITY_SCOPES, requireScopes, scopesLeftOut, type ScopeCatalog } from '../tokens/scopes.ts';
+import { IDENTITY_SCOPES, requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 
@@ -15,14 +15,14 @@ export class ClientCredentialsGrant implements TokenGrant {
   }
 
   async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
-    const { server, issuing, resource } = this.#parts;
-    const { admitsUnverified, scopes: catalog, audience } = server;
+    const { server, issuing, resource, droppedScopes } = this.#parts;
+    const { scopes: catalog, audience } = server;
     if (proved !== null) await proved.claim();
     const thumbprint = proved?.thumbprint ?? null;
     const scopes = applicationScopes(client, form.get('scope'), {
       catalog,
       serviceScope: resource.needs().serviceScope,
-      leftOut: admitsUnverified ? scopesLeftOut(client, catalog) : [],
+      isDropped: droppedScopes.of(client, true),
     });
     const target = requireAudience(form.get('resource'), audience);
     return issuing.toClient('client_credentials', { client, scopes, thumbprint, audience: target });
@@ -32,7 +32,7 @@ export class ClientCredentialsGrant implements TokenGrant {
 interface ApplicationScopeRules {
   readonly catalog: ScopeCatalog;
   readonly serviceScope: string | undefined;
-  readonly leftOut: readonly string[];
+  readonly isDropped: (name: string) => boolean;
 }
 
 /**
@@ -43,7 +43,7 @@ interface ApplicationScopeRules {
 function applicationScopes(
   client: Client,
   scope: string | undefined,
-  { catalog, serviceScope, leftOut }: ApplicationScopeRules,
+  { catalog, serviceScope, isDropped }: ApplicationScopeRules,
 ): readonly string[] {
   const available = client.scopes.filter(
     (name) => catalog.has(name) && !Object.hasOwn(IDENTITY_SCOPES, name),
@@ -52,7 +52,7 @@ function applicationScopes(
   return requireScopes(scope, {
     available,
     ...(isService ? { inPlace: { of: catalog, is: serviceScope } } : {}),
-    leftOut: leftOut.length === 0 ? leftOut : [...leftOut, ...Object.keys(IDENTITY_SCOPES)],
+    isDropped,
     refusal: 'The scope is unknown, or not one this client may use for itself.',
     detail: 'unknown, not registered for this client, or about a person',
   });

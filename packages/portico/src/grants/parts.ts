@@ -1,6 +1,7 @@
 import type { MayRedirect } from '../clients/redirect-uris.ts';
 import type { ProtectedResource } from '../resource/protected-resource.ts';
 import type { Server } from '../server.ts';
+import type { DroppedScopes } from '../tokens/dropped-scopes.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 import type { Issuing } from './issuing.ts';
 import type { LostAnswers } from './lost-answers.ts';
@@ -20,6 +21,8 @@ export interface GrantParts {
   readonly mayRedirect: MayRedirect;
   /** Decides what a second use of a refresh token gets; null where each is a replay. */
   readonly secondUses: ((rules: RefreshRules, binding: KeyBinding | null) => SecondUses) | null;
+  /** Which scopes are dropped from requests. */
+  readonly droppedScopes: DroppedScopes;
   /** Null where tokens are bound to nothing. */
   readonly binding: KeyBinding | null;
 }

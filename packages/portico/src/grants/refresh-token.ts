@@ -1,7 +1,7 @@
 import { OAuthError } from '../errors.ts';
 import type { Parameters } from '../parameters.ts';
 import { quotedList } from '../quoting.ts';
-import { requireScopes, scopesLeftOut } from '../tokens/scopes.ts';
+import { requireScopes } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { Family, RefreshToken, StoredGrant } from '../store/grant.ts';
 import { otherResource, quotedAudience } from '../tokens/resource-indicators.ts';
@@ -148,10 +148,9 @@ export class RefreshTokenGrant implements TokenGrant {
 
   /** The scopes of the new access token: those in force, or the requested part of them. */
   #narrowed(inForce: readonly string[], client: Client, scope: string | undefined): readonly string[] {
-    const { admitsUnverified, scopes: catalog } = this.#parts.server;
     return requireScopes(scope, {
       available: inForce,
-      leftOut: admitsUnverified ? scopesLeftOut(client, catalog) : [],
+      isDropped: this.#parts.droppedScopes.of(client),
       refusal: 'The scope reaches beyond what was granted.',
       detail: 'not granted, or no longer',
     });

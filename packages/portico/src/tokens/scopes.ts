@@ -6,7 +6,6 @@ import type { PersonReference } from '../contracts/person.ts';
 import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { quotedList } from '../quoting.ts';
-import type { Client } from '../store/client.ts';
 
 /** Scopes that need no configuration and no permission, with their English labels. */
 export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
@@ -160,8 +159,8 @@ export interface ScopeChoice {
    * refused.
    */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
-  /** Scopes that are dropped from a request instead of refusing it; none unless given. */
-  readonly leftOut?: readonly string[];
+  /** Whether a scope is dropped from a request instead of refusing it; none unless given. */
+  readonly isDropped?: (name: string) => boolean;
   /** The `error_description` for a request for too much or nothing. */
   readonly refusal: string;
   /** Why other scopes are not available, for the log. */
@@ -173,7 +172,7 @@ export interface ScopeChoice {
  * is available or dropped.
  */
 export function requireScopes(scope: string | undefined, choice: ScopeChoice): readonly string[] {
-  const { available, omitted = available, inPlace, leftOut = [], refusal, detail } = choice;
+  const { available, omitted = available, inPlace, isDropped, refusal, detail } = choice;
   const scopes = requestedScopes(scope) ?? omitted;
   const beyond = scopes.filter((name) => !available.includes(name));
   if (scopes.length > 0 && beyond.length === 0) return scopes;
@@ -181,23 +180,9 @@ export function requireScopes(scope: string | undefined, choice: ScopeChoice): r
     return [...new Set(scopes.map((name) => (available.includes(name) ? name : inPlace.is)))];
   }
   const remaining = scopes.filter((name) => available.includes(name));
-  if (remaining.length > 0 && beyond.every((name) => leftOut.includes(name))) return remaining;
+  if (remaining.length > 0 && isDropped !== undefined && beyond.every(isDropped)) return remaining;
   const reason = beyond.length === 0 ? 'no scope was asked for' : `${detail}: ${quotedList(beyond)}`;
   throw new OAuthError('invalid_scope', refusal, reason);
-}
-
-/**
- * The scopes that are dropped from this client's request, on a server that accepts clients no
- * operator registered: offered scopes that the client cannot have. Such clients request everything
- * that metadata names, or named a minute ago. This includes `openid`, which was not named while
- * there was no key.
- */
-export function scopesLeftOut(
-  { registeredBy, scopes }: Pick<Client, 'registeredBy' | 'scopes'>,
-  catalog: ScopeCatalog,
-): readonly string[] {
-  if (registeredBy === 'operator') return [];
-  return [...catalog.keys()].filter((name) => name === 'openid' || !scopes.includes(name));
 }
 
 /**

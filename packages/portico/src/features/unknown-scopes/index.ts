@@ -1,0 +1,18 @@
+import { defineFeature } from '../../feature.ts';
+import type { DropsScope } from '../../tokens/dropped-scopes.ts';
+import { IDENTITY_SCOPES } from '../../tokens/scopes.ts';
+import { unknownScopesShape } from './config.ts';
+
+/** Requests for scopes that the server or the client does not have (OpenID Connect Core section 3.1.2.1). */
+export const unknownScopes = defineFeature({
+  name: 'unknown_scopes',
+  config: unknownScopesShape,
+  start: (_, { unknown_scopes: mode = 'refuse' }) => (mode === 'ignore' ? { dropsScope: isUnknown } : {}),
+});
+
+/**
+ * A scope of the client that is only missing from a grant is not unknown: a refresh for it is
+ * refused, and so is `openid` while there is no signing key.
+ */
+const isUnknown: DropsScope = ({ name, client, catalog, forItself }) =>
+  !catalog.has(name) || !client.scopes.includes(name) || (forItself && Object.hasOwn(IDENTITY_SCOPES, name));
