@@ -14,7 +14,7 @@ import { clientIdOf, readClientRecord, type ClientRecord } from './client-record
 import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
 
 /**
- * How many are written in one transaction, which must not hold up others for more than some
+ * How many records one transaction writes. A larger one would block others for more than a few
  * seconds.
  */
 const MOST = 1000;
@@ -24,7 +24,7 @@ interface Accepted {
   readonly client: Omit<Client, 'secretHash'>;
   /** Null for a client that has none. */
   readonly secret: ImportedSecret | null;
-  /** Made here; null for one that the record brings. */
+  /** Made here. Null if the record has a secret. */
   readonly newSecret: string | null;
   readonly changes: readonly string[];
 }
@@ -199,14 +199,14 @@ async function requireSame(
   }
 }
 
-/** A field of a client by its name in RFC 7591, as it is compared. */
+/** A field of a client, by its name in RFC 7591, in the form that is compared. */
 type Compared = readonly [name: string, of: (client: Omit<Client, 'secretHash'>) => unknown];
 
 function comparedDemand({ metadata, field }: ClientDemand): Compared {
   return [metadata, (client) => client[field]];
 }
 
-/** What has no order is compared without one. */
+/** Lists without an order are compared as sets. */
 const COMPARED: readonly Compared[] = [
   ['client_name', ({ name }) => name],
   ['redirect_uris', ({ redirectUris }) => redirectUris.toSorted()],

@@ -10,7 +10,7 @@ import {
   type ClientDemand,
 } from 'portico/extension';
 
-/** A client as another server described it, as far as there is the same here. */
+/** A client as another server described it, with the fields that exist here. */
 export interface ClientRecord {
   readonly clientId: string;
   readonly registration: ClientRegistration;
@@ -21,7 +21,7 @@ export interface ClientRecord {
    * say.
    */
   readonly createdAt: number | null;
-  /** What differs here from the record, or was left out. */
+  /** What is different here from the record, or left out. */
   readonly changes: readonly string[];
 }
 
@@ -67,10 +67,10 @@ const READ: ReadonlySet<string> = new Set([
   'token_endpoint_auth_signing_alg',
 ]);
 
-/** No spaces, so that an id and what follows it are told apart. */
+/** No spaces, so that the end of an id is clear in a line of output. */
 const CLIENT_ID = /^[\x21-\x7E]{1,255}$/;
 
-/** The id that a record names, for a report of it; null for what could be none. */
+/** The id in a record, for the report. Null if it cannot be an id. */
 export function clientIdOf(record: unknown): string | null {
   if (typeof record !== 'object' || record === null) return null;
   const { client_id: id } = record as { readonly client_id?: unknown };
@@ -79,7 +79,7 @@ export function clientIdOf(record: unknown): string | null {
 
 /**
  * Reads a record of a client, which may have these rights. Throws a RegistrationError for a field
- * that is ill-formed, or that says what there is not here.
+ * that is malformed, or that this server does not offer.
  */
 export function readClientRecord(
   record: unknown,
@@ -271,7 +271,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Not every engine has truth values. */
+/** Not every database has booleans. */
 function flag(fields: Fields, name: string): boolean {
   const value = fields.get(name);
   if (value === undefined) return false;

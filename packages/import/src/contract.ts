@@ -24,7 +24,7 @@ export interface Importing {
 export interface ImportOptions extends Acting {
   /** Whether to report only, and write nothing; false unless given. */
   readonly dryRun?: boolean;
-  /** Told how many records have been looked at so far. */
+  /** Called with the number of records checked so far. */
   readonly report?: (records: number) => void;
 }
 
@@ -37,11 +37,11 @@ export interface ClientImportOptions extends ImportOptions {
   readonly newSecrets?: boolean;
 }
 
-/** What became of a record, or would. */
+/** What happened to a record, or would happen. */
 export interface ImportedRecord {
   /** Its place, counted from 1. */
   readonly record: number;
-  /** `unchanged`: it was there already, and is the same. */
+  /** `unchanged`: it existed already, and is the same. */
   readonly outcome: 'imported' | 'unchanged' | 'refused';
   /** Why it was refused; null otherwise. */
   readonly problem: string | null;
@@ -49,7 +49,7 @@ export interface ImportedRecord {
 
 /** What became of a client. */
 export interface ImportedClient extends ImportedRecord {
-  /** Null where the record names none that could be one. */
+  /** Null if the record has no possible id. */
   readonly clientId: string | null;
   /** What differs here from the record, or was left out: a sentence each. */
   readonly changes: readonly string[];

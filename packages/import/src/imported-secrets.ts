@@ -16,14 +16,14 @@ const IMPORTED = 'imported$';
 const SHA256 = `${IMPORTED}sha256$`;
 const PBKDF2 = /^imported\$pbkdf2_sha256\$(\d{1,8})\$([\w-]+)\$(.*)$/s;
 
-/** A hash as the other server kept it: what it is of, and its value in hexadecimal digits. */
+/** A hash of the other server: its kind, and its value in hexadecimal digits. */
 export type ForeignHash =
   | { readonly kind: 'sha256'; readonly digest: string }
   | {
       readonly kind: 'pbkdf2_sha256';
       readonly digest: string;
       readonly iterations: number;
-      /** As the other server hashed it. */
+      /** The secret, hashed as the other server did it. */
       readonly salt: Buffer;
     };
 
@@ -98,18 +98,16 @@ export function createImportedSecrets(options: ImportedSecretsOptions): Password
   }
 
   /**
-   * What the secret becomes before the host's hasher is asked, and the hash that it is held
-   * against.
+   * The value that goes to the host's hasher, and the hash that it is compared with.
    */
   async function prepare(secret: string, hash: string): Promise<readonly [secret: string, hash: string]> {
     const found = readPbkdf2(hash);
     const own = found === null || found.iterations === 0 || found.iterations > iterations ? null : found;
     const [salt, count] = [own?.salt ?? NO_SALT, own?.iterations ?? iterations];
-    // One turn in the queue, however the work is divided: a client with fewer iterations waits no
-    // longer than others.
+    // One turn in the queue for all of the work, so that every client waits equally long.
     const derived =
       iterations === 0 ? null : await line.run(currentCaller(), () => deriveAll(secret, salt, count));
-    // Computed for every hash: it costs next to nothing.
+    // Computed for every hash, because it costs almost nothing.
     const digest = createHash('sha256').update(secret).digest('hex');
     if (derived !== null && own !== null) return [derived.toString('hex'), own.inner];
     if (hash.startsWith(SHA256)) return [digest, hash.slice(SHA256.length)];
@@ -127,14 +125,13 @@ export function createImportedSecrets(options: ImportedSecretsOptions): Password
   };
 }
 
-/** Whether another server made what is kept. */
+/** Whether this stored hash comes from another server. */
 export function isImported(kept: string): boolean {
   return kept.startsWith(IMPORTED);
 }
 
 /**
- * How many iterations of PBKDF2 a secret takes before it is held against what is kept; 0 for any
- * other kind.
+ * How many iterations of PBKDF2 this stored hash needs. 0 for any other kind of hash.
  */
 export function iterationsOf(kept: string): number {
   return readPbkdf2(kept)?.iterations ?? 0;

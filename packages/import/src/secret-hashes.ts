@@ -3,14 +3,13 @@ import { isBlank, randomToken } from 'portico/extension';
 import { isOfNothing, isWrapped, wrapHash, type ForeignHash } from './imported-secrets.ts';
 
 /**
- * What a record says of a client's secret, as it will be kept, and whether that is what is kept
- * already.
+ * The secret of a record in the form that is stored, and whether it is already stored.
  */
 export interface ImportedSecret {
   /** Works slowly. */
   readonly hash: () => Promise<string>;
   readonly isKept: (kept: string) => Promise<boolean>;
-  /** Whether an empty secret is the right one, which everybody knows. */
+  /** Whether an empty secret is accepted: everyone can guess that one. */
   readonly isOfNothing: () => Promise<boolean>;
 }
 
@@ -51,7 +50,7 @@ export interface HashReader {
   (text: string): ImportedSecret;
 }
 
-/** Reads hashes, of which those that the host's hasher made stay as they are. */
+/** Reads hashes. Those that the host's hasher made stay as they are. */
 export async function createHashReader(hasher: PasswordHasher, iterations: number): Promise<HashReader> {
   const own = shapeOf(await hasher.hash(randomToken()));
   return (text) => {

@@ -7,7 +7,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Of the refusals for a hundred thousand people, these are enough to see what is wrong. */
+/** How many refusals are printed: enough to see what is wrong in a large file. */
 const MOST_SHOWN = 20;
 
 export const addSubjectImport: AddCommands = (program, context) => {

@@ -48,8 +48,8 @@ export async function importSubjects(
 }
 
 /**
- * One by one: a person who signs in meanwhile keeps the subject that they got, and the next import
- * reports it.
+ * One by one, because people sign in during the import: they keep the subject they got, and the
+ * next import reports it.
  */
 async function write(
   { store }: Server,

@@ -31,7 +31,10 @@ export interface OAuthServerPluginOptions<Context = unknown> {
   readonly host?: Host<Context> | ((application: Application) => Host<Context>);
   /** Milliseconds since 1970; the system's clock unless a test passes one. */
   readonly clock?: () => number;
-  /** From 0 up to, and not including, 1; the system's random source unless a test passes one. */
+  /**
+   * Returns a number from 0 up to, but not including, 1. The default is the system's random source;
+   * tests pass their own.
+   */
   readonly random?: () => number;
   /** How documents of clients are fetched; with the system's defaults unless given. */
   readonly outbound?: OutboundOptions;

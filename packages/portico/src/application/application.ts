@@ -75,7 +75,10 @@ export interface StartOptions {
    * test passes one.
    */
   readonly timer?: Timer;
-  /** From 0 up to, and not including, 1; the system's random source unless a test passes one. */
+  /**
+   * Returns a number from 0 up to, but not including, 1. The default is the system's random source;
+   * tests pass their own.
+   */
   readonly random?: () => number;
 }
 

@@ -123,7 +123,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   return assembled;
 }
 
-/** What all endpoints share for their answers. */
+/** What all endpoints use for their answers. */
 function answeringOf({ server, contributions }: Foundation, showsDetails: boolean) {
   const { config, host, database, speaking, measuring, migrations, audit } = server;
   const failures = createFailures({

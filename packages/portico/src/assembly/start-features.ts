@@ -53,9 +53,9 @@ export interface Contributions {
   readonly resource: PublishedResource | null;
   /** Null if a second use of a refresh token is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
-  /** Those of the core, and then those of the features. */
+  /** First those of the core, then those of the features. */
   readonly grants: readonly GrantType[];
-  /** What is known of them without their parts. */
+  /** What is known before the parts are made. */
   readonly grantTypes: GrantTypes;
   readonly issuanceChecks: readonly IssuanceCheck[];
   /** Null if clients send no requests directly. */
@@ -69,7 +69,7 @@ export interface Contributions {
   readonly droppedScopes: DroppedScopes;
   /** All offered endpoints of the features. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
-  /** Where audit events go besides the host. */
+  /** Where audit events go, in addition to the host. */
   readonly auditSink: AuditSink;
   /** Rows of features that are removed after a time. */
   readonly expiring: readonly ExpiringRows[];
@@ -173,7 +173,7 @@ function endpointsOf({ feature, handlers }: Started, parts: Parts): readonly Own
   });
 }
 
-/** Never less than the requirement: if the feature is gone, nothing is issued instead. */
+/** Keeps the requirement: without the feature, nothing is issued. */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
   const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(
     (field) => !demands.some((demand) => demand.field === field),

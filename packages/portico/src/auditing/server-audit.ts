@@ -16,7 +16,7 @@ export interface AuditSink extends KeptAudit {
  */
 export type ServerAudit = Audit & AuditSink;
 
-/** Of a server without a feature that takes events. */
+/** For a server without a feature that receives events. */
 export const NO_AUDIT_SINK: AuditSink = {
   keeps: false,
   record: null,

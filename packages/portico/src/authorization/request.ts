@@ -149,7 +149,7 @@ export function createRequestChecks(options: RequestChecksOptions): RequestCheck
 
 const SIGN_IN_FIRST = { signInFirst: true } as const;
 
-/** As far as they are known before the request is checked. */
+/** The parameters that are known before the request is checked. */
 export function askedScopes(parameters: Parameters): readonly string[] {
   return parameters.isRepeated('scope') ? [] : (parameters.get('scope') ?? '').split(' ');
 }

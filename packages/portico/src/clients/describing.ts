@@ -9,7 +9,7 @@ import { readKeySet } from './key-sets.ts';
  * 1970.
  */
 export interface ShownClient {
-  /** As it is kept, without the hashes of its secrets. */
+  /** As it is stored, without the hashes of its secrets. */
   readonly client: Omit<Client, 'secretHash' | 'previousSecretHash'>;
   /** Whether it may be used: a document that is revoked is blocked, and can be unblocked. */
   readonly status: 'active' | 'revoked' | 'blocked';
@@ -40,7 +40,7 @@ export interface DescribedKey {
   readonly kty: string;
   /** The only algorithm that it is for; null for all that keys of its type can sign with. */
   readonly alg: string | null;
-  /** Of RFC 7638, by SHA-256: base64url. */
+  /** The thumbprint of RFC 7638: SHA-256, as base64url. */
   readonly thumbprint: string;
 }
 

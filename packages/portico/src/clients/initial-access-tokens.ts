@@ -9,7 +9,7 @@ import type { InitialAccessToken } from '../store/client.ts';
 export interface InitialAccessTokens {
   /** Makes one; throws a RegistrationError that says what is wrong. */
   create(options: NewInitialAccessToken, acting?: Acting): Promise<CreatedInitialAccessToken>;
-  /** Those that are stored, used up or not, oldest first. */
+  /** All that are stored, also those that are used up, oldest first. */
   list(): Promise<readonly InitialAccessToken[]>;
   /** Ends one; clients that it has registered stay. Throws a RegistrationError if it is unknown. */
   revoke(id: string, acting?: Acting): Promise<void>;
@@ -38,7 +38,7 @@ export async function hasUsable(tokens: InitialAccessTokens, now: number): Promi
 
 const refuse = () => Promise.reject(new Error('No feature of this server has initial access tokens'));
 
-/** Those of a server without a feature that has them. */
+/** For a server without a feature for them. */
 export const NO_INITIAL_ACCESS_TOKENS: InitialAccessTokens = {
   create: refuse,
   list: async () => [],

@@ -10,8 +10,7 @@ import {
 import type { ClientKeys } from '../store/client.ts';
 
 /**
- * The key sets by which clients are known: what is registered, and what is read of one that a
- * client publishes.
+ * The key sets of clients: those that are registered, and those that a client publishes.
  */
 
 /** The largest set that is stored here. A stranger can store one, so it is small. */
@@ -20,7 +19,7 @@ const MOST_CHARACTERS = 4000;
 /** Of one that is fetched. */
 const MOST_PUBLISHED = 50;
 
-/** What a client says of its keys (RFC 7591 section 2). */
+/** The members for keys in a client's metadata (RFC 7591 section 2). */
 export interface NamedKeys {
   readonly jwks?: unknown;
   readonly jwksUri?: string | undefined;
@@ -28,8 +27,8 @@ export interface NamedKeys {
 }
 
 /**
- * The keys as they are kept. `anyPort` is whether they are fetched from any port. Throws a
- * RegistrationError that says what is wrong.
+ * The keys in the form that is stored. `anyPort` is whether they are fetched from any port. Throws
+ * a RegistrationError that says what is wrong.
  */
 export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys, anyPort = false): ClientKeys {
   if (algorithm !== undefined && !VERIFIED_ALGORITHMS.some((each) => each === algorithm)) {
@@ -45,7 +44,10 @@ export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys, anyPort
   return { ...kept, jwks: null, jwksUri };
 }
 
-/** The set as it is kept: the keys that verify, with the members that are read. */
+/**
+ * The set in the form that is stored: the keys that can verify, with the members that Portico
+ * reads.
+ */
 function checkKeySet(jwks: unknown, algorithm: string | null): string {
   if (jwks === undefined) throw new RegistrationError('The client needs its public keys: jwks or jwks_uri');
   const keys = keysIn(jwks);

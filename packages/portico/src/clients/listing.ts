@@ -2,11 +2,11 @@ import { RegistrationError } from '../errors.ts';
 import type { Client } from '../store/client.ts';
 import type { ClientRecords } from '../store/sql/clients.ts';
 
-/** Which part of the clients is asked for. */
+/** Which page of the clients to return. */
 export interface ClientPage {
-  /** How many at most: 1 to 1000; 50 unless given. */
+  /** At most this many, 1 to 1000. The default is 50. */
   readonly limit?: number;
-  /** Where to go on: `next` of the page before. From the beginning unless given. */
+  /** Where to continue: `next` of the previous page. By default, the beginning. */
   readonly after?: string;
 }
 
@@ -25,7 +25,7 @@ const DEFAULT_LIMIT = 50;
 const MOST_LISTED = 1000;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** One page. Throws a RegistrationError for what is ill-formed. */
+/** One page. Throws a RegistrationError for malformed input. */
 export async function listPage(
   store: ClientRecords,
   { limit = DEFAULT_LIMIT, after }: ClientPage,

@@ -1,25 +1,25 @@
 import { RegistrationError } from '../errors.ts';
 import type { ClientLogo } from '../store/client.ts';
 
-/** What a registration says of a logo. */
+/** The members for a logo in a registration. */
 export interface NamedLogo {
   readonly logo?: Uint8Array;
   readonly logoUri?: string;
 }
 
-/** The pictures that clients are shown with. */
+/** The logos of clients. */
 export interface ClientLogos {
   /** Where a browser finds them: the query names the client and the picture. */
   readonly path: string;
   /**
-   * The picture that a registration names, once it was looked at. Throws a RegistrationError that
+   * Checks the picture of a registration, and returns it. Throws a RegistrationError that
    * says what is wrong with it.
    */
   readonly pictureOf: (named: NamedLogo) => Promise<ClientLogo>;
 }
 
 /**
- * The logo that is named; undefined when none is named. Throws a RegistrationError, also where
+ * The logo of a registration, or undefined. Throws a RegistrationError, also where
  * clients have no logos (null).
  */
 export async function namedLogo(

@@ -36,8 +36,8 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The first of letters in boxes and circles, and of those that flags are written with, which no
- * normal form makes letters of.
+ * The first letter of several blocks: letters in boxes and circles, and those of flags. No normal
+ * form turns these into letters.
  */
 const ENCLOSED = [0x1f150, 0x1f170, 0x1f1e6] as const;
 
@@ -60,7 +60,7 @@ const PAIRS: readonly (readonly [RegExp, string])[] = [
 const NOT_SEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 const NEITHER = /[^\p{L}\p{N}]/gu;
 
-/** Shorter ones stand in any name. */
+/** Shorter ones are part of too many names. */
 const SHORTEST_PART = 4;
 
 /**
@@ -93,7 +93,7 @@ export function looksLike(name: string, serverName: string): boolean {
   return own !== '' && skeletons(name).includes(own);
 }
 
-/** Whether the name of the server, or what looks like it, stands in this. */
+/** Whether this contains the name of the server, or a text that looks like it. */
 export function containsLookalike(name: string, serverName: string): boolean {
   const own = skeletonOf(serverName);
   if (own === '') return false;

@@ -14,7 +14,7 @@ export function saysNothing(value: unknown): boolean {
   );
 }
 
-/** Of these grants those that `grant_types` names; without it there is one. */
+/** The grants that `grant_types` names. Without it, there is one. */
 export function grantsNamed(
   named: readonly string[] | undefined,
   offered: readonly Grant[],
@@ -23,7 +23,7 @@ export function grantsNamed(
   return offered.filter((each) => asked.includes(each));
 }
 
-/** Of these scopes those that `scope` names; all of them where it names none. */
+/** The scopes that `scope` names. Without it, all of them. */
 export function scopesNamed(scope: string | undefined, offered: readonly string[]): readonly string[] {
   const asked = (scope ?? '').split(' ').filter((name) => name !== '' && name !== OFFLINE_ACCESS);
   return asked.length === 0 ? offered : [...new Set(asked)].filter((name) => offered.includes(name));

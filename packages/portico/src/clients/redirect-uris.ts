@@ -64,7 +64,7 @@ function nativeProblem(uri: string, url: URL, allowedSchemes: readonly string[])
     : null;
 }
 
-/** Whether the URI has this scheme, written so, and something behind it. */
+/** Whether the URI has exactly this scheme, with text after it. */
 export function hasScheme(uri: string, scheme: string): boolean {
   return uri.startsWith(`${scheme}:`) && uri.length > scheme.length + 1;
 }
@@ -93,15 +93,15 @@ export function schemeProblem(scheme: string): string | null {
 }
 
 /**
- * Where an answer goes, as people are told: a host and its port, or the scheme of an application on
- * their device.
+ * Where an answer goes, as pages show it: a host and its port, or the scheme of an application on
+ * the device.
  */
 export function answerGoesTo(uri: string): string {
   const { host, protocol } = new URL(uri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
-/** A client, as far as it decides where answers go. */
+/** The members of a client that decide where answers go. */
 export interface RedirectedClient {
   readonly redirectUris: readonly string[];
   readonly applicationType: ApplicationType;
@@ -138,7 +138,7 @@ export function redirectWith(uri: string, parameters: Readonly<Record<string, st
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.append(name, value);
   const at = uri.indexOf('?');
-  // A question mark further behind is part of a value.
+  // A later question mark is part of a value.
   const separator = at < 0 ? '?' : at === uri.length - 1 || uri.endsWith('&') ? '' : '&';
   return `${uri}${separator}${query}`;
 }

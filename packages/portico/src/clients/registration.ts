@@ -18,7 +18,7 @@ import type { GrantTypes } from '../store/grant-types.ts';
 import type { Server } from '../server.ts';
 import { hasScheme, redirectUriProblem, schemeProblem } from './redirect-uris.ts';
 
-/** An application that is to be registered. */
+/** An application to register. */
 export interface ClientRegistration {
   /** Shown to people on the consent screen; 1 to 100 characters. */
   readonly name: string;
@@ -52,7 +52,7 @@ export interface ClientRegistration {
    * key set (RFC 7517). Requires that `oauth_server:private_key_jwt` is on.
    */
   readonly jwks?: unknown;
-  /** In place of `jwks`: the `https` URL at which the client publishes it. */
+  /** Instead of `jwks`: the `https` URL where the client publishes it. */
   readonly jwksUri?: string;
   /**
    * The only algorithm that its assertions may be signed with: `RS256`, `PS256`, `ES256`, `EdDSA`
@@ -75,7 +75,7 @@ export interface ClientRegistration {
    * `openid`.
    */
   readonly idTokenSignedResponseAlg?: string;
-  /** Its web site (`client_uri` of RFC 7591), an `https` URL, which the consent screen names. */
+  /** Its website (`client_uri` of RFC 7591), an `https` URL. The consent screen shows it. */
   readonly siteUri?: string;
   /**
    * A picture, of at most 64 KB and 512 × 512 pixels: PNG, JPEG, GIF or WebP by its bytes. It is
@@ -83,7 +83,7 @@ export interface ClientRegistration {
    * `oauth_server:client_logos` is on.
    */
   readonly logo?: Uint8Array;
-  /** In place of `logo`: the `https` URL that the picture is fetched from, once, now. */
+  /** Instead of `logo`: the `https` URL of the picture. It is fetched once, at registration. */
   readonly logoUri?: string;
   /**
    * The security profile that the client is held to. `fapi2` is the FAPI 2.0 Security Profile: its
@@ -93,10 +93,10 @@ export interface ClientRegistration {
   readonly profile?: string;
 }
 
-/** What a client with a redirect URI gets that names no grant type. */
+/** The default grants of a client with a redirect URI. */
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
-/** What a client has from its beginning besides its metadata. */
+/** What a new client has in addition to its metadata. */
 interface Beginning {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
@@ -104,7 +104,7 @@ interface Beginning {
   readonly createdAt: number;
 }
 
-/** The metadata of a client whose algorithm of ID tokens is not known yet. */
+/** The metadata of a client before its ID token algorithm is chosen. */
 type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
 /** A new client: never used, not revoked, with one secret or none. */
@@ -113,7 +113,7 @@ export function newClient(described: ClientMetadata, begun: Beginning): Client {
   return { ...described, ...begun, ...later };
 }
 
-/** Whether the client proves itself by a secret. */
+/** Whether the client authenticates with a secret. */
 export function hasSecret({ public: isPublic, keys }: ClientMetadata): boolean {
   return !isPublic && keys === null;
 }
@@ -158,7 +158,7 @@ export async function checkRegistration(
     public: isPublic,
     applicationType,
     keys: clientKeys,
-    // A profile that it is held to by itself, its row demands, too.
+    // A profile of this one client is also stored in its row.
     ...demandsOf(registration, profile !== null),
     profile,
   };
@@ -211,7 +211,7 @@ export function checkName(name: string): string {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters');
   }
-  // Stores and pages cannot take half a character.
+  // Databases and pages cannot store half a character.
   if (!trimmed.isWellFormed()) throw new RegistrationError('The name is not well-formed Unicode');
   return trimmed;
 }
@@ -237,7 +237,7 @@ function checkRedirectUris(
   return [...new Set(uris)];
 }
 
-/** An operator who names a scheme means one of the redirect URIs by it. */
+/** A scheme that an operator allows must belong to one of the redirect URIs. */
 function requireSchemes(
   schemes: readonly string[],
   uris: readonly string[],
@@ -313,7 +313,7 @@ function checkGrants(
   return rights.filter((grant) => named.has(grant));
 }
 
-/** The first of these that there is a key for; null without one. */
+/** The first of these with a key. Null if none has one. */
 export async function firstWithKey(
   algorithms: readonly SigningAlgorithm[],
   keys: KeyRing,

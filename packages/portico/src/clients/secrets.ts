@@ -96,7 +96,7 @@ export class ClientSecrets {
     return true;
   }
 
-  /** Parts are delimited, so that no two lists of them are one text. */
+  /** Parts are delimited, so that no two lists give the same text. */
   #proofOf(clientId: string, hash: string, secret: string): string {
     return tokenHash(JSON.stringify([this.#key, clientId, hash, secret]));
   }

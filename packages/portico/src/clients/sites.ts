@@ -4,8 +4,7 @@ import { RegistrationError } from '../errors.ts';
 const LONGEST_SITE = 2048;
 
 /**
- * The site of a client, as it is kept. Throws a RegistrationError for what people should not be led
- * to.
+ * The website of a client in the form that is stored. Throws a RegistrationError for an unsafe URL.
  */
 export function checkSite(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null;

@@ -14,11 +14,11 @@ import { checkRegistration } from './registration.ts';
 
 /** Changes to a client that an operator registered. What is left out stays. */
 export interface ClientChanges {
-  /** As at its registration: 1 to 100 characters. */
+  /** As at registration: 1 to 100 characters. */
   readonly name?: string;
-  /** Adding one that it has already is not an error. */
+  /** You can add one that it already has. */
   readonly addRedirectUris?: readonly string[];
-  /** Each has to be one that it has, character by character. */
+  /** Each must be one that it has, character by character. */
   readonly removeRedirectUris?: readonly string[];
   /**
    * Private-use schemes without a dot that redirect URIs which are added may have, as at a
@@ -27,7 +27,7 @@ export interface ClientChanges {
   readonly allowedSchemes?: readonly string[];
   /** What it may ask for, too: built in, or one of `oauth_server:scopes`. */
   readonly addScopes?: readonly string[];
-  /** Each has to be one that it has. */
+  /** Each must be one that it has. */
   readonly removeScopes?: readonly string[];
   /**
    * `authorization_code`, `refresh_token`, `client_credentials` or `introspection`, or a grant type
@@ -35,7 +35,7 @@ export interface ClientChanges {
    */
   readonly addGrants?: readonly string[];
   /**
-   * Each has to be one that it has. What the grant gave has no effect until the client has the
+   * Each must be one that it has. What the grant gave has no effect until the client has the
    * grant again.
    */
   readonly removeGrants?: readonly string[];
@@ -44,17 +44,17 @@ export interface ClientChanges {
    * keys.
    */
   readonly jwks?: unknown;
-  /** In place of `jwks`: the `https` URL at which the client publishes them. */
+  /** Instead of `jwks`: the `https` URL where the client publishes them. */
   readonly jwksUri?: string;
   /**
    * The only algorithm that its assertions may be signed with from now on; as before unless given.
    */
   readonly tokenEndpointAuthSigningAlg?: string;
-  /** Its web site; null for none any more. */
+  /** Its website. Null removes it. */
   readonly siteUri?: string | null;
-  /** The logo in place of the one that it has, as at its registration; null for none any more. */
+  /** The new logo, as at registration. Null removes it. */
   readonly logo?: Uint8Array | null;
-  /** In place of `logo`: where it is fetched from, once, now. */
+  /** Instead of `logo`: the URL of the picture. It is fetched once, now. */
   readonly logoUri?: string;
 }
 
@@ -66,7 +66,7 @@ export interface UpdatedClient {
   readonly changes: FieldChanges;
 }
 
-/** Of keys only what names them. */
+/** Keys are shown by what identifies them. */
 export type FieldChanges = Readonly<Record<string, FieldChange>>;
 
 /** A field before and after; null without a value. */
@@ -277,7 +277,7 @@ function bringsKeys({ jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm }: C
   return jwks !== undefined || jwksUri !== undefined || algorithm !== undefined;
 }
 
-/** What a registration says of keys. */
+/** The members for keys in a registration. */
 interface NamedKeys {
   readonly jwks?: unknown;
   readonly jwksUri?: string;

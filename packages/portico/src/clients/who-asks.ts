@@ -30,8 +30,8 @@ export interface Destination {
    */
   readonly kind: 'site' | 'computer' | 'device';
   /**
-   * As people are told it; of a site its host, in ASCII: letters of two scripts cannot be taken for
-   * each other.
+   * As pages show it. A site is shown by its host in ASCII, so that letters of two scripts do not
+   * look alike.
    */
   readonly text: string;
 }

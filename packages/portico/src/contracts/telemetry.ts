@@ -98,10 +98,11 @@ export interface ObservedServer {
   /** The current signing key of each algorithm, and its age in seconds, if known. */
   signingKeys(): Promise<readonly { readonly algorithm: string; readonly age: number }[]>;
   /**
-   * Of the first `limit` authorizations after this id, how many are neither revoked nor expired.
+   * Counts, among the first `limit` authorizations after this id, those that are neither revoked
+   * nor expired.
    */
   authorizations(after: string, limit: number): Promise<CountedRows>;
-  /** Of the first `limit` clients after this id, how many are not revoked. */
+  /** Counts, among the first `limit` clients after this id, those that are not revoked. */
   clients(after: string, limit: number): Promise<CountedRows>;
 }
 

@@ -66,7 +66,7 @@ const AFTER_FAILURE = 10_000;
 const MOST_REMEMBERED = 1000;
 const MOST_PUBLISHED_KEYS = 2000;
 
-/** What is published at a URL. */
+/** The key set that a client publishes at a URL. */
 interface PublishedSet {
   readonly keys: readonly PublicKey[];
   /**

@@ -107,7 +107,7 @@ function algorithmOf(sent: SentMetadata, known: SigningAlgorithms): string | und
 
 function nameOf(sent: SentMetadata): string {
   const name = textOf(sent, 'client_name') ?? '';
-  // Stores and pages cannot take half a character.
+  // Databases and pages cannot store half a character.
   if (!name.isWellFormed()) throw invalidMetadata('The field client_name is not well-formed Unicode.');
   return name.trim() === '' ? UNNAMED : name;
 }
