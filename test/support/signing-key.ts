@@ -21,7 +21,7 @@ const spares: SpareKey[] = [];
  * @param reuse Whether the key may be one of an earlier test.
  */
 export async function ensureSigningKey(
-  application: Pick<ExaminedApplication, 'hasRoute'>,
+  application: ExaminedApplication,
   server: AuthorizationServer,
   reuse = false,
 ): Promise<void> {

@@ -11,35 +11,43 @@ export interface Visitor {
   readonly request: Request;
 }
 
-/**
- * The host's accounts, as the server uses them: one that may no longer sign in counts as absent.
- */
-export interface Accounts {
-  /**
-   * The account of this person as it is now; null if it does not exist or may no longer sign in.
-   */
-  active(person: PersonReference): Promise<UserInterface | null>;
-  /** The person who is signed in in the browser that sent this request, or null. */
-  visitor(request: Request): Promise<Visitor | null>;
-}
-
 /** 128 bits in base64url. */
 const SHORTEST_SECRET = 22;
 
-export function createAccounts(
-  host: Pick<CompleteHost, 'loadAccount' | 'signedIn' | 'browserSecret'>,
-): Accounts {
-  async function active(person: PersonReference): Promise<UserInterface | null> {
-    const user = await host.loadAccount(person);
+/**
+ * The host's accounts, as the server uses them: one that may no longer sign in counts as absent.
+ */
+export class Accounts {
+  readonly #host: CompleteHost;
+
+  constructor(host: CompleteHost) {
+    this.#host = host;
+  }
+
+  /**
+   * The account of this person as it is now; null if it does not exist or may no longer sign in.
+   */
+  async active(person: PersonReference): Promise<UserInterface | null> {
+    const user = await this.#host.loadAccount(person);
     return user !== null && isYes(user.isActive()) ? user : null;
+  }
+
+  /** The person who is signed in in the browser that sent this request, or null. */
+  async visitor(request: Request): Promise<Visitor | null> {
+    const person = await this.#host.signedIn(request);
+    if (person !== null) requireStorable('signedIn', person);
+    const user = person === null ? null : await this.active(person);
+    if (user === null) return null;
+    requireStorable('loadAccount', user.reference);
+    return { user, browserSecret: await this.#browserSecret(request, user.reference), request };
   }
 
   /**
    * A secret that can be guessed, or is the same in every browser, does not bind a consent to one
    * browser.
    */
-  async function browserSecret(request: Request, person: PersonReference): Promise<string> {
-    const secret: unknown = await host.browserSecret(request, person);
+  async #browserSecret(request: Request, person: PersonReference): Promise<string> {
+    const secret: unknown = await this.#host.browserSecret(request, person);
     if (typeof secret === 'string' && secret.length >= SHORTEST_SECRET) return secret;
     const found = typeof secret === 'string' ? `${secret.length} characters` : typeof secret;
     throw new Error(
@@ -47,18 +55,6 @@ export function createAccounts(
         `(128 bits in base64url); it answered ${found}`,
     );
   }
-
-  return {
-    active,
-    async visitor(request) {
-      const person = await host.signedIn(request);
-      if (person !== null) requireStorable('signedIn', person);
-      const user = person === null ? null : await active(person);
-      if (user === null) return null;
-      requireStorable('loadAccount', user.reference);
-      return { user, browserSecret: await browserSecret(request, user.reference), request };
-    },
-  };
 }
 
 /** The stored reference to a person must lead to that person again, and to no other. */

@@ -1,6 +1,6 @@
 import type { Timer } from './opened.ts';
 import { describe, expect, test } from 'vitest';
-import { createBorrowing } from './borrowing.ts';
+import { Borrowing } from './borrowing.ts';
 import { isUnavailable } from './failures.ts';
 
 /** A pool that gives out a connection when a test says so. */
@@ -20,7 +20,7 @@ function createPool() {
     asked.push(waiting);
     return waiting.promise;
   };
-  const borrowing = createBorrowing(timer, take, (client) => void back.push(client));
+  const borrowing = new Borrowing(timer, take, (client) => void back.push(client));
   const pass = () => {
     for (const call of due) call();
     due.clear();

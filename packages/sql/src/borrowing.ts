@@ -12,59 +12,61 @@ const MOST_WAITING = 1000;
 /**
  * Takes connections from the application's pool, counts those in use, and tells when all are back.
  */
-export interface Borrowing<Client> {
+export class Borrowing<Client> {
+  readonly #timer: Timer;
+  readonly #take: () => Promise<Client>;
+  readonly #giveBack: (client: Client) => void;
+  #waiting = 0;
+  #out = 0;
+  #onAllBack: (() => void)[] = [];
+
+  /** `take` asks the pool for a connection; `giveBack` returns one that was not used. */
+  constructor(timer: Timer, take: () => Promise<Client>, giveBack: (client: Client) => void) {
+    this.#timer = timer;
+    this.#take = take;
+    this.#giveBack = giveBack;
+  }
+
   /**
    * Rejects as unavailable when no connection comes in time. One that comes later goes straight
    * back.
    */
-  take(): Promise<Client>;
-  /** Call this once for each connection taken, when the pool has it back. */
-  isBack(): void;
-  /** Resolves when no connection is in use. */
-  allBack(): Promise<void>;
-}
-
-/** `take` asks the pool for a connection; `giveBack` returns one that was not used. */
-export function createBorrowing<Client>(
-  timer: Timer,
-  take: () => Promise<Client>,
-  giveBack: (client: Client) => void,
-): Borrowing<Client> {
-  let waiting = 0;
-  let out = 0;
-  let onAllBack: (() => void)[] = [];
-  return {
-    take() {
-      if (waiting >= MOST_WAITING)
-        return Promise.reject(noConnection("Too many wait for a connection of the application's pool"));
-      waiting += 1;
-      return new Promise((resolve, reject) => {
-        let isLate = false;
-        const stop = timer.after(LONGEST_WAIT, () => {
-          isLate = true;
-          reject(noConnection("The application's pool had no connection in time"));
-        });
-        void settle(take()).then((taken) => {
-          waiting -= 1;
-          stop();
-          if ('error' in taken) reject(taken.error);
-          else if (isLate) giveBack(taken.client);
-          else {
-            out += 1;
-            resolve(taken.client);
-          }
-          return taken;
-        });
+  take(): Promise<Client> {
+    if (this.#waiting >= MOST_WAITING)
+      return Promise.reject(noConnection("Too many wait for a connection of the application's pool"));
+    this.#waiting += 1;
+    return new Promise((resolve, reject) => {
+      let isLate = false;
+      const stop = this.#timer.after(LONGEST_WAIT, () => {
+        isLate = true;
+        reject(noConnection("The application's pool had no connection in time"));
       });
-    },
-    isBack() {
-      out -= 1;
-      if (out > 0) return;
-      for (const done of onAllBack) done();
-      onAllBack = [];
-    },
-    allBack: () => (out === 0 ? Promise.resolve() : new Promise((resolve) => onAllBack.push(resolve))),
-  };
+      void settle(this.#take()).then((taken) => {
+        this.#waiting -= 1;
+        stop();
+        if ('error' in taken) reject(taken.error);
+        else if (isLate) this.#giveBack(taken.client);
+        else {
+          this.#out += 1;
+          resolve(taken.client);
+        }
+        return taken;
+      });
+    });
+  }
+
+  /** Call this once for each connection taken, when the pool has it back. */
+  isBack(): void {
+    this.#out -= 1;
+    if (this.#out > 0) return;
+    for (const done of this.#onAllBack) done();
+    this.#onAllBack = [];
+  }
+
+  /** Resolves when no connection is in use. */
+  allBack(): Promise<void> {
+    return this.#out === 0 ? Promise.resolve() : new Promise((resolve) => this.#onAllBack.push(resolve));
+  }
 }
 
 function settle<Client>(

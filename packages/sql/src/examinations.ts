@@ -1,9 +1,9 @@
-import type { Database } from './contract.ts';
+import type { SqlConnection } from './contract.ts';
 import type { Finding } from './findings.ts';
 
 /** A database as the doctor looks at it. */
 export interface ExaminedDatabase {
-  readonly database: Pick<Database, 'execute'>;
+  readonly database: SqlConnection;
   /**
    * The connection pool: its maximum size, and how many seconds a connection is used. Null if
    * unknown.
@@ -25,5 +25,5 @@ export type Examination = (examined: ExaminedDatabase) => Promise<readonly Findi
 export interface Examinations {
   readonly parts: readonly (readonly [part: string, Examination])[];
   /** Why a database answers only questions about itself, or null if unknown. */
-  findUnready(database: Pick<Database, 'execute'>): Promise<Finding | null>;
+  findUnready(database: SqlConnection): Promise<Finding | null>;
 }

@@ -102,7 +102,7 @@ export class SessionRows {
   }
 }
 
-async function remove(connection: Pick<SqlConnection, 'execute'>, idHash: string): Promise<void> {
+async function remove(connection: SqlConnection, idHash: string): Promise<void> {
   await connection.execute('DELETE FROM host_sessions WHERE id_hash = ?', [idHash]);
 }
 

@@ -29,7 +29,7 @@ const GRACE = 10_000;
 
 /** Serves an application over HTTP. Rejects when the port is taken. */
 export async function listen(
-  application: Pick<Application, 'fetch'>,
+  application: Application,
   { port, hostname }: ListenOptions,
 ): Promise<RunningServer> {
   const answer = getRequestListener(

@@ -56,7 +56,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const parts = partsOf(foundation);
   const { clientParts, authorization, resource, bearerTokens } = parts;
   const answering = answeringOf(foundation, options.showsDetails ?? false);
-  measuring?.observe(observedServer({ database, keys, clock }));
+  measuring?.observe(observedServer(database, keys, clock));
   const { issuer, origin, basePath, mountPath, arrivals, admitsUnverified, demands, profiles, sealer } =
     server;
   const { clients } = clientParts;

@@ -1,8 +1,7 @@
-import type { Measuring } from '../measuring/measuring.ts';
 import type { KeySources } from '../keys/listed-keys.ts';
 import type { Contributions } from './start-features.ts';
 import { ConfigurationError, type MigrationState, migrationStatus } from '@portico/sql';
-import { createAccounts } from '../accounts.ts';
+import { Accounts } from '../accounts.ts';
 import { serverAudit } from '../auditing/server-audit.ts';
 import { createBrowsers, type Browsers } from '../authorization/browsers.ts';
 import { createCookieSealer } from '../authorization/cookie-keys.ts';
@@ -21,7 +20,7 @@ import type { CompleteHost } from '../host.ts';
 import { KeyFiles } from '../keys/key-files.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import { signingKeysOf } from '../keys/signers.ts';
-import { createMeasuring } from '../measuring/measuring.ts';
+import { Measuring } from '../measuring/measuring.ts';
 import { measuredStore } from '../measuring/measured-store.ts';
 import { featureProblems, profilesOf, requireNeeds, withProfile } from './feature-profiles.ts';
 import type { Server } from '../server.ts';
@@ -110,7 +109,7 @@ export function layFoundation(options: ServerParts): Foundation {
     audience: config.audience === '' ? null : config.audience,
     scopes: createScopeCatalog(config.scopes),
     scopeHeadings: features.flatMap((feature) => feature.scopeHeadings?.(config) ?? []),
-    accounts: createAccounts(host),
+    accounts: new Accounts(host),
     keys,
     arrivals,
     takesKeys: () => contributions.clientAssertions !== null,
@@ -146,12 +145,7 @@ function measuringOf(
 ): Measuring | null {
   if (telemetry === undefined) return null;
   const errorCodes = features.flatMap((feature) => feature.errorCodes ?? []);
-  return createMeasuring({
-    telemetry,
-    isUnavailable: (error) => database.isUnavailable(error),
-    log,
-    errorCodes,
-  });
+  return new Measuring(telemetry, (error) => database.isUnavailable(error), log, errorCodes);
 }
 
 function keyRingOf(

@@ -11,7 +11,7 @@ export function examineLoginRoute({
   application,
   server,
 }: {
-  readonly application: Pick<ExaminedApplication, 'hasRoute'>;
+  readonly application: ExaminedApplication;
   readonly server: AuthorizationServer;
 }): Finding {
   const { login_route: route } = server.config;

@@ -23,7 +23,7 @@ export interface SetupReport {
  * have ID tokens: then a key was lost, and a new one would hide that.
  */
 export async function setUpServer(
-  application: Pick<ExaminedApplication, 'hasRoute'>,
+  application: ExaminedApplication,
   server: AuthorizationServer,
   acting: Acting = {},
 ): Promise<SetupReport> {

@@ -170,7 +170,7 @@ export class Issuing {
     { id, value }: ReturnType<typeof newAccessToken>,
     { scopes, thumbprint, now }: Omit<AnyTokenRequest, 'client'> & { readonly now: number },
     refreshToken: NewTokens['refreshToken'] = null,
-    beside: Pick<TokenResponse, 'refresh_token' | 'id_token'> = {},
+    beside: Partial<TokenResponse> = {},
   ): PreparedTokens {
     const { access_token_ttl: lifetime } = this.#server.config;
     const expiresAt = now + lifetime * 1000;

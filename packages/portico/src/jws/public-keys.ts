@@ -140,7 +140,7 @@ export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
   return algorithms.includes(algorithm) && VERIFY[algorithm](key, jws);
 }
 
-type Verify = (key: KeyObject, jws: Pick<Jws, 'signed' | 'signature'>) => boolean;
+type Verify = (key: KeyObject, jws: Jws) => boolean;
 
 const ed25519: Verify = (key, { signed, signature }) => verify(null, signed, key, signature);
 

@@ -41,16 +41,12 @@ function markOf(algorithm: SigningAlgorithm): string {
   return algorithm === DEFAULT_ALGORITHM ? '' : `.${algorithm}`;
 }
 
-export function fileName({
-  signsFrom,
-  kid,
-  algorithm,
-}: Pick<SigningKey, 'signsFrom' | 'kid' | 'algorithm'>): string {
+export function fileName(signsFrom: number, kid: string, algorithm: SigningAlgorithm): string {
   return `${signsFrom}-${kid}${markOf(algorithm)}.json`;
 }
 
 /** The file name of this key's only staged successor. */
-export function stagedFileName({ kid, algorithm }: Pick<SigningKey, 'kid' | 'algorithm'>): string {
+export function stagedFileName({ kid, algorithm }: SigningKey): string {
   return `0-next-${tokenHash(kid)}${markOf(algorithm)}.json`;
 }
 

@@ -80,7 +80,7 @@ export class KeyRing {
   async list(): Promise<readonly KeyDescription[]> {
     const { files, idTokenLifetime, clock } = this.#parts;
     const keys = await this.all();
-    return describeKeys(keys, { directory: files.directory, idTokenLifetime, now: clock() });
+    return describeKeys(keys, files.directory, idTokenLifetime, clock());
   }
 
   /**
@@ -96,7 +96,7 @@ export class KeyRing {
     }
     const made = await newKey(algorithm);
     const signsFrom = signsFromNow(await this.all(), clock());
-    const name = fileName({ ...made, signsFrom });
+    const name = fileName(signsFrom, made.kid, algorithm);
     await files.write(made, name).catch((error: unknown) => {
       throw notWritten(files.directory, error, 'no key was made');
     });

@@ -33,25 +33,22 @@ export interface KeyDescription {
   readonly file: string | null;
 }
 
-export interface DescribingOptions {
-  readonly directory: string;
-  /** In seconds. */
-  readonly idTokenLifetime: number;
-  readonly now: number;
-}
-
-/** `keys` are in the order of a key ring. */
+/** `keys` are in the order of a key ring; `idTokenLifetime` is in seconds. */
 export function describeKeys(
   keys: readonly SigningKey[],
-  options: DescribingOptions,
+  directory: string,
+  idTokenLifetime: number,
+  now: number,
 ): readonly KeyDescription[] {
-  return keys.map((key) => describeKey(key, keys, options));
+  return keys.map((key) => describeKey(key, keys, directory, idTokenLifetime, now));
 }
 
 function describeKey(
   key: SigningKey,
   keys: readonly SigningKey[],
-  { directory, idTokenLifetime, now }: DescribingOptions,
+  directory: string,
+  idTokenLifetime: number,
+  now: number,
 ): KeyDescription {
   const { kid, algorithm, createdAt, signsFrom, file } = key;
   const state = stateOf(key, keys, now);

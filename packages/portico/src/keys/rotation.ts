@@ -86,7 +86,7 @@ export class Rotation {
 
   #described(keys: readonly SigningKey[], now: number): readonly KeyDescription[] {
     const { files, idTokenLifetime } = this.#parts;
-    return describeKeys(keys, { directory: files.directory, idTokenLifetime, now });
+    return describeKeys(keys, files.directory, idTokenLifetime, now);
   }
 
   /**
@@ -127,7 +127,7 @@ export class Rotation {
     const created = await this.#placeAll(drafts, async (placing) => {
       for (const { draft, kid, replaces } of drafts) {
         const { algorithm } = replaces;
-        const name = fileName({ signsFrom, kid, algorithm });
+        const name = fileName(signsFrom, kid, algorithm);
         await draft.place(name);
         placing.push({ kid, name, algorithm });
       }
@@ -223,9 +223,10 @@ export class Rotation {
     // Read the files and not the ring, because the ring knows only one of a key's two names.
     for (const name of (await files.names()).filter(isStagedFile)) {
       const key = await files.read(name).catch(() => null);
+      if (key === null || !hasBegun(key, now)) continue;
+      const next = fileName(key.signsFrom, key.kid, key.algorithm);
       // The kid comes from the file, and could lead to another path.
-      if (key !== null && hasBegun(key, now) && files.has(fileName(key)))
-        await files.rename(name, fileName(key));
+      if (files.has(next)) await files.rename(name, next);
     }
   }
 

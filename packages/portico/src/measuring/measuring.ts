@@ -16,121 +16,139 @@ import { reasonOf } from './reasons.ts';
  * What the server calls instead of a Telemetry. Only this handles a telemetry that throws, rejects
  * or never ends. Null if nothing is measured.
  */
-export interface Measuring {
+export class Measuring {
+  readonly #telemetry: Telemetry;
+  readonly #isUnavailable: (error: unknown) => boolean;
+  readonly #errorCodes: ReadonlySet<string>;
+  readonly #logFailures: () => void;
+  #latest: unknown;
+
+  /** `log` is read once there is something to report; `errorCodes` are those of the features. */
+  constructor(
+    telemetry: Telemetry,
+    isUnavailable: (error: unknown) => boolean,
+    log: () => Log,
+    errorCodes: readonly string[],
+  ) {
+    this.#telemetry = telemetry;
+    this.#isUnavailable = isUnavailable;
+    this.#errorCodes = new Set(errorCodes);
+    this.#logFailures = throttleLog((times) =>
+      log().warning('The telemetry failed, and nothing else did: {exception} ({times})', {
+        exception: this.#latest,
+        times,
+      }),
+    );
+  }
+
   /** Runs the work of an endpoint, and measures it; resolves or rejects as the work does. */
-  endpoint(task: MeasuredEndpoint, request: Request, work: () => Promise<Response>): Promise<Response>;
+  async endpoint(task: MeasuredEndpoint, request: Request, work: () => Promise<Response>): Promise<Response> {
+    const response = await this.#run(task, request, work, ({ status }) => status);
+    this.answered(task.name, response.status);
+    return response;
+  }
+
   /** The same for a grant. */
-  grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T>;
+  grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T> {
+    return this.#run(task, null, work, noStatus);
+  }
+
   /** The same for an operation of the store. */
-  store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T>;
+  store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T> {
+    return this.#run(task, null, work, noStatus);
+  }
+
   /** As `Telemetry.answered`; for endpoints this is already reported. */
-  answered(endpoint: string, status: number): void;
+  answered(endpoint: string, status: number): void {
+    this.#tell(() => this.#telemetry.answered(endpoint, status));
+  }
+
   /** As `Telemetry.tokenIssued`. */
-  tokenIssued(grantType: string, kind: TokenKind): void;
+  tokenIssued(grantType: string, kind: TokenKind): void {
+    this.#tell(() => this.#telemetry.tokenIssued(grantType, kind));
+  }
+
   /** As `Telemetry.replayed`. */
-  replayed(what: 'code' | 'refresh_token'): void;
+  replayed(what: 'code' | 'refresh_token'): void {
+    this.#tell(() => this.#telemetry.replayed(what));
+  }
+
   /** As `Telemetry.removed`; nothing for 0 rows. */
-  removed(rows: string, count: number): void;
+  removed(rows: string, count: number): void {
+    if (count > 0) this.#tell(() => this.#telemetry.removed(rows, count));
+  }
+
   /** As `Telemetry.observe`. */
-  observe(server: ObservedServer): void;
+  observe(server: ObservedServer): void {
+    this.#tell(() => this.#telemetry.observe(server));
+  }
+
   /** As `Telemetry.refused`, with the error's own code as the reason. */
-  refused(endpoint: string, error: Error): void;
+  refused(endpoint: string, error: Error): void {
+    this.#tell(() => this.#telemetry.refused(endpoint, this.#reasonOf(error)));
+  }
+
   /** The same with a status as the reason, if there is no error. */
-  refusedWith(endpoint: string, status: number): void;
-}
+  refusedWith(endpoint: string, status: number): void {
+    this.#tell(() => this.#telemetry.refused(endpoint, String(status)));
+  }
 
-export interface MeasuringOptions {
-  readonly telemetry: Telemetry;
-  readonly isUnavailable: (error: unknown) => boolean;
-  /** Read once there is something to report. */
-  readonly log: () => Log;
-  /** The error codes of the server's features. */
-  readonly errorCodes: readonly string[];
-}
+  #reasonOf(error: unknown): string {
+    return reasonOf(error, this.#isUnavailable, this.#errorCodes);
+  }
 
-export function createMeasuring(options: MeasuringOptions): Measuring {
-  const { telemetry, isUnavailable, log } = options;
-  const errorCodes = new Set(options.errorCodes);
-  let latest: unknown;
-  const logFailures = throttleLog((times) =>
-    log().warning('The telemetry failed, and nothing else did: {exception} ({times})', {
-      exception: latest,
-      times,
-    }),
-  );
-
-  function failed(exception: unknown): void {
-    latest = exception;
-    logFailures();
+  #failed(exception: unknown): void {
+    this.#latest = exception;
+    this.#logFailures();
   }
 
   /** Does not wait for its result. A rejected promise without a handler would end the process. */
-  function tell(call: () => unknown): void {
+  #tell(call: () => unknown): void {
     try {
       const returned = call();
-      if (returned instanceof Promise) returned.catch(failed);
+      if (returned instanceof Promise) returned.catch((exception: unknown) => this.#failed(exception));
     } catch (exception) {
-      failed(exception);
+      this.#failed(exception);
     }
   }
 
-  function begin(task: MeasuredTask, request: Request | null): Measurement | null {
+  #begin(task: MeasuredTask, request: Request | null): Measurement | null {
     let measurement: Measurement | null = null;
-    tell(() => {
-      const begun: unknown = telemetry.begin(task, request);
+    this.#tell(() => {
+      const begun: unknown = this.#telemetry.begin(task, request);
       if (isMeasurement(begun)) measurement = begun;
       return begun;
     });
     return measurement;
   }
 
-  async function run<T>(
+  async #run<T>(
     task: MeasuredTask,
     request: Request | null,
     work: () => Promise<T>,
     statusOf: (result: T) => number,
   ): Promise<T> {
-    const measurement = begin(task, request);
+    const measurement = this.#begin(task, request);
     if (measurement === null) return work();
     // Once, whatever the telemetry does with it.
     let begun: Promise<T> | null = null;
     const once = () => (begun ??= started(work));
-    tell(() => {
+    this.#tell(() => {
       const returned: unknown = measurement.run(once);
       return returned === begun ? null : ignoringRejection(returned);
     });
     try {
       const result = await once();
-      tell(() => {
+      this.#tell(() => {
         const status = statusOf(result);
         return measurement.end(status < 500 ? null : String(status), status);
       });
       return result;
     } catch (error) {
-      tell(() => measurement.end(reasonOf(error, isUnavailable, errorCodes), 0));
+      this.#tell(() => measurement.end(this.#reasonOf(error), 0));
       throw error;
     }
   }
-
-  return {
-    async endpoint(task, request, work) {
-      const response = await run(task, request, work, ({ status }) => status);
-      tell(() => telemetry.answered(task.name, response.status));
-      return response;
-    },
-    grant: (task, work) => run(task, null, work, noStatus),
-    store: (task, work) => run(task, null, work, noStatus),
-    answered: (endpoint, status) => tell(() => telemetry.answered(endpoint, status)),
-    tokenIssued: (grantType, kind) => tell(() => telemetry.tokenIssued(grantType, kind)),
-    replayed: (what) => tell(() => telemetry.replayed(what)),
-    removed(rows, count) {
-      if (count > 0) tell(() => telemetry.removed(rows, count));
-    },
-    observe: (server) => tell(() => telemetry.observe(server)),
-    refused: (endpoint, error) =>
-      tell(() => telemetry.refused(endpoint, reasonOf(error, isUnavailable, errorCodes))),
-    refusedWith: (endpoint, status) => tell(() => telemetry.refused(endpoint, String(status))),
-  };
 }
 
 /** An application's value may not match its type. */

@@ -1,5 +1,4 @@
-import type { Database } from '@portico/sql';
-import type { DatabaseConnections } from '@portico/sql';
+import type { Database, DatabaseConnections } from '@portico/sql';
 import type { ObservedServer } from '../contracts/telemetry.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { countRows } from '../store/sql/counting.ts';
@@ -10,14 +9,8 @@ interface Figures {
   connections?(): DatabaseConnections | null;
 }
 
-export interface ObservedServerOptions {
-  readonly database: Database;
-  readonly keys: Pick<KeyRing, 'published' | 'active'>;
-  readonly clock: () => number;
-}
-
 /** The state of a server, for telemetry. Reads nothing by itself. */
-export function observedServer({ database, keys, clock }: ObservedServerOptions): ObservedServer {
+export function observedServer(database: Database, keys: KeyRing, clock: () => number): ObservedServer {
   const figures: Database & Figures = database;
   return {
     retries: () => figures.retries ?? null,

@@ -6,7 +6,7 @@ import { mediaTypeOf } from '../http/media-types.ts';
 import { portProblem } from './fetchable-urls.ts';
 import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
 import { resolveByDns, resolveBySystem } from './dns.ts';
-import { createOutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
+import { OutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
 
 /**
  * Fetches JSON from a URL that a stranger chose. It cannot be used to reach this machine's network:
@@ -94,7 +94,7 @@ function createFetch<T>(
   const { allowsLoopback, anyPort, clock, resolve = resolving(options) } = options;
   const { deadline = () => AbortSignal.timeout(PATIENCE) } = options;
   const trust = options.ca === undefined ? {} : trusting(options.ca);
-  const limits = createOutboundLimits(clock);
+  const limits = new OutboundLimits(clock);
 
   /** Resolves once per request, so that the connection goes to a checked address. */
   async function checkedAddresses({ hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {

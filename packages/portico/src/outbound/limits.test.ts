@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createOutboundLimits, OutboundError, type Count } from './limits.ts';
+import { OutboundLimits, OutboundError, type Count } from './limits.ts';
 
 const MINUTE = 60_000;
 
 function startLimits() {
   const counts = new Map<string, Count>();
   const clock = { now: 1_800_000_000_000 };
-  const limits = createOutboundLimits(() => clock.now, counts);
+  const limits = new OutboundLimits(() => clock.now, counts);
   const fetch = (person: string, host: string) =>
     limits.within({ url: new URL(`https://${host}/`), person, isKnown: false }, async () => 'answered');
   return { counts, clock, fetch };
@@ -44,7 +44,7 @@ test('requests are counted for two minutes at most: there are never more than th
 test('a running request is counted however long it takes', async () => {
   const { clock, fetch, counts } = startLimits();
   let finish = () => {};
-  const limits = createOutboundLimits(() => clock.now, counts);
+  const limits = new OutboundLimits(() => clock.now, counts);
   const held = new Promise<void>((resolve) => (finish = resolve));
   const slow = () =>
     limits.within({ url: new URL('https://h.example/'), person: 'ada', isKnown: false }, () => held);
@@ -61,7 +61,7 @@ test('a running request is counted however long it takes', async () => {
 
 test('signed-in people and strangers have separate limits, and strangers have less', async () => {
   const { counts, clock } = startLimits();
-  const limits = createOutboundLimits(() => clock.now, counts);
+  const limits = new OutboundLimits(() => clock.now, counts);
   const fetch = (number: number, isStranger: boolean) =>
     limits.within(
       {

@@ -1,9 +1,3 @@
-/** Limits outbound requests: how many at once, and how many per minute. */
-export interface OutboundLimits {
-  /** Runs the work, or throws an OutboundError when the limit is reached. */
-  within<T>(request: CountedRequest, work: () => Promise<T>): Promise<T>;
-}
-
 export interface CountedRequest {
   readonly url: URL;
   /** The person it is fetched for. */
@@ -61,53 +55,60 @@ export interface Count {
   since: number;
 }
 
-/** `counts` holds the state; pass a map to keep it elsewhere. */
-export function createOutboundLimits(clock: () => number, counts = new Map<string, Count>()): OutboundLimits {
-  let tidied = 0;
+/** Limits outbound requests: how many at once, and how many per minute. */
+export class OutboundLimits {
+  readonly #clock: () => number;
+  readonly #counts: Map<string, Count>;
+  #tidied = 0;
+
+  /** `counts` holds the state; pass a map to keep it elsewhere. */
+  constructor(clock: () => number, counts = new Map<string, Count>()) {
+    this.#clock = clock;
+    this.#counts = counts;
+  }
+
+  /** Runs the work, or throws an OutboundError when the limit is reached. */
+  async within<T>(request: CountedRequest, work: () => Promise<T>): Promise<T> {
+    const now = this.#clock();
+    const counted = countedAs(request);
+    const full = counted.find(({ limit, name }) => this.#isFull(name, limit, now));
+    if (full !== undefined) throw tooMany(full.shown);
+    this.#forget(now);
+    const begun = counted.map(({ name }) => this.#begin(name, now));
+    try {
+      return await work();
+    } finally {
+      for (const count of begun) count.running -= 1;
+    }
+  }
 
   /**
    * Strangers make up names, so remove old counts. Only requests that go out add counts, so there
    * are at most those of two minutes.
    */
-  function forget(now: number): void {
-    if (now - tidied < MINUTE) return;
-    tidied = now;
-    for (const [name, count] of counts) {
-      if (count.running === 0 && now - count.since >= MINUTE) counts.delete(name);
+  #forget(now: number): void {
+    if (now - this.#tidied < MINUTE) return;
+    this.#tidied = now;
+    for (const [name, count] of this.#counts) {
+      if (count.running === 0 && now - count.since >= MINUTE) this.#counts.delete(name);
     }
   }
 
-  function isFull(name: string, limit: Limits[Kind], now: number): boolean {
-    const count = counts.get(name);
+  #isFull(name: string, limit: Limits[Kind], now: number): boolean {
+    const count = this.#counts.get(name);
     if (count === undefined) return false;
     const begun = now - count.since < MINUTE ? count.begun : 0;
     return count.running >= limit.atOnce || begun >= limit.inAMinute;
   }
 
-  function begin(name: string, now: number): Count {
-    const count = counts.get(name) ?? { running: 0, begun: 0, since: now };
-    counts.set(name, count);
+  #begin(name: string, now: number): Count {
+    const count = this.#counts.get(name) ?? { running: 0, begun: 0, since: now };
+    this.#counts.set(name, count);
     if (now - count.since >= MINUTE) Object.assign(count, { begun: 0, since: now });
     count.running += 1;
     count.begun += 1;
     return count;
   }
-
-  return {
-    async within(request, work) {
-      const now = clock();
-      const counted = countedAs(request);
-      const full = counted.find(({ limit, name }) => isFull(name, limit, now));
-      if (full !== undefined) throw tooMany(full.shown);
-      forget(now);
-      const begun = counted.map(({ name }) => begin(name, now));
-      try {
-        return await work();
-      } finally {
-        for (const count of begun) count.running -= 1;
-      }
-    },
-  };
 }
 
 /** The counts that a request belongs to: the name of each, and how the log names it. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { SingleUses } from './single-uses.ts';
+import type { Pruning } from './pruning.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
 test('a use is stored by the hash of its kind and value, without removing others', async () => {
@@ -14,7 +15,7 @@ test('a use is stored by the hash of its kind and value, without removing others
         return true;
       },
     } satisfies Partial<SingleUseRecords> as unknown as SingleUseRecords,
-    { tick: async () => void did.push('ticked') },
+    { tick: async () => void did.push('ticked') } as Partial<Pruning> as Pruning,
   );
   expect(await uses.claim('proof', ['client', 'jti'], 1000)).toBe(true);
   expect(await uses.claim('proof', ['client', 'jti'], 2000)).toBe(false);

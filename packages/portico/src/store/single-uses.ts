@@ -11,9 +11,9 @@ export type SingleUseKind = 'assertion' | 'proof' | 'form';
  */
 export class SingleUses {
   readonly #records: SingleUseRecords;
-  readonly #pruning: Pick<Pruning, 'tick'>;
+  readonly #pruning: Pruning;
 
-  constructor(records: SingleUseRecords, pruning: Pick<Pruning, 'tick'>) {
+  constructor(records: SingleUseRecords, pruning: Pruning) {
     this.#records = records;
     this.#pruning = pruning;
   }

@@ -1,7 +1,7 @@
 import type { Pool, PoolConnection, QueryOptions, ResultSetHeader } from 'mysql2';
 import { ConfigurationError } from '../errors.ts';
 import type { SqlParameter } from '../contract.ts';
-import { createBorrowing } from '../borrowing.ts';
+import { Borrowing } from '../borrowing.ts';
 import { needed, refusalOfOld } from '../driver.ts';
 import type { Engine, StatementResult } from '../engine.ts';
 import {
@@ -45,7 +45,7 @@ interface Known {
 export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
   const pool = corePool(given);
   const connections = new WeakMap<PoolConnection, Promise<Known>>();
-  const borrowing = createBorrowing(
+  const borrowing = new Borrowing(
     limits.timer,
     () => promised<PoolConnection>((done) => pool.getConnection(done)),
     (connection) => connection.release(),

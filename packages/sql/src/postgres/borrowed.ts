@@ -1,11 +1,11 @@
 import type { PoolClient } from 'pg';
 import { ConfigurationError } from '../errors.ts';
-import { createBorrowing } from '../borrowing.ts';
+import { Borrowing } from '../borrowing.ts';
 import { needed, refusalOfOld } from '../driver.ts';
 import type { Engine } from '../engine.ts';
 import { numberOrNull, PoolEngine, type Pool, type PoolFigures, type PoolLimits } from '../pool.ts';
 import { refusalOf } from './client.ts';
-import { createStatementNames, isStatementError, NO_LIMIT, toConnection } from './connection.ts';
+import { StatementNames, isStatementError, NO_LIMIT, toConnection } from './connection.ts';
 import { PG } from './engine.ts';
 
 /**
@@ -25,10 +25,10 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
   const timeout = limits.statementTimeout ?? NO_LIMIT;
   // The application chooses the limits of its statements. Only migrations set their own.
   const limitsTransactions = limits.statementTimeout === null;
-  const settings = { names: createStatementNames(schema), schema, limits, timeout, limitsTransactions };
+  const settings = { names: new StatementNames(schema), schema, limits, timeout, limitsTransactions };
   const connections = new WeakMap<PoolClient, ReturnType<typeof toConnection>>();
   const ignore = () => {};
-  const borrowing = createBorrowing(
+  const borrowing = new Borrowing(
     limits.timer,
     () =>
       new Promise<PoolClient>((resolve, reject) => {

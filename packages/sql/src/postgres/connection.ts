@@ -147,43 +147,44 @@ function watchStatus(client: PoolClient): () => string | null {
   return () => last.status;
 }
 
-/** The server parses and plans a named statement once per connection. */
-export interface StatementNames {
-  /**
-   * Null for a statement that runs without a name. Names are derived from texts, so a name never
-   * stands for another text.
-   */
-  of(text: string): string | null;
-  failed(error: unknown): void;
-}
-
 /**
  * The maximum number of named statements. The server keeps each as long as the connection lives.
  */
 const MOST_NAMES = 256;
 
-export function createStatementNames(path: string | null): StatementNames {
-  const names = new Map<string, string>();
-  let inUse = true;
-  let schema = 0;
-  return {
-    of(text) {
-      if (!inUse) return null;
-      const known = names.get(text);
-      if (known !== undefined) return known;
-      if (names.size >= MOST_NAMES) return null;
-      const name = `portico_${hash('sha256', `${path ?? ''} ${schema} ${text}`, 'base64url').slice(0, 32)}`;
-      names.set(text, name);
-      return name;
-    },
-    failed(error) {
-      names.clear();
-      // The plan is outdated: plan every statement again, under a new name.
-      if (isOutdatedPlan(error)) schema += 1;
-      // Otherwise a connection pooler shares sessions, and will again. Stop using names.
-      else inUse = false;
-    },
-  };
+/** The server parses and plans a named statement once per connection. */
+export class StatementNames {
+  readonly #path: string | null;
+  readonly #names = new Map<string, string>();
+  #inUse = true;
+  #schema = 0;
+
+  constructor(path: string | null) {
+    this.#path = path;
+  }
+
+  /**
+   * Null for a statement that runs without a name. Names are derived from texts, so a name never
+   * stands for another text.
+   */
+  of(text: string): string | null {
+    if (!this.#inUse) return null;
+    const known = this.#names.get(text);
+    if (known !== undefined) return known;
+    if (this.#names.size >= MOST_NAMES) return null;
+    const named = hash('sha256', `${this.#path ?? ''} ${this.#schema} ${text}`, 'base64url');
+    const name = `portico_${named.slice(0, 32)}`;
+    this.#names.set(text, name);
+    return name;
+  }
+
+  failed(error: unknown): void {
+    this.#names.clear();
+    // The plan is outdated: plan every statement again, under a new name.
+    if (isOutdatedPlan(error)) this.#schema += 1;
+    // Otherwise a connection pooler shares sessions, and will again. Stop using names.
+    else this.#inUse = false;
+  }
 }
 
 /**

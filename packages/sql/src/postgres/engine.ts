@@ -12,7 +12,7 @@ import {
   type PoolLimits,
 } from '../pool.ts';
 import {
-  createStatementNames,
+  StatementNames,
   NO_LIMIT,
   isStatementError,
   timesOf,
@@ -20,7 +20,7 @@ import {
   type Settings,
 } from './connection.ts';
 import { refusalOf } from './client.ts';
-import { createHostsPool, readPostgresUrl, type PostgresHost, type Wanted } from './hosts.ts';
+import { HostsPool, readPostgresUrl, type PostgresHost, type Wanted } from './hosts.ts';
 import { PostgresStatement } from './statement.ts';
 
 /** How long a request waits for a connection, in milliseconds. */
@@ -48,7 +48,7 @@ export function openPostgres(
   const { statementTimeout } = limits;
   const timeout = statementTimeout === null ? NO_LIMIT : statementTimeout + LONGER_THAN_THE_SERVER;
   const settings = {
-    names: createStatementNames(schema),
+    names: new StatementNames(schema),
     schema,
     limits,
     timeout,
@@ -62,7 +62,7 @@ export function openPostgres(
         name: host.name,
         pool: openHost(driver, host, { settings, wanted, size: limits.size, patience }),
       }));
-      return pools.length === 1 ? (pools[0] as { readonly pool: Pool }).pool : createHostsPool(pools);
+      return pools.length === 1 ? (pools[0] as { readonly pool: Pool }).pool : new HostsPool(pools);
     },
     isStatementError,
     limits,

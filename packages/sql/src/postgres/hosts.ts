@@ -89,37 +89,45 @@ export interface HostPool {
  * The connections of several servers. The current server is the one that gave the last connection.
  * If it gives none, the next ones are tried.
  */
-export function createHostsPool(hosts: readonly HostPool[]): Pool {
-  let current = 0;
-  return {
-    async connect(): Promise<PooledConnection> {
-      const first = current;
-      const failures: Error[] = [];
-      for (let step = 0; step < hosts.length; step += 1) {
-        const index = (first + step) % hosts.length;
-        const host = hosts[index] as HostPool;
-        try {
-          const connection = await host.pool.connect();
-          // Meanwhile another request may have found this server or the next one.
-          if (current === first) current = index;
-          return connection;
-        } catch (error) {
-          if (!(error instanceof Error) || !isUnavailable(error)) throw error;
-          // The server answers others. It is only busy.
-          if (isBusy(error) && current === first) throw error;
-          failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
-        }
+export class HostsPool implements Pool {
+  readonly #hosts: readonly HostPool[];
+  #current = 0;
+
+  constructor(hosts: readonly HostPool[]) {
+    this.#hosts = hosts;
+  }
+
+  async connect(): Promise<PooledConnection> {
+    const hosts = this.#hosts;
+    const first = this.#current;
+    const failures: Error[] = [];
+    for (let step = 0; step < hosts.length; step += 1) {
+      const index = (first + step) % hosts.length;
+      const host = hosts[index] as HostPool;
+      try {
+        const connection = await host.pool.connect();
+        // Meanwhile another request may have found this server or the next one.
+        if (this.#current === first) this.#current = index;
+        return connection;
+      } catch (error) {
+        if (!(error instanceof Error) || !isUnavailable(error)) throw error;
+        // The server answers others. It is only busy.
+        if (isBusy(error) && this.#current === first) throw error;
+        failures.push(new Error(`${host.name}: ${error.message}`, { cause: error }));
       }
-      const message = `No server of database_url can be used: ${failures.map((each) => each.message).join('; ')}`;
-      throw new AggregateError(failures, message);
-    },
-    async end() {
-      await Promise.all(hosts.map(({ pool }) => pool.end()));
-    },
-    // Connections to the servers before a takeover end by themselves. Only the current server
-    // counts.
-    figures: () => hosts[current]?.pool.figures?.() ?? { idle: null, most: null },
-  };
+    }
+    const message = `No server of database_url can be used: ${failures.map((each) => each.message).join('; ')}`;
+    throw new AggregateError(failures, message);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#hosts.map(({ pool }) => pool.end()));
+  }
+
+  /** Connections to servers before a takeover end by themselves. Only the current server counts. */
+  figures() {
+    return this.#hosts[this.#current]?.pool.figures?.() ?? { idle: null, most: null };
+  }
 }
 
 /** `pg` had no free connection in time. */

@@ -25,7 +25,7 @@ interface Options {
 /** What features let an operator choose for a client. */
 export interface ClientChoices {
   readonly demands: readonly DemandDescription[];
-  readonly profiles: readonly Pick<SecurityProfile, 'name' | 'says'>[];
+  readonly profiles: readonly SecurityProfile[];
   /** What ID tokens can be signed with. */
   readonly algorithms: readonly string[];
 }

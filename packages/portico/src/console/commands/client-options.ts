@@ -31,7 +31,7 @@ export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[
  */
 export async function namedLogo(
   logo: string | undefined,
-): Promise<Pick<ClientRegistration, 'logo' | 'logoUri'>> {
+): Promise<{ readonly logo?: Uint8Array; readonly logoUri?: string }> {
   if (logo === undefined) return {};
   if (/^https?:/i.test(logo)) return { logoUri: logo };
   try {

@@ -1,6 +1,12 @@
 import { createInterface } from 'node:readline/promises';
 import type { ConsoleContext } from '../../application/contracts.ts';
 
+/** The options of a command that asks first. */
+export interface Confirmation {
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
 /**
  * Continues if the operator types `yes` at the terminal, and otherwise ends the command. Without a
  * terminal, the command needs `--yes`.

@@ -12,7 +12,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-export function addKeysGenerate({ algorithms }: Pick<ClientChoices, 'algorithms'>): AddCommands {
+export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
   return (program, context) => {
     program
       .command('oauth:keys:generate')

@@ -22,7 +22,7 @@ const NOW_MEANS =
   'ID tokens signed by the keys before are refused from now on, wherever their key is not in a cache any more, and applications that ' +
   'keep a key set refuse new ones until they fetch it again. Access tokens and refresh tokens go on.';
 
-export function addKeysRotate({ algorithms }: Pick<ClientChoices, 'algorithms'>): AddCommands {
+export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
   return (program, context) => {
     program
       .command('oauth:keys:rotate')

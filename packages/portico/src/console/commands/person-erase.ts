@@ -1,13 +1,8 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
-import { requireYes } from './confirm.ts';
+import { requireYes, type Confirmation } from './confirm.ts';
 import { orFail } from './or-fail.ts';
-
-interface Options {
-  readonly yes?: boolean;
-  readonly json?: boolean;
-}
 
 export const addPersonErase: AddCommands = (program, context) => {
   program
@@ -21,7 +16,7 @@ export const addPersonErase: AddCommands = (program, context) => {
     .option('--yes', 'do not ask first')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', HELP)
-    .action(async (provider: string, id: string, { yes = false, json = false }: Options) => {
+    .action(async (provider: string, id: string, { yes = false, json = false }: Confirmation) => {
       const { access } = await openServer(context);
       const who = `${quotedPublic(provider)} ${quotedPublic(id)}`;
       await requireYes(context, `All that is kept of the person ${who} will be removed, for good.`, yes);

@@ -1,11 +1,6 @@
 import type { AddCommands } from '../../application/contracts.ts';
 import { openServer } from '../open-server.ts';
-import { requireYes } from './confirm.ts';
-
-interface Options {
-  readonly yes?: boolean;
-  readonly json?: boolean;
-}
+import { requireYes, type Confirmation } from './confirm.ts';
 
 export const addRestored: AddCommands = (program, context) => {
   program
@@ -17,7 +12,7 @@ export const addRestored: AddCommands = (program, context) => {
     .option('--yes', 'do not ask first')
     .option('--json', 'print JSON, and nothing else, on standard output')
     .addHelpText('after', HELP)
-    .action(async ({ yes = false, json = false }: Options) => {
+    .action(async ({ yes = false, json = false }: Confirmation) => {
       const { access } = await openServer(context);
       await requireYes(context, 'Every authorization and every token will end, of all applications.', yes);
       const ended = await context.progress('Ending authorizations', (report) =>

@@ -42,7 +42,7 @@ export function keyValues({
   keys,
   pushesRequests,
   dpopBoundAccessTokens: isBound,
-}: Pick<Client, 'keys' | 'pushesRequests' | 'dpopBoundAccessTokens'>): readonly SqlParameter[] {
+}: Client): readonly SqlParameter[] {
   const ofKeys =
     keys === null ? [null, null, null, null] : ['private_key_jwt', keys.algorithm, keys.jwks, keys.jwksUri];
   return [...ofKeys, pushesRequests ? 1 : null, isBound ? 1 : null];

@@ -1,4 +1,4 @@
-import type { Database, SqlParameter } from '@portico/sql';
+import type { SqlConnection, SqlParameter } from '@portico/sql';
 import type { CountedRows } from '../../contracts/telemetry.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { CountedRows } from '../../contracts/telemetry.ts';
  * size of the table.
  */
 export async function countRows(
-  database: Pick<Database, 'execute'>,
+  database: SqlConnection,
   [table, key]: readonly [table: string, key: string],
   [condition, parameters]: readonly [condition: string, parameters: readonly SqlParameter[]],
   after: string,
