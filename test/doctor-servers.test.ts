@@ -129,7 +129,7 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
     const pool = { size: 10, lifetime: 300 };
     expect(await findings('connections', { pool })).toMatchObject([finding('ok', /^room for 29 processes/)]);
     expect(await findings('connections', { pool: { ...pool, size: 400 } })).toMatchObject([
-      finding('warning', /^a pool of 400 connections, of which the server has 297/, /database_pool_size/),
+      finding('warning', /^the pool may open 400 connections, and the server allows 297/, /database_pool_size/),
     ]);
     const name = new URL(portal.env['DATABASE_URL'] ?? '').pathname.slice(1);
     await until(`ALTER DATABASE ${name} CONNECTION LIMIT 15`, `ALTER DATABASE ${name} CONNECTION LIMIT -1`);
@@ -171,7 +171,7 @@ const ON_MARIADB: Readonly<Record<string, () => Promise<void>>> = {
     await until('SET GLOBAL max_connections = 15', 'SET GLOBAL max_connections = 300');
     expect(await findings('connections', { pool })).toMatchObject([finding('ok', /^room for 1 process of/)]);
     expect(await findings('connections', { pool: { ...pool, size: 20 } })).toMatchObject([
-      finding('warning', /^a pool of 20 connections, of which the server has 15/, /database_pool_size/),
+      finding('warning', /^the pool may open 20 connections, and the server allows 15/, /database_pool_size/),
     ]);
   },
   async 'connections that the server ends before the pool does'() {

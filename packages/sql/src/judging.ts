@@ -37,7 +37,7 @@ export function judgeRoom(connections: number, pool: Pool | null): Finding {
     );
   }
   return warning(
-    `a pool of ${pool.size} connections, of which the server has ${connections}: under load, requests get 503`,
+    `the pool may open ${pool.size} connections, and the server allows ${connections}: under load, requests get 503`,
     'make database_pool_size smaller, or max_connections larger',
   );
 }

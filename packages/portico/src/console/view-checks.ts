@@ -102,7 +102,7 @@ export async function examineViews({ application, server }: Subject): Promise<Fi
   if (server.admitsUnverified && !(await saysWhoAsks(server, { ...page, ...consentData }))) {
     return failing(
       'oauth/consent does not show who asks when no operator has registered the client',
-      "show unverified.asks there, as Portico's own view does, or clientName, which says it in one line",
+      "show unverified.asks or clientName there, as Portico's own view does",
     );
   }
   if (server.basePath !== '' && consent.includes(`action="${AUTHORIZE_PATH}"`)) {

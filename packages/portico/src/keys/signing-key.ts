@@ -56,8 +56,7 @@ export class KeysLostError extends Error {
 }
 
 /**
- * A KeySigner gave no signature that its public key verifies. Nothing was signed or spent, and the
- * same may succeed later.
+ * A KeySigner returned no valid signature. Nothing was signed or spent, and a retry may succeed.
  */
 export class SignerError extends Error {
   override readonly name = 'SignerError';

@@ -17,7 +17,7 @@ describe('challenges', () => {
   const key = 'oauth_server:challenge';
 
   test.each([
-    ['', 'needs oauth_server:audience: the API that the metadata in a challenge describes'],
+    ['', 'needs oauth_server:audience, which is the API that the metadata describes'],
     [
       'https://api.example/mcp',
       'cannot publish the metadata of https://api.example/mcp, which is not on https://portal.example; challenge there, with @portico/resource-server',

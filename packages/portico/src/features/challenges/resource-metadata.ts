@@ -11,7 +11,7 @@ export function challengeProblems(
   const key = 'oauth_server:challenge';
   if (audience === '') {
     return [
-      { key, message: 'needs oauth_server:audience: the API that the metadata in a challenge describes' },
+      { key, message: 'needs oauth_server:audience, which is the API that the metadata describes' },
     ];
   }
   const { origin } = new URL(publicUrl);

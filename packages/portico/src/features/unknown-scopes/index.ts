@@ -3,7 +3,10 @@ import type { DropsScope } from '../../tokens/dropped-scopes.ts';
 import { IDENTITY_SCOPES } from '../../tokens/scopes.ts';
 import { unknownScopesShape } from './config.ts';
 
-/** Requests for scopes that the server or the client does not have (OpenID Connect Core section 3.1.2.1). */
+/**
+ * Requests for scopes that the server or the client does not have (OpenID Connect Core section
+ * 3.1.2.1).
+ */
 export const unknownScopes = defineFeature({
   name: 'unknown_scopes',
   config: unknownScopesShape,

@@ -24,7 +24,7 @@ export class RegistrationRecords {
     now: number,
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
-    // Refuse a client that has to wait without a write.
+    // A client that must wait is refused without a write.
     const refusal = await refusalOf(this.#database, registration, limits, now);
     if (refusal !== null && !('oldest' in refusal)) return refusal;
     return this.#database.transaction(
