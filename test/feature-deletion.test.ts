@@ -97,6 +97,7 @@ test.each([
   ['private-key-jwt', 'clientAssertions'],
   ['dpop', 'binding'],
   ['pushed-requests', 'directRequests'],
+  ['signing-algorithms', 'signingAlgorithms'],
 ])('without %s, a server of the profile fapi2 does not start', async (folder, part) => {
   await deleteFeature(folder);
   const { stdout } = await run(process.execPath, [PROFILE_START], { cwd: copy });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { OAuthServerConfig } from '../config.ts';
 import type { Feature, ProfileOffer } from '../feature.ts';
 import { fapi2 } from '../features/fapi2/index.ts';
+import { signingAlgorithms } from '../features/signing-algorithms/index.ts';
 import { profileProblems, profilesOf, requireNeeds } from './feature-profiles.ts';
 
 const CONFIG = { code_ttl: 60 } as OAuthServerConfig;
@@ -12,10 +13,14 @@ const strict: Feature = {
 
 test('a server of a profile does not start without what the profile needs', () => {
   const contributed = { clientAssertions: {}, binding: null, directRequests: {} };
-  expect(() => requireNeeds([strict], CONFIG, contributed)).toThrow(
+  const features = [strict, signingAlgorithms];
+  expect(() => requireNeeds(features, CONFIG, contributed)).toThrow(
     'oauth_server:profile: is strict, which needs a feature with binding, and this server has none',
   );
-  expect(() => requireNeeds([strict], CONFIG, { ...contributed, binding: {} })).not.toThrow();
+  expect(() => requireNeeds(features, CONFIG, { ...contributed, binding: {} })).not.toThrow();
+  expect(() => requireNeeds([strict], CONFIG, { ...contributed, binding: {} })).toThrow(
+    'oauth_server:profile: is strict, which needs a feature with signingAlgorithms, and this server has none',
+  );
   expect(() => requireNeeds([fapi2], CONFIG, {})).not.toThrow();
 });
 

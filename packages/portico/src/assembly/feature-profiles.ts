@@ -2,6 +2,7 @@ import { ConfigurationError, type ConfigurationProblem } from '@portico/sql';
 import type { OAuthServerConfig } from '../config.ts';
 import type { Contribution, Feature, ProfileOffer } from '../feature.ts';
 import { Profiles } from '../profiles.ts';
+import { algorithmsOf } from './start-features.ts';
 
 /** The security profiles of these features, as the server is configured. */
 export function profilesOf(features: readonly Feature[], config: OAuthServerConfig): Profiles {
@@ -50,20 +51,26 @@ export function profileProblems(
   ];
 }
 
-/** Throws a ConfigurationError when the profile of the server needs what no feature contributes. */
+/**
+ * Throws a ConfigurationError when the profile of the server needs what no feature contributes, or
+ * when none of its features signs ID tokens as the profile allows.
+ */
 export function requireNeeds(
   features: readonly Feature[],
   config: OAuthServerConfig,
   contributed: Readonly<Partial<Record<keyof Contribution, unknown>>>,
 ): void {
-  const problems = serversOffers(features, config).flatMap(({ name, needs }) =>
-    needs
-      .filter((part) => (contributed[part] ?? null) === null)
-      .map((part) => ({
-        key: 'oauth_server:profile',
-        message: `is ${name}, which needs a feature with ${part}, and this server has none`,
-      })),
-  );
+  const algorithms = algorithmsOf(features);
+  const problems = serversOffers(features, config).flatMap(({ name, needs, idTokenAlgorithms }) => {
+    const lacked: readonly (keyof Contribution | keyof Feature)[] = [
+      ...needs.filter((part) => (contributed[part] ?? null) === null),
+      ...(idTokenAlgorithms.some((each) => algorithms.has(each)) ? [] : (['signingAlgorithms'] as const)),
+    ];
+    return lacked.map((part) => ({
+      key: 'oauth_server:profile',
+      message: `is ${name}, which needs a feature with ${part}, and this server has none`,
+    }));
+  });
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
