@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createReplayEventLimit } from './replay-event-limit.ts';
+import { ReplayEventLimit } from './replay-event-limit.ts';
 
 function createTelling() {
   let now = 1_000_000_000_000;
-  const isRecorded = createReplayEventLimit(() => now);
+  const limit = new ReplayEventLimit(() => now);
+  const isRecorded = (authorization: string) => limit.admits(authorization);
   return {
     passes: (milliseconds: number) => {
       now += milliseconds;

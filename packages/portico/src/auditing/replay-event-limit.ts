@@ -14,22 +14,28 @@ interface Counted {
 
 /**
  * Limits audit events about replays that ended nothing. Browser histories contain spent codes,
- * which can be sent any number of times and would fill the audit. Returns a function that says
- * whether to record one more. The log has a line for each. `clock` is in milliseconds since 1970.
+ * which can be sent any number of times and would fill the audit. The log has a line for each.
  */
-export function createReplayEventLimit(
-  clock: () => number,
-  most = MOST_EVENTS,
-): (authorization: string) => boolean {
-  const counted = new RecentMap<string, Counted>(MOST);
-  return (authorization) => {
-    const now = clock();
-    const before = counted.get(authorization);
+export class ReplayEventLimit {
+  readonly #counted = new RecentMap<string, Counted>(MOST);
+  readonly #clock: () => number;
+  readonly #most: number;
+
+  /** `clock`: milliseconds since 1970. `most`: per minute and authorization. */
+  constructor(clock: () => number, most = MOST_EVENTS) {
+    this.#clock = clock;
+    this.#most = most;
+  }
+
+  /** Counts an event. Returns whether to record it. */
+  admits(authorization: string): boolean {
+    const now = this.#clock();
+    const before = this.#counted.get(authorization);
     // A clock that is set back must not suppress events for longer.
     const isOpen = before !== undefined && Math.abs(now - before.since) < A_MINUTE;
     const { since, count } = isOpen ? before : { since: now, count: 0 };
-    if (count >= most) return false;
-    counted.put(authorization, { since, count: count + 1 });
+    if (count >= this.#most) return false;
+    this.#counted.put(authorization, { since, count: count + 1 });
     return true;
-  };
+  }
 }

@@ -7,7 +7,7 @@ import type { TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 import type { Again } from './second-uses.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
-import { createReplayEventLimit } from '../auditing/replay-event-limit.ts';
+import { ReplayEventLimit } from '../auditing/replay-event-limit.ts';
 
 /** The value of `expires_in`, however long ago the token was issued. */
 export function secondsLeft(expiresAt: number, now: number): number {
@@ -57,13 +57,13 @@ export class Outcomes {
   readonly #grantType: keyof typeof KINDS;
   readonly #parts: GrantParts;
   readonly #again: Again;
-  readonly #isRecorded: ReturnType<typeof createReplayEventLimit>;
+  readonly #replays: ReplayEventLimit;
 
   constructor(grantType: keyof typeof KINDS, parts: GrantParts, again: Again) {
     this.#grantType = grantType;
     this.#parts = parts;
     this.#again = again;
-    this.#isRecorded = createReplayEventLimit(parts.server.clock);
+    this.#replays = new ReplayEventLimit(parts.server.clock);
   }
 
   /**
@@ -111,7 +111,7 @@ export class Outcomes {
   async auditReplay({ family }: StoredGrant, revoked = true): Promise<void> {
     const { audit, measuring } = this.#parts.server;
     const about = { authorization: family.id, clientId: family.clientId, person: family.person };
-    if (revoked || this.#isRecorded(family.id))
+    if (revoked || this.#replays.admits(family.id))
       await audit({ type: KINDS[this.#grantType].replayed, ...about });
     measuring?.replayed(this.#grantType === 'refresh_token' ? this.#grantType : 'code');
     if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'replay' });

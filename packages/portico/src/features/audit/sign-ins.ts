@@ -1,5 +1,5 @@
 import type { Audit, AuditedSignIn } from '../../auditing/audit.ts';
-import { createReplayEventLimit } from '../../auditing/replay-event-limit.ts';
+import { ReplayEventLimit } from '../../auditing/replay-event-limit.ts';
 import { networkOf } from '../../http/addresses.ts';
 
 /** The kit's events of its sign-in. */
@@ -14,14 +14,14 @@ const MOST = 300;
 /** Records failed sign-ins at the kit, which has already emitted its own events. */
 export class SignIns {
   readonly #record: Audit;
-  readonly #isRoom: ReturnType<typeof createReplayEventLimit>;
-  readonly #isRecorded: ReturnType<typeof createReplayEventLimit>;
+  readonly #ofType: ReplayEventLimit;
+  readonly #ofPerson: ReplayEventLimit;
 
   /** `clock`: milliseconds since 1970. */
   constructor(record: Audit, clock: () => number) {
     this.#record = record;
-    this.#isRoom = createReplayEventLimit(clock, MOST);
-    this.#isRecorded = createReplayEventLimit(clock);
+    this.#ofType = new ReplayEventLimit(clock, MOST);
+    this.#ofPerson = new ReplayEventLimit(clock);
   }
 
   async failed(
@@ -29,7 +29,7 @@ export class SignIns {
     { person, address, requestId = null }: Omit<AuditedSignIn, 'requestId'> & Partial<AuditedSignIn>,
   ): Promise<void> {
     const whose = person === null ? [networkOf(address)] : [person.provider, person.id];
-    if (this.#isRecorded(JSON.stringify([type, ...whose])) && this.#isRoom(type))
+    if (this.#ofPerson.admits(JSON.stringify([type, ...whose])) && this.#ofType.admits(type))
       await this.#record({ type, person, address, requestId });
   }
 }
