@@ -324,13 +324,13 @@ describe('db:backup', () => {
   test('removes no file that another backup is being written to', async () => {
     const file = path.join(folder, 'at once');
     await writeFile(`${file}.part`, 'of another copy', { mode: 0o600 });
-    expect(await backUp(file)).toEqual(refused(isServer ? /on a server/ : /at once\.part is there/));
+    expect(await backUp(file)).toEqual(refused(isServer ? /on a server/ : /at once\.part exists/));
     expect(await readFile(`${file}.part`, 'utf8')).toBe('of another copy');
   });
 
   test('overwrites nothing and makes no folder', async () => {
     await writeFile(target(), 'of before', { mode: 0o600 });
-    expect(await backUp(target())).toEqual(refused(isServer ? /on a server/ : /is there already/));
+    expect(await backUp(target())).toEqual(refused(isServer ? /on a server/ : /exists, so nothing was written/));
     expect(await readFile(target(), 'utf8')).toBe('of before');
     const nowhere = await backUp(path.join(folder, 'missing', 'copy'));
     expect(nowhere).toEqual(refused(isServer ? /on a server/ : /There is no folder/));

@@ -69,7 +69,7 @@ describe('the public address, with --online', () => {
     expect(healthy).toBe(true);
     expect(checks.map(({ part }) => part)).not.toContain('public address');
     expect(checks.find(({ part }) => part === 'endpoints')?.detail).toMatch(
-      /this process would serve https:\/\/portal\.invalid\/.*--online asks/,
+      /this process would serve https:\/\/portal\.invalid\/.*--online checks/,
     );
   });
 
@@ -230,7 +230,7 @@ describe('the public address, with --online', () => {
       / lacks \S+ and has /,
     ],
     ['another name', (keys) => keys.map((key) => (key['kid'] = 'AQAB')), / lacks .* and has AQAB, /],
-    ['a key less', (keys) => keys.shift(), /json lacks \S+; looked at here/],
+    ['a key less', (keys) => keys.shift(), /json lacks \S+; checked here/],
     [
       'a key more',
       (keys) => keys.push({ ...keys[0], kid: 'more' }),

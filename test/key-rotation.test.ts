@@ -333,7 +333,7 @@ describe('oauth:keys:rotate', () => {
   });
 
   test.each([
-    [{ now: true, ifOlderThan: 60 }, 'waits for nothing'],
+    [{ now: true, ifOlderThan: 60 }, 'Use either the ages or now'],
     [{ stagedFor: 904 }, 'from 905 to'],
     [{ ifOlderThan: 0 }, 'from 1 to'],
     [{ ifOlderThan: Number.NaN }, 'from 1 to'],
@@ -455,7 +455,7 @@ describe('the console', () => {
   // @shows AS-11.10
   test.each([
     [['--if-older-than=soon'], '--if-older-than takes a span such as 30d'],
-    [['--if-older-than=30d', '--now'], 'waits for nothing'],
+    [['--if-older-than=30d', '--now'], 'Use either the ages or now'],
     [['--alg=ES256'], 'oauth:keys:generate --alg ES256'],
   ])('refuses %j', async (args, message) => {
     const { code, stdout, stderr } = await run('oauth:keys:rotate', ...args);
