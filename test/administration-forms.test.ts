@@ -3,10 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createHandler } from 'portico/fetch';
+import { administration } from '@portico/admin';
 import {
+  configurationWith,
   createAuthorizationServer,
   migrate,
-  oauthServerConfiguration,
   oauthServerMigrations,
   type Host,
   type LogContext,
@@ -77,14 +78,22 @@ function start(now = clock.now) {
     passwordHasher: CHEAP,
     log: { debug: line, info: line, warning: line, error: line },
   };
-  const config = oauthServerConfiguration.parse({
+  const features = [administration];
+  const config = configurationWith(features).parse({
     name: 'Host',
     scopes: { 'notes:read': 'Read your notes' },
     key_path: path.join(folder, `keys-${tests}`),
     admin_permission: 'administer',
     registration: 'initial_access_token',
   });
-  const server = createAuthorizationServer({ publicUrl: ORIGIN, config, host, database, clock: now });
+  const server = createAuthorizationServer({
+    publicUrl: ORIGIN,
+    config,
+    host,
+    database,
+    features,
+    clock: now,
+  });
   const handle = createHandler<Browser>(server);
   const send = async (at: string, browser: Browser, fields?: Readonly<Record<string, string>>) => {
     const form = fields === undefined ? {} : { method: 'POST', body: new URLSearchParams(fields) };

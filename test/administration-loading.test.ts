@@ -27,9 +27,10 @@ const SCRIPT = `
     },
   });
   const { oauthServer, startApplication } = await import(PORTICO);
+  const { administration } = await import(ADMIN);
   const application = await startApplication({
     config: { public_url: 'https://app.example', log: { path: 'stdout' }, oauth_server: CONFIG },
-    plugins: [oauthServer({ host: { signedIn: async () => null, loginUrl: '/login', browserSecret: async () => '' } })],
+    plugins: [oauthServer({ features: [administration], host: { signedIn: async () => null, loginUrl: '/login', browserSecret: async () => '' } })],
     directory: import.meta.dirname,
   }, { env: { DATABASE_URL: 'sqlite::memory:', STORAGE_DIR: import.meta.dirname } });
   const { status } = await application.fetch(new Request('https://app.example/.well-known/jwks.json'));
@@ -38,12 +39,12 @@ const SCRIPT = `
   process.exit();`;
 
 async function loaded(config: object): Promise<unknown> {
-  const url = JSON.stringify(pathToFileURL(path.join(ROOT, 'packages', 'portico', 'dist', 'index.js')).href);
+  const built = (name: string) =>
+    JSON.stringify(pathToFileURL(path.join(ROOT, 'packages', name, 'dist', 'index.js')).href);
   const script = path.join(folder, 'script.mjs');
-  const source = SCRIPT.replace('PORTICO', url).replace(
-    'CONFIG',
-    JSON.stringify({ name: 'App', scopes: { a: 'A' }, login_route: '/login', ...config }),
-  );
+  const source = SCRIPT.replace('PORTICO', built('portico'))
+    .replace('ADMIN', built('admin'))
+    .replace('CONFIG', JSON.stringify({ name: 'App', scopes: { a: 'A' }, login_route: '/login', ...config }));
   await writeFile(script, source);
   const run = start([script], { cwd: folder });
   await run.ended();

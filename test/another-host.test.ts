@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { decodeJwt } from 'jose';
+import { administration } from '@portico/admin';
 import {
+  configurationWith,
   createAuthorizationServer,
   migrate,
-  oauthServerConfiguration,
   oauthServerMigrations,
   type AuthorizationServer,
   type Database,
@@ -122,13 +123,14 @@ afterAll(async () => {
 });
 
 function serverOn(store: Database, more: Readonly<Record<string, unknown>> = {}): AuthorizationServer {
-  const config = oauthServerConfiguration.parse({
+  const features = [administration];
+  const config = configurationWith(features).parse({
     ...more,
     name: 'Another host',
     scopes: { 'notes:read': 'Read your notes' },
     key_path: path.join(folder, 'keys'),
   });
-  return createAuthorizationServer({ publicUrl: ISSUER, config, host, database: store });
+  return createAuthorizationServer({ publicUrl: ISSUER, config, host, database: store, features });
 }
 
 async function answer(

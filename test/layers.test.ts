@@ -18,6 +18,7 @@ interface Import {
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   sql: [],
   portico: ['@portico/sql'],
+  admin: ['portico', 'portico/extension'],
   import: ['portico', 'portico/extension'],
   kit: ['@portico/sql', 'portico', 'portico/extension'],
   mcp: ['@portico/sql', 'portico', 'portico/extension'],

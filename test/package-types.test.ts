@@ -129,6 +129,7 @@ const FRAMEWORKLESS = [
   'portico/fetch',
   'portico/node',
   '@portico/kit',
+  '@portico/admin',
   '@portico/import',
   '@portico/mcp',
   '@portico/assistant',

@@ -116,7 +116,7 @@ describe('a release', () => {
     });
 
     test('has the packages, their bill of materials, their provenance and the checksums', () => {
-      const others = ['assistant', 'import', 'kit', 'mcp', 'resource-server', 'sql'];
+      const others = ['admin', 'assistant', 'import', 'kit', 'mcp', 'resource-server', 'sql'];
       expect(readdirSync(output).toSorted()).toEqual(
         [
           'SHA256SUMS',

@@ -1,6 +1,13 @@
 // All that Portico adds to this application: who people are, here.
 import type { FastifyRequest } from 'fastify';
-import { defineApplication, type PersonReference, oauthServer, token, type Host } from 'portico';
+import {
+  defineApplication,
+  type PersonReference,
+  oauthServer,
+  token,
+  type Host,
+  type Feature,
+} from 'portico';
 import { mcp, tool } from '@portico/mcp';
 import type { User, Users } from './users.ts';
 
@@ -36,7 +43,7 @@ const host = (users: Users): Host<FastifyRequest> => ({
 });
 
 /** Configuration, schema and console commands; `npx portico` in this folder finds it. */
-export function definePortico(users: () => Users) {
+export function definePortico(users: () => Users, features: readonly Feature[] = []) {
   return defineApplication({
     directory: import.meta.dirname,
     config: (env) => {
@@ -50,7 +57,7 @@ export function definePortico(users: () => Users) {
         },
       };
     },
-    plugins: [oauthServer({ host: () => host(users()) }), mcp()],
+    plugins: [oauthServer({ host: () => host(users()), features }), mcp()],
     register() {
       tool().register({
         name: () => 'my_name',

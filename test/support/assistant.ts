@@ -20,6 +20,7 @@ import {
   type OutboundOptions,
   type Telemetry,
 } from 'portico';
+import { administration } from '@portico/admin';
 import { assistant } from '@portico/assistant';
 import {
   mcp,
@@ -110,6 +111,7 @@ export async function startAssistant(options: AssistantOptions = {}): Promise<Ru
       ),
     plugins: [
       oauthServer({
+        features: [administration],
         ...(clock === undefined ? {} : { clock }),
         ...(outbound === undefined ? {} : { outbound }),
         ...(keySigners === undefined ? {} : { keySigners }),

@@ -10,10 +10,11 @@ interface CommandHelp {
   readonly most: number;
 }
 
-const APPLICATIONS = ['portal', 'assistant'] as const;
+const APPLICATIONS = ['examples/portal', 'examples/assistant', 'test/fixtures/configured-portal'] as const;
 
 /**
- * The commands of the examples, of which one has accounts and one tools; each prints its help once.
+ * The commands of these applications: one has accounts, one tools, and one the features that are
+ * packages. Each prints its help once.
  */
 export class ConsoleHelp {
   readonly #storage: string;
@@ -67,7 +68,7 @@ export class ConsoleHelp {
   }
 
   async #read(application: string, args: readonly string[]): Promise<string> {
-    const cwd = path.join(ROOT, 'examples', application);
+    const cwd = path.join(ROOT, application);
     const { stdout } = await porticoHere([...args, '--help'], { cwd, env: { STORAGE_DIR: this.#storage } });
     return stdout;
   }

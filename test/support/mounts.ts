@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import { createHandler } from 'portico/fetch';
 import { portico as nodePortico } from 'portico/node';
+import { administration } from '@portico/admin';
 import { mcpServerOf } from '@portico/mcp';
 import { authorizationServerOf, type ConfigMap, type Application } from 'portico';
 import { definePortico as defineForFastify } from '../../examples/fastify/portico.ts';
@@ -46,11 +47,15 @@ export const MOUNTS: readonly Mount[] = [
     parsesJson: false,
     hashed: /^\$argon2id\$/,
     start: (extra = {}, options = {}) =>
-      prepared({ extra, options }, defineForFastify, async (application, users, port) => {
-        const fastify = await createFastify(users, application, SECRET);
-        await fastify.listen({ port, host: '127.0.0.1' });
-        return { close: () => fastify.close() };
-      }),
+      prepared(
+        { extra, options },
+        (own) => defineForFastify(own, [administration]),
+        async (application, users, port) => {
+          const fastify = await createFastify(users, application, SECRET);
+          await fastify.listen({ port, host: '127.0.0.1' });
+          return { close: () => fastify.close() };
+        },
+      ),
   },
   {
     name: 'portico/node',

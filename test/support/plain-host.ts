@@ -11,6 +11,7 @@ import {
   type Host,
   type KeySigner,
 } from 'portico';
+import { administration } from '@portico/admin';
 import { mcp, tool } from '@portico/mcp';
 import { incomingOf, requestFrom, send } from 'portico/node';
 import type { Users } from '../../examples/express/users.ts';
@@ -206,6 +207,7 @@ function definition<Context>(
     }),
     plugins: [
       oauthServer({
+        features: [administration],
         host: (application) => ({ ...hostOf(users(), application, sessionOf), ...more }),
         keySigners,
       }),

@@ -23,6 +23,7 @@ import {
   type OutboundOptions,
   type Telemetry,
 } from 'portico';
+import { administration } from '@portico/admin';
 import { importing } from '@portico/import';
 import { copyTemplate, keepTemplate } from './schema-template.ts';
 import { ensureSigningKey } from './signing-key.ts';
@@ -115,7 +116,9 @@ export async function startPortal(options: PortalOptions = {}): Promise<RunningP
   };
   const asConfigured: ApplicationDefinition = {
     ...portal,
-    plugins: [oauthServer({ features: [importing], clock, ...random, ...outbound, ...keySigners })],
+    plugins: [
+      oauthServer({ features: [administration, importing], clock, ...random, ...outbound, ...keySigners }),
+    ],
     ...(views === undefined ? {} : { views }),
     ...(options.database === undefined ? {} : { database: options.database }),
     ...(options.telemetry === undefined ? {} : { telemetry: options.telemetry }),

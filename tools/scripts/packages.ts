@@ -24,7 +24,7 @@ export interface Package {
 }
 
 /** In the order in which they depend on each other. */
-const FOLDERS = ['sql', 'portico', 'import', 'kit', 'mcp', 'assistant', 'resource-server'];
+const FOLDERS = ['sql', 'portico', 'admin', 'import', 'kit', 'mcp', 'assistant', 'resource-server'];
 
 export const PACKAGES: readonly Package[] = FOLDERS.map((folder) => {
   const directory = path.join(ROOT, 'packages', folder);

@@ -1,5 +1,4 @@
 import type { Feature } from './feature.ts';
-import { administration } from './features/administration/index.ts';
 import { audit } from './features/audit/index.ts';
 import { applications } from './features/applications/index.ts';
 import { branding } from './features/branding/index.ts';
@@ -39,7 +38,6 @@ export const FEATURES: readonly Feature[] = [
   signingAlgorithms,
   fapi2,
   clientDocuments,
-  administration,
   health,
   languages,
 ];

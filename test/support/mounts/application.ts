@@ -21,6 +21,7 @@ import {
   type KeySigner,
   type Telemetry,
 } from 'portico';
+import { administration } from '@portico/admin';
 import { mcp, mcpServerOf, tool, type McpServer } from '@portico/mcp';
 import { copyTemplate, keepTemplate } from '../schema-template.ts';
 import { ensureSigningKey } from '../signing-key.ts';
@@ -218,7 +219,7 @@ export function defineOrders<Context>(
         scopes: { 'orders:read': 'See your orders', 'mcp:tools': 'Use your tools for you' },
       },
     }),
-    plugins: [oauthServer({ host, keySigners }), mcp()],
+    plugins: [oauthServer({ features: [administration], host, keySigners }), mcp()],
     register() {
       tool().register({
         name: () => 'my_name',

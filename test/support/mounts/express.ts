@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import cookieSession from 'cookie-session';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import session from 'express-session';
+import { administration } from '@portico/admin';
 import { definePortico } from '../../../examples/express/portico.ts';
 import { createWeb } from '../../../examples/express/web.ts';
 import { bearer, bearerErrors, portico } from 'portico/express';
@@ -130,10 +131,14 @@ export const EXPRESS: readonly Mount[] = [
     parsesJson: true,
     cookies: ['early', 'late'],
     start: (extra = {}, options = {}) =>
-      prepared({ extra, options }, definePortico, (application, users, port) => {
-        const app = express().use(setCookies);
-        return listening(app.use(createWeb(users, application, SECRET)), port);
-      }),
+      prepared(
+        { extra, options },
+        (own) => definePortico(own, [administration]),
+        (application, users, port) => {
+          const app = express().use(setCookies);
+          return listening(app.use(createWeb(users, application, SECRET)), port);
+        },
+      ),
   },
   {
     name: 'portico/express, Express 4',

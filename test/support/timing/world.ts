@@ -17,6 +17,7 @@ import {
   oauthServer,
   type AuthorizationServer,
 } from 'portico';
+import { administration } from '@portico/admin';
 import { importing } from '@portico/import';
 import { mcp } from '@portico/mcp';
 import portal from '../../../examples/portal/app.ts';
@@ -82,7 +83,7 @@ export async function startWorld({ hashing, takesImported }: WorldOptions): Prom
   const url = 'http://localhost:8080';
   const definition: ApplicationDefinition = hashingWith(hasher, {
     ...portal,
-    plugins: [oauthServer({ features: [importing], clock, random }), mcp()],
+    plugins: [oauthServer({ features: [administration, importing], clock, random }), mcp()],
     config: (env) =>
       mergeConfig(typeof portal.config === 'function' ? portal.config(env) : portal.config, {
         log: { path: devNull },

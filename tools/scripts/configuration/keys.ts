@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { assistantConfiguration } from '../../../packages/assistant/src/config.ts';
 import { readConfiguration } from '../../../packages/portico/src/application/configuration.ts';
 import { mcpConfiguration } from '../../../packages/mcp/src/config.ts';
+import { administration } from '../../../packages/admin/src/feature.ts';
 import { importing } from '../../../packages/import/src/feature.ts';
 import { configurationWith } from '../../../packages/portico/src/configuration.ts';
 import { globSync } from 'node:fs';
@@ -20,6 +21,7 @@ const FILES = [
   'packages/portico/src/application/typed-configuration.ts',
   'packages/portico/src/config.ts',
   'packages/portico/src/outbound/hosts.ts',
+  'packages/admin/src/config.ts',
   'packages/import/src/config.ts',
   'packages/mcp/src/config.ts',
   'packages/assistant/src/config.ts',
@@ -101,7 +103,11 @@ export function keysOf(root: string): {
 
   const keys = [
     ...section('', null, 'KitConfigInput'),
-    ...section('oauth_server:', asSchema(configurationWith([importing])), 'OAuthServerConfigInput'),
+    ...section(
+      'oauth_server:',
+      asSchema(configurationWith([administration, importing])),
+      'OAuthServerConfigInput',
+    ),
     ...section('mcp:', asSchema(mcpConfiguration), 'McpConfigInput'),
     ...section('assistant:', asSchema(assistantConfiguration), 'AssistantConfigInput'),
   ];

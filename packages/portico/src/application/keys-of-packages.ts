@@ -8,6 +8,7 @@ interface PackagedFeature {
 
 /** Keys of the configuration that packages add, whose feature must be listed. */
 const KEYS: Readonly<Record<string, PackagedFeature>> = {
+  'oauth_server:admin_permission': { name: '@portico/admin', feature: 'administration' },
   'oauth_server:imported_pbkdf2_iterations': { name: '@portico/import', feature: 'importing' },
 };
 

@@ -1,0 +1,35 @@
+import type { Client } from 'portico';
+import { authenticationMetadata } from 'portico/extension';
+import { markup, type HtmlContent } from './html.ts';
+
+/** The kind of client, in one word each. */
+export function badges({ public: isPublic, applicationType, registeredBy, revokedAt }: Client): HtmlContent {
+  const kinds = [
+    isPublic ? 'public' : 'confidential',
+    ...(applicationType === 'native' ? ['native'] : []),
+    ...(registeredBy === 'operator'
+      ? []
+      : [registeredBy === 'document' ? 'a document' : 'registered itself']),
+  ].map((kind) => markup`<span class="badge">${kind}</span> `);
+  if (revokedAt === null) return kinds;
+  return [
+    ...kinds,
+    markup`<span class="badge bad">${registeredBy === 'document' ? 'blocked' : 'revoked'}</span>`,
+  ];
+}
+
+/**
+ * How long the previous secret of an open rotation is accepted, in milliseconds since 1970.
+ * Otherwise null.
+ */
+export function openUntil({ revokedAt, previousSecretExpiresAt }: Client, now: number): number | null {
+  return revokedAt === null && previousSecretExpiresAt !== null && previousSecretExpiresAt > now
+    ? previousSecretExpiresAt
+    : null;
+}
+
+/** How the client authenticates, by its name in RFC 7591 section 2. */
+export function authenticationOf(client: Parameters<typeof authenticationMetadata>[0]): string {
+  const { token_endpoint_auth_method: method } = authenticationMetadata(client, []);
+  return String(method);
+}

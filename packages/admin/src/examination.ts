@@ -1,0 +1,19 @@
+import type { Finding, Server } from 'portico';
+import { warning } from 'portico/extension';
+
+/**
+ * Warns if a scope has the same permission: people who may use that API could administer the
+ * server.
+ */
+export function examinePermission(permission: string, scopes: Server['scopes']): readonly Finding[] {
+  const shared = [...scopes.values()]
+    .filter((scope) => scope.permission === permission)
+    .map(({ name }) => name);
+  if (shared.length === 0) return [];
+  return [
+    warning(
+      `oauth_server:admin_permission: ${permission} is also what people need for the scope ${shared.join(', ')}, so people who may use that API administer this server`,
+      'give the pages a permission of their own, which no scope has (docs/administration.md)',
+    ),
+  ];
+}

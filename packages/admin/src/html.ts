@@ -1,0 +1,31 @@
+import { escapeHtml } from 'portico/extension';
+
+/** HTML that is ready to be sent. Texts in it are escaped. */
+export class Html {
+  readonly html: string;
+
+  constructor(html: string) {
+    this.html = html;
+  }
+}
+
+/** What a page may put into `markup`. Null, undefined and false add nothing. */
+export type HtmlContent = Html | string | number | null | undefined | false | readonly HtmlContent[];
+
+/**
+ * The template as HTML. Escapes every value, also for an attribute in quotes, unless it is Html
+ * itself.
+ */
+export function markup(parts: TemplateStringsArray, ...values: readonly HtmlContent[]): Html {
+  const rest = values.map((value, index) => `${written(value)}${parts[index + 1] ?? ''}`);
+  return new Html(`${parts[0] ?? ''}${rest.join('')}`);
+}
+
+function written(value: HtmlContent): string {
+  if (value === null || value === undefined || value === false) return '';
+  if (value instanceof Html) return value.html;
+  if (typeof value === 'string' || typeof value === 'number') {
+    return escapeHtml(String(value));
+  }
+  return value.map(written).join('');
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { Log } from 'portico';
+import { isDoneSoon } from './lasting.ts';
+
+function recording() {
+  const lines: unknown[] = [];
+  const write = (_: string, context: unknown) => void lines.push(context);
+  const log: Log = { debug: write, info: write, warning: write, error: write };
+  return { lines, log };
+}
+
+test('long work is not waited for, continues, and logs later errors', async () => {
+  const { lines, log } = recording();
+  const { promise, reject } = Promise.withResolvers<void>();
+  expect(await isDoneSoon('erase', promise, { log, patience: 1 })).toBe(false);
+  expect(lines).toEqual([]);
+  const exception = new Error('the store is away');
+  reject(exception);
+  await promise.catch(() => {});
+  expect(lines).toEqual([{ what: 'erase', exception }]);
+});
+
+test('work that ends in time is finished, and its errors are thrown and not logged', async () => {
+  const { lines, log } = recording();
+  expect(await isDoneSoon('erase', Promise.resolve(), { log })).toBe(true);
+  const failing = Promise.reject(new Error('nobody has this id'));
+  await expect(isDoneSoon('erase', failing, { log })).rejects.toThrow('nobody has this id');
+  expect(lines).toEqual([]);
+});

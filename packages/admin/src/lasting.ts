@@ -1,0 +1,30 @@
+import type { Log } from 'portico';
+
+/** How long a page waits for long work, in milliseconds. */
+const PATIENCE = 3000;
+
+/**
+ * Whether the work ends within a few seconds. If not, it continues without the request, and later
+ * errors go to the log. Earlier errors are thrown.
+ */
+export async function isDoneSoon(
+  what: string,
+  work: Promise<unknown>,
+  { log, patience = PATIENCE }: { readonly log: Log; readonly patience?: number },
+): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, patience, false);
+  });
+  try {
+    const isDone = await Promise.race([work.then(() => true), late]);
+    if (!isDone) {
+      work.catch((exception: unknown) => {
+        log.error('{what} went on behind an answered request and failed: {exception}', { what, exception });
+      });
+    }
+    return isDone;
+  } finally {
+    clearTimeout(timer);
+  }
+}

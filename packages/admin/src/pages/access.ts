@@ -1,0 +1,151 @@
+import { AccessError, type AuthorizationFilter } from 'portico';
+import { filterForm, filtersOf, personIn, type Filter } from '../filters.ts';
+import { heldBy, heldGroups } from '../grouping.ts';
+import { holdingRows } from '../holding.ts';
+import { isDoneSoon } from '../lasting.ts';
+import { withQuery } from '../links.ts';
+import { markup, type Html } from '../html.ts';
+import type { Asked, Page, Sent } from '../page.ts';
+import { findPeople, knownPeople, MOST_FOUND } from '../people.ts';
+import { alert, notice, personRow } from '../formatting.ts';
+
+const DONE = {
+  revoked: 'Done: that has ended, with every token of it.',
+  ended: 'It had ended before.',
+  continuing: 'It is more than can be done at once, and goes on without this page. Look again in a moment.',
+};
+
+/** The same filters as the console's options. */
+const FILTERS: readonly Filter[] = [
+  { name: 'client', text: 'Application (its id)' },
+  { name: 'provider', text: 'Provider of the person' },
+  { name: 'person', text: 'Id of the person there' },
+  { name: 'scope', text: 'Scope' },
+  { name: 'unused_days', text: 'Days without use' },
+];
+
+/** /oauth/admin/access: who has access, one row for each person and application, newest first. */
+export const access: Page = {
+  async show(asked, refused) {
+    const { query } = asked;
+    const title = 'Who holds access';
+    const forms = markup`${searchForm(asked)}${moreFilters(asked)}`;
+    try {
+      const wanted = query.get('q');
+      const list = wanted === undefined ? await held(asked) : await found(asked, wanted);
+      return { title, body: markup`${forms}${notice(asked, DONE)}${alert(refused)}${list}` };
+    } catch (error) {
+      if (!(error instanceof AccessError)) throw error;
+      return { title, status: 400, body: markup`${forms}${alert({ reason: error.message })}` };
+    }
+  },
+
+  async act(sent) {
+    const { form, accept, parts, person } = sent;
+    const id = form.get('id') ?? '';
+    if (form.get('do') === 'revoke') {
+      await accept({ action: 'revoke', target: id, state: null });
+      const { revoked } = await parts.server.access.revokeAuthorization(id, { by: person });
+      return { goTo: here(sent, { done: revoked ? 'revoked' : 'ended' }) };
+    }
+    if (form.get('do') !== 'revoke-group') return null;
+    const { end } = await groupInForm(sent, filterOf(sent));
+    return { goTo: here(sent, { done: (await end()) ? 'revoked' : 'continuing' }) };
+  },
+};
+
+/**
+ * Uses up the form and ends what one person has allowed one application. `end` does it, and says
+ * whether it is done.
+ */
+export async function groupInForm(
+  sent: Sent,
+  filter: AuthorizationFilter,
+): Promise<{ readonly end: () => Promise<boolean> }> {
+  const { form, accept, parts, person: by } = sent;
+  const [provider = '', id = '', clientId = ''] = ['of_provider', 'of_person', 'of_client'].map((name) =>
+    form.get(name),
+  );
+  const { access: held, host } = parts.server;
+  const group = await heldBy(held, { ...filter, person: { provider, id }, clientId });
+  const ids = group?.authorizations.map((each) => each.id) ?? [];
+  await accept({ action: 'revoke-group', target: JSON.stringify([provider, id, clientId]), state: ids });
+  return { end: () => isDoneSoon('revoke-group', held.revokeAuthorizations(ids, { by }), host) };
+}
+
+async function held(asked: Asked): Promise<Html> {
+  const { parts, query, links } = asked;
+  const { groups, next } = await heldGroups(parts.server.access, filterOf(asked), query.get('after'));
+  const people = groups.map(({ authorizations: [{ person }] }) => person);
+  const known = await knownPeople(parts.server.host, people);
+  const none = next === null ? 'No active authorization matches.' : NONE_YET;
+  const rows = holdingRows(groups, asked, { action: here(asked, {}), known });
+  return markup`
+      ${groups.length === 0 ? markup`<p class="empty">${none}</p>` : rows}
+      ${next === null ? null : markup`<p><a class="button" href="${withQuery(links.access, { ...filtersOf(asked, FILTERS), after: next })}">Go on: older ones</a></p>`}`;
+}
+
+async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
+  const find = parts.server.host.findPeople;
+  if (find === null) throw new AccessError('This application cannot find people by name or e-mail address');
+  const { people, more } = await findPeople(find, wanted);
+  const rows = people.map(
+    (each) => markup`
+        <li>${personRow(links, each.person, each)}</li>`,
+  );
+  const tooMany = more
+    ? markup`<p class="soft">These are the first ${MOST_FOUND}: write more of the name.</p>`
+    : null;
+  return markup`
+      ${rows.length === 0 ? markup`<p class="empty">No one was found.</p>` : markup`<h2>People</h2><ul class="rows" role="list">${rows}</ul>`}
+      ${tooMany}
+      <p class="soft"><a href="${links.access}">All who hold access</a></p>`;
+}
+
+/** Searches by name and e-mail address, if the application can. */
+function searchForm({ parts, query, links }: Asked): Html {
+  if (parts.server.host.findPeople === null) {
+    return markup`<p class="hint">This application cannot find people by name or e-mail address: its host has no <code>findPeople</code>. Look for a person by provider and id.</p>`;
+  }
+  return markup`
+      <form method="get" action="${links.access}" class="search" role="search">
+        <label for="q">Find a person</label>
+        <div><input id="q" name="q" type="search" maxlength="100" required value="${query.get('q') ?? ''}" autocomplete="off" spellcheck="false" aria-describedby="q-hint"><button class="primary" type="submit">Find</button></div>
+        <p class="hint" id="q-hint">By name, e-mail address or id.</p>
+      </form>`;
+}
+
+/** Folded while none of them is used, if people can be found otherwise. */
+function moreFilters(asked: Asked): Html {
+  const isUsed = FILTERS.some(({ name }) => asked.query.get(name) !== undefined);
+  const isOpen = isUsed || asked.parts.server.host.findPeople === null;
+  return markup`
+      <details class="more"${isOpen ? markup` open` : null}><summary>Filter the list</summary>${filterForm(asked, asked.links.access, FILTERS)}
+      </details>`;
+}
+
+const NONE_YET = 'None of the rows that were read match, and there are more.';
+
+const A_DAY = 86_400_000;
+
+/** Throws an AccessError for impossible values. */
+function filterOf(asked: Asked): AuthorizationFilter {
+  const { query, parts } = asked;
+  const [clientId, scope, days] = [query.get('client'), query.get('scope'), query.get('unused_days')];
+  const person = personIn(asked);
+  if (days !== undefined && !/^\d{1,5}$/.test(days)) {
+    throw new AccessError('The time without use must be a number of days, such as 90');
+  }
+  return {
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(person === null ? {} : { person }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(days === undefined ? {} : { unusedSince: parts.server.clock() - Number(days) * A_DAY }),
+  };
+}
+
+/** This page of the list, with the same filters. */
+function here(asked: Asked, more: Readonly<Record<string, string>>): string {
+  const after = asked.query.get('after') ?? '';
+  return withQuery(asked.links.access, { ...filtersOf(asked, FILTERS), after, ...more });
+}

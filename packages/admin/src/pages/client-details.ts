@@ -1,0 +1,64 @@
+import type { DescribedKey, ShownClient } from 'portico';
+import { comesFrom, isVerified, quotedPublic } from 'portico/extension';
+import { authenticationOf } from '../client-badges.ts';
+import { markup, type HtmlContent, type Html } from '../html.ts';
+import type { AdministrationParts } from '../page.ts';
+import { code, facts, list, moment, words } from '../formatting.ts';
+
+/** Everything about an application, as oauth:client:show prints it. */
+export function details(shown: ShownClient, { scopes, server }: AdministrationParts): Html {
+  const { client, keys, secret, scopesNotOffered, refusal } = shown;
+  const isDocument = client.registeredBy === 'document';
+  const until = secret?.previousAcceptedUntil ?? null;
+  return facts([
+    [isDocument ? 'URL, which is its id' : 'Id', code(client.id)],
+    ['Given nothing now', refusal === null ? null : words(refusal)],
+    ['Comes from', isVerified(client) ? null : words(comesFrom(client))],
+    ['Registered by', REGISTERED_BY[client.registeredBy]],
+    ['Since', moment(client.createdAt)],
+    ['Last used', client.usedAt === null ? null : moment(client.usedAt)],
+    [isDocument ? 'Blocked' : 'Revoked', client.revokedAt === null ? null : moment(client.revokedAt)],
+    ['Grants', list(client.grants)],
+    [
+      'Scopes',
+      client.scopes.length === 0
+        ? 'none'
+        : markup`<ul role="list">${client.scopes.map(
+            (name) =>
+              markup`<li>${code(name)} <span class="soft">${
+                scopesNotOffered.includes(name) ? 'not offered any more' : scopes.get(name)?.label
+              }</span></li>`,
+          )}</ul>`,
+    ],
+    ['Redirect URIs', list(client.redirectUris)],
+    ['Authenticates by', code(authenticationOf(client))],
+    ['Its keys', keysOf(client.keys?.jwksUri ?? null, keys)],
+    [
+      'ID tokens signed with',
+      client.scopes.includes('openid') ? code(client.idTokenSignedResponseAlg) : null,
+    ],
+    ['Profile', client.profile],
+    ...server.demands.map(
+      ({ field, shown: { what, as } }) => [capitalised(what), client[field] ? as : null] as const,
+    ),
+    ['The secret before', until === null ? null : markup`is accepted until ${moment(until)}`],
+  ]);
+}
+
+const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+
+const REGISTERED_BY = {
+  operator: 'an operator',
+  registration: 'itself; no one has verified what it says',
+  document: 'its document; no one has verified what it says',
+} as const;
+
+/** The name of a key may be any text that its owner has chosen. */
+function keysOf(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlContent {
+  if (jwksUri !== null) return markup`at ${code(jwksUri)}`;
+  if (keys.length === 0) return null;
+  const names = keys.map(({ kid, kty, alg, thumbprint }) =>
+    [kid === null ? '' : quotedPublic(kid), alg ?? kty, thumbprint].filter((part) => part !== '').join(' '),
+  );
+  return list(names);
+}

@@ -1,0 +1,94 @@
+import type { Client } from 'portico';
+import { badges } from '../client-badges.ts';
+import { markup, type Html } from '../html.ts';
+import type { Asked, Refused, Shown } from '../page.ts';
+import { alert, clientName, code } from '../formatting.ts';
+import { rotationFields } from './rotating.ts';
+import { updateFields } from './updating.ts';
+
+/** Everything that the decision was based on. The last use is not part of it. */
+export function stateOf(known: Client | null): unknown {
+  return known === null ? null : { ...known, usedAt: null };
+}
+
+/** A page that says what will happen, with the form that does it. */
+export type Question = (asked: Asked, known: Client, refused: Refused | undefined) => Shown;
+
+/** The actions on an application, by the name that the form sends. */
+export const QUESTIONS: ReadonlyMap<string, Question> = new Map<string, Question>([
+  [
+    'update',
+    (asked, known, refused) =>
+      question(asked, known, refused, {
+        action: 'update',
+        title: 'Change this application',
+        says: 'All of it is changed, or nothing. It keeps its id and what it proves itself by.',
+        more: updateFields(known, asked, refused),
+        button: 'Save',
+      }),
+  ],
+  [
+    'revoke',
+    (asked, known, refused) => {
+      const isDocument = known.registeredBy === 'document';
+      return question(asked, known, refused, {
+        action: 'revoke',
+        title: isDocument ? 'Block this application?' : 'Revoke this application?',
+        says: isDocument
+          ? 'Every token that it holds ends at once, for everybody. Its URL is not an application here until it is unblocked.'
+          : 'Every token that it holds ends at once, for everybody. It never lives again: its makers need a new registration.',
+        button: isDocument ? 'Block it' : 'Revoke it for good',
+      });
+    },
+  ],
+  [
+    'unblock',
+    (asked, known, refused) =>
+      question(asked, known, refused, {
+        action: 'unblock',
+        title: 'Unblock this URL?',
+        says:
+          'It may be an application again, once its document has been read again. Nothing that it was given before lives again, and ' +
+          'everyone is asked again.',
+        button: 'Unblock it',
+      }),
+  ],
+  [
+    'rotate-secret',
+    (asked, known, refused) =>
+      question(asked, known, refused, {
+        action: 'rotate-secret',
+        title: 'Give this application a new secret?',
+        says: 'The new secret is shown once, on the next page. Its tokens stay as they are.',
+        more: rotationFields(),
+        button: 'Make a new secret',
+      }),
+  ],
+]);
+
+interface Asking {
+  readonly action: string;
+  readonly title: string;
+  readonly says: string;
+  readonly more?: Html;
+  readonly button: string;
+}
+
+function question(asked: Asked, known: Client, refused: Refused | undefined, asking: Asking): Shown {
+  const { links, fields } = asked;
+  const { action, title, says, more, button } = asking;
+  const kind = action === 'revoke' ? 'danger' : 'primary';
+  return {
+    title,
+    body: markup`
+      ${alert(refused)}
+      <p class="head"><strong>${clientName(known)}</strong> <span>${badges(known)}</span></p>
+      <p class="soft">${code(known.id)}</p>
+      <p>${says}</p>
+      <form method="post" action="${links.client(known.id)}">
+        ${fields({ action, target: known.id, state: stateOf(known) })}
+        ${more}
+        <p class="choices"><button class="${kind}" type="submit">${button}</button><a class="button" href="${links.client(known.id)}">Leave it as it is</a></p>
+      </form>`,
+  };
+}

@@ -1,0 +1,48 @@
+import {
+  examine,
+  migrationStatus,
+  oauthServerMigrations,
+  type Check,
+  type ExaminedApplication,
+} from 'portico';
+import { markup, type Html } from '../html.ts';
+import type { AdministrationParts, Page } from '../page.ts';
+import { words } from '../formatting.ts';
+
+/** GET /oauth/admin/doctor: the findings of `oauth:server:doctor` in this process. */
+export const doctor: Page = {
+  async show({ parts }) {
+    const { healthy, checks } = await examine(parts.examined ?? storeAlone(parts), parts.server);
+    return {
+      title: 'Doctor',
+      body: markup`
+      ${
+        healthy
+          ? markup`<p class="notice" role="status">No check fails.</p>`
+          : markup`<p class="alert" role="alert">Something is wrong: look at what is failing.</p>`
+      }
+      <ul class="rows" role="list">${checks.map(row)}</ul>
+      <p class="soft">This is one process, and not what stands before it: <code>npx portico oauth:server:doctor --online</code> asks by the public address.</p>`,
+    };
+  },
+};
+
+const MARKS = { ok: ' good', warning: ' bad', failing: ' bad', skipped: '' } as const;
+
+function row({ part, outcome, detail, remedy }: Check): Html {
+  return markup`
+        <li>
+          <h2 class="head">${part} <span class="badge${MARKS[outcome]}">${outcome}</span></h2>
+          <p>${words(detail)}</p>${
+            remedy === null
+              ? null
+              : markup`
+          <p>To do: ${words(remedy)}</p>`
+          }
+        </li>`;
+}
+
+/** An application without the kit. Skips what it does not have. */
+function storeAlone({ database }: AdministrationParts): ExaminedApplication {
+  return { database, migrations: () => migrationStatus(database, oauthServerMigrations) };
+}

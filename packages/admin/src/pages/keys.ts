@@ -1,0 +1,128 @@
+import { KeyRotationError, RegistrationError, type KeyDescription } from 'portico';
+import { markup, type HtmlContent, type Html } from '../html.ts';
+import type { Asked, Page, Refused, Shown } from '../page.ts';
+import { alert, code, moment, notice } from '../formatting.ts';
+
+const DONE = {
+  rotate:
+    'Done: the next keys are published, and sign from the time that is shown here on. Keys that are not needed are removed.',
+  'rotate-now': 'Done: the new keys sign, and all others are removed.',
+};
+
+/** The actions, as the console's command and its option --now. */
+const QUESTIONS: ReadonlyMap<
+  string,
+  { readonly title: string; readonly says: string; readonly button: string }
+> = new Map([
+  [
+    'rotate',
+    {
+      title: 'Replace the signing keys?',
+      says:
+        'The next key of each algorithm is published now, and signs in a quarter of an hour, when no cache lacks it any more. Where one waits ' +
+        'already there is no other. Keys that no ID token needs any more are removed.',
+      button: 'Replace them',
+    },
+  ],
+  [
+    'rotate-now',
+    {
+      title: 'Replace the signing keys at once?',
+      says:
+        'For keys that may be stolen. The new keys sign at once, and all others are removed: ID tokens that they signed are refused ' +
+        'from then on, and applications that keep a key set refuse new ones until they fetch it again. Access tokens and refresh tokens go on.',
+      button: 'Replace them at once',
+    },
+  ],
+]);
+
+/** /oauth/admin/keys: the keys that sign ID tokens, and their replacement. */
+export const keys: Page = {
+  async show(asked, refused) {
+    const { parts, query, links } = asked;
+    const all = await parts.server.keys.list();
+    const ask = (refused === undefined ? query.get('ask') : refused.form.get('do')) ?? '';
+    if (QUESTIONS.has(ask)) return question(asked, ask, all, refused);
+    return {
+      title: 'Signing keys',
+      body: markup`
+      ${notice(asked, DONE)}${alert(refused)}
+      ${
+        all.length === 0
+          ? markup`<p>There is no key, so no client gets an ID token: run <code>npx portico oauth:server:setup</code>.</p>`
+          : markup`<ul class="rows" role="list">${all.map((key) => keyRow(key, 2))}</ul>
+      <ul class="choices" role="list">
+        <li><a class="button" href="${links.keys}?ask=rotate">Replace them…</a></li>
+        <li><a class="button" href="${links.keys}?ask=rotate-now">Replace them at once…</a></li>
+      </ul>`
+      }`,
+    };
+  },
+
+  async act({ form, accept, parts, person, links }) {
+    const ask = form.get('do') ?? '';
+    if (!QUESTIONS.has(ask)) return null;
+    const { keys: ring } = parts.server;
+    await accept({ action: ask, target: '', state: stateOf(await ring.list()) });
+    try {
+      await ring.rotate({ by: person, ...(ask === 'rotate-now' ? { now: true } : {}) });
+    } catch (error) {
+      if (error instanceof KeyRotationError) throw new RegistrationError(error.message);
+      throw error;
+    }
+    return { goTo: `${links.keys}?done=${ask}` };
+  },
+};
+
+/** A form that was shown for other keys replaces none. */
+function stateOf(all: readonly KeyDescription[]): unknown {
+  return all.map(({ kid, state }) => [kid, state]);
+}
+
+const STATES: Readonly<Record<KeyDescription['state'], readonly [text: string, mark: string]>> = {
+  signing: ['signs', ' good'],
+  staged: ['published, signs later', ''],
+  published: ['published, held back', ''],
+  retired: ['verifies only', ''],
+};
+
+/** A key and what it does, below a heading of this level. */
+export function keyRow(
+  { kid, algorithm, createdAt, state, signsFrom, retiredAt, removableAt, file }: KeyDescription,
+  level: 2 | 3,
+): Html {
+  const [text, mark] = STATES[state];
+  const times: readonly (readonly [string, number | null])[] = [
+    ['made', createdAt],
+    [state === 'staged' ? 'signs from' : state === 'signing' ? 'signs since' : 'signed from', signsFrom],
+    ['stopped signing', retiredAt],
+    ['may go from', removableAt],
+  ];
+  const told: readonly HtmlContent[] = times.flatMap(([what, time]) =>
+    time === null ? [] : [markup`, ${what} ${moment(time)}`],
+  );
+  return markup`
+        <li>
+          <h${level} class="head">${code(kid)} <span class="badge${mark}">${text}</span></h${level}>
+          <p class="soft">${algorithm}${told}${file === null ? ', no file: a KeySigner' : null}</p>
+        </li>`;
+}
+
+function question(
+  { fields, links }: Asked,
+  ask: string,
+  all: readonly KeyDescription[],
+  refused: Refused | undefined,
+): Shown {
+  const { title = '', says = '', button = '' } = QUESTIONS.get(ask) ?? {};
+  return {
+    title,
+    body: markup`
+      ${alert(refused)}
+      <p>${says}</p>
+      <form method="post" action="${links.keys}">
+        ${fields({ action: ask, target: '', state: stateOf(all) })}
+        <p class="choices"><button class="${ask === 'rotate' ? 'primary' : 'danger'}" type="submit">${button}</button><a class="button" href="${links.keys}">Leave them as they are</a></p>
+      </form>`,
+  };
+}

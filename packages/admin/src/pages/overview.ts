@@ -1,0 +1,85 @@
+import { countRows, tokensOf } from 'portico/extension';
+import { registrationLink } from '../links.ts';
+import { markup, type HtmlContent, type Html } from '../html.ts';
+import type { Asked, Page } from '../page.ts';
+import { code, facts } from '../formatting.ts';
+
+/** How many rows of a table are read for one number. */
+const EXAMINED = 5000;
+
+/** GET /oauth/admin: this server in numbers, with links to all pages. */
+export const overview: Page = {
+  async show(asked) {
+    const { parts, links } = asked;
+    const { server } = parts;
+    const ways: readonly (readonly [href: string, text: string, about: string])[] = [
+      ...(tokensOf(server.arrivals) === null
+        ? []
+        : [
+            [
+              links.registration,
+              'Registration',
+              'the tokens with which applications register themselves',
+            ] as const,
+          ]),
+      [links.audit, 'Audit', 'what happened, and who did it, as far as it is kept here'],
+      [links.doctor, 'Doctor', 'examines every part of this server, and changes nothing'],
+    ];
+    return {
+      title: 'Overview',
+      body: markup`
+      ${await numbers(asked)}
+      <p class="choices"><a class="button primary" href="${registrationLink(links)}">Register an application</a><a class="button" href="${links.access}">Find a person</a></p>
+      <ul class="rows" role="list">${ways.map(
+        ([href, text, about]) => markup`
+        <li><h2 class="head"><a href="${href}">${text}</a></h2><p class="soft">${about}</p></li>`,
+      )}
+      </ul>
+      <h2>This server</h2>
+      ${facts([
+        ['Issuer', code(server.issuer)],
+        ['Profile', server.profiles.servers?.name ?? null],
+        ['Applications come', ['by an operator', ...server.arrivals.map(({ as }) => as)].join('; ')],
+      ])}
+      <p class="soft">The console does the same: <code>npx portico --help</code>. What is done here is in the audit log, with who did it.</p>`,
+    };
+  },
+};
+
+/**
+ * Each number costs the same, whatever the tables contain. If not all rows were read, it says that
+ * there are more.
+ */
+async function numbers({ parts, links }: Asked): Promise<Html> {
+  const { server, database, store } = parts;
+  const now = server.clock();
+  const clientsWith = (condition: string, values: readonly number[]) =>
+    countRows(database, ['oauth_clients', 'client_id'], [condition, values], '', EXAMINED);
+  const [clients, rotations, held, keys] = await Promise.all([
+    clientsWith('revoked_at IS NULL', []),
+    clientsWith('revoked_at IS NULL AND previous_secret_expires_at > ?', [now]),
+    store.countHeld(EXAMINED, now),
+    server.keys.list(),
+  ]);
+  const ofState = (...states: readonly string[]) => keys.filter(({ state }) => states.includes(state)).length;
+  const tiles: readonly (readonly [href: string, text: string, count: number, isAll: boolean])[] = [
+    [links.clients, 'Applications', clients.living, clients.last === null],
+    [links.access, 'People with access', held.people, held.isAll],
+    [links.access, 'Authorizations', held.authorizations, held.isAll],
+    [links.rotations, 'Open rotations', rotations.living, rotations.last === null],
+    [links.keys, 'Keys that sign', ofState('signing'), true],
+    [links.keys, 'Keys that ended', ofState('retired'), true],
+  ];
+  return markup`<ul class="tiles" role="list">${tiles.map(
+    ([href, text, count, isAll]) => markup`
+        <li><a href="${href}"><strong>${counted(count, isAll)}</strong> <span>${text}</span></a></li>`,
+  )}
+      </ul>`;
+}
+
+function counted(count: number, isAll: boolean): HtmlContent {
+  const number = count.toLocaleString('en');
+  return isAll
+    ? number
+    : markup`${number}<span aria-hidden="true">+</span><span class="unseen"> or more</span>`;
+}

@@ -1,0 +1,166 @@
+import type { PersonReference } from 'portico';
+import { heldGroups } from '../grouping.ts';
+import { holdingRows, singleRows } from '../holding.ts';
+import { isDoneSoon } from '../lasting.ts';
+import { withQuery } from '../links.ts';
+import { markup, type HtmlContent, type Html } from '../html.ts';
+import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
+import { knownPeople } from '../people.ts';
+import { aboutPerson, alert, calledBy, code, notice } from '../formatting.ts';
+import { groupInForm } from './access.ts';
+
+const DONE = {
+  authorization: 'Done: that has ended, with every token of it.',
+  'revoke-all': 'Done: all that this person had allowed has ended. They may allow applications again.',
+  erase: 'Done: nothing of this person is kept here any more.',
+  continuing:
+    'It is more than can be done at once, and goes on without this page. Look again: what is left is shown below. Should it stop before ' +
+    'the end, send it again.',
+};
+
+/** An action that ends everything of a person, and may take long. */
+interface Ending {
+  readonly title: string;
+  readonly says: readonly string[];
+  readonly button: string;
+  readonly work: (sent: Sent, of: PersonReference) => Promise<unknown>;
+}
+
+const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
+  [
+    'revoke-all',
+    {
+      title: 'Revoke all that this person has allowed?',
+      says: [
+        'Every application loses its access for this person at once, with every token and every question that waits for an answer.',
+        'Their account stays as it is, and they may allow applications again.',
+      ],
+      button: 'Revoke all of it',
+      work: ({ parts, person: by }, of) => parts.server.access.revokePerson(of, { by }),
+    },
+  ],
+  [
+    'erase',
+    {
+      title: 'Erase all that is kept of this person?',
+      says: [
+        'Everything that they have allowed ends and is removed, with the questions that wait for an answer, and with the subject by which ' +
+          'applications know them: if they sign in to one again, it takes them for another person.',
+        'In the audit that is kept here a pseudonym takes their place. What was written elsewhere, such as in logs and by applications, stays ' +
+          'there. Their account is the application\u2019s, and stays: remove it first, so that nothing new is kept.',
+        'This cannot be undone.',
+      ],
+      button: 'Erase it for good',
+      work: ({ parts, person: by }, of) => parts.server.access.erasePerson(of, { by }),
+    },
+  ],
+]);
+
+/** /oauth/admin/person?provider=…&id=…: what one person has allowed, with forms that end it. */
+export const person: Page = {
+  async show(asked, refused) {
+    const { parts, links, query } = asked;
+    const of = personOf(asked);
+    const ask = (refused === undefined ? query.get('ask') : refused.form.get('do')) ?? '';
+    const ending = ENDINGS.get(ask);
+    if (ending !== undefined) return question(asked, of, { ask, ending, refused });
+    const client = query.get('client');
+    const allowed = await (client === undefined ? allAllowed(asked, of) : allowedTo(asked, of, client));
+    const events = withQuery(links.audit, { provider: of.provider, person: of.id });
+    return {
+      title: 'A person',
+      body: markup`
+      ${notice(asked, DONE)}${alert(refused)}
+      ${await whoItIs(parts, of)}
+      ${allowed}
+      <p class="soft"><a href="${events}">What the audit has of them</a></p>
+      <ul class="choices" role="list">
+        <li><a class="button" href="${links.person(of.provider, of.id, { ask: 'revoke-all' })}">Revoke all of it…</a></li>
+        <li><a class="button" href="${links.person(of.provider, of.id, { ask: 'erase' })}">Erase this person…</a></li>
+      </ul>`,
+    };
+  },
+
+  async act(sent) {
+    const { form, accept, parts, links, person: by } = sent;
+    const of = personOf(sent);
+    const here = (done: string) => ({ goTo: links.person(of.provider, of.id, { done }) });
+    const does = form.get('do') ?? '';
+    if (does === 'revoke-group') {
+      const { end } = await groupInForm(sent, {});
+      return here((await end()) ? 'authorization' : 'continuing');
+    }
+    if (does === 'revoke') {
+      const id = form.get('id') ?? '';
+      await accept({ action: 'revoke', target: id, state: null });
+      await parts.server.access.revokeAuthorization(id, { by });
+      return here('authorization');
+    }
+    const ending = ENDINGS.get(does);
+    if (ending === undefined) return null;
+    await accept({ action: does, target: targetOf(of), state: null });
+    const isDone = await isDoneSoon(does, ending.work(sent, of), parts.server.host);
+    return here(isDone ? does : 'continuing');
+  },
+};
+
+/** By application, newest first. */
+async function allAllowed(asked: Asked, of: PersonReference): Promise<HtmlContent> {
+  const { parts, links, query } = asked;
+  const { groups, next } = await heldGroups(parts.server.access, { person: of }, query.get('after'));
+  if (groups.length === 0 && next === null)
+    return markup`<p class="empty">Nothing that they have allowed lives now.</p>`;
+  const action = links.person(of.provider, of.id);
+  return markup`<h2>What they have allowed</h2>${holdingRows(groups, asked, { action, known: null })}
+      ${next === null ? null : markup`<p><a class="button" href="${links.person(of.provider, of.id, { after: next })}">Go on: older ones</a></p>`}`;
+}
+
+/** One by one. */
+async function allowedTo(asked: Asked, of: PersonReference, client: string): Promise<HtmlContent> {
+  const { parts, links, query } = asked;
+  const after = query.get('after');
+  const page = after === undefined ? {} : { after };
+  const { items, next } = await parts.server.access.list({ person: of, clientId: client }, page);
+  const here = links.person(of.provider, of.id);
+  const more = next === null ? null : links.person(of.provider, of.id, { client, after: next });
+  return markup`<h2>What they have allowed ${code(client)}</h2>
+      ${items.length === 0 ? markup`<p class="empty">Nothing of it lives now.</p>` : singleRows(items, asked, here)}
+      ${more === null ? null : markup`<p><a class="button" href="${more}">Go on: older ones</a></p>`}
+      <p class="soft"><a href="${here}">All that they have allowed</a></p>`;
+}
+
+async function whoItIs({ server }: Asked['parts'], of: PersonReference): Promise<Html> {
+  const known = (await knownPeople(server.host, [of]))(of);
+  return markup`<p class="person"><strong>${calledBy(of, known)}</strong> ${aboutPerson(of, known)}</p>`;
+}
+
+function personOf({ query }: Asked): PersonReference {
+  return { provider: query.get('provider') ?? '', id: query.get('id') ?? '' };
+}
+
+function targetOf({ provider, id }: PersonReference): string {
+  return JSON.stringify([provider, id]);
+}
+
+async function question(
+  { links, fields, parts }: Asked,
+  of: PersonReference,
+  {
+    ask,
+    ending,
+    refused,
+  }: { readonly ask: string; readonly ending: Ending; readonly refused: Refused | undefined },
+): Promise<Shown> {
+  const here = links.person(of.provider, of.id);
+  return {
+    title: ending.title,
+    body: markup`
+      ${alert(refused)}
+      ${await whoItIs(parts, of)}
+      ${ending.says.map((text) => markup`<p>${text}</p>`)}
+      <form method="post" action="${here}">
+        ${fields({ action: ask, target: targetOf(of), state: null })}
+        <p class="choices"><button class="danger" type="submit">${ending.button}</button><a class="button" href="${here}">Leave it as it is</a></p>
+      </form>`,
+  };
+}

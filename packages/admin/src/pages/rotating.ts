@@ -1,0 +1,23 @@
+import { DEFAULT_OVERLAP } from 'portico/extension';
+import { markup, type Html } from '../html.ts';
+
+/**
+ * How long the previous secret stays accepted, in seconds, as with `--overlap` and `--now` of the
+ * console.
+ */
+const OVERLAPS: readonly (readonly [seconds: number, text: string])[] = [
+  [3600, 'for one hour'],
+  [DEFAULT_OVERLAP, 'for one day'],
+  [7 * 86_400, 'for one week'],
+  [30 * 86_400, 'for 30 days'],
+  [0, 'no longer: it ends at once, and the application breaks until it has the new one'],
+];
+
+export function rotationFields(): Html {
+  return markup`<fieldset><legend>The secret before is accepted</legend>${OVERLAPS.map(
+    ([seconds, text]) => markup`
+      <label class="choice"><input type="radio" name="overlap" value="${seconds}"${
+        seconds === DEFAULT_OVERLAP ? markup` checked` : null
+      }> ${text}</label>`,
+  )}</fieldset>`;
+}

@@ -1,0 +1,61 @@
+import type { AuthorizationServer, Client } from 'portico';
+import { clientPages } from 'portico/extension';
+import { openUntil } from '../client-badges.ts';
+import { withQuery } from '../links.ts';
+import { markup } from '../html.ts';
+import type { Page } from '../page.ts';
+import { clientName, code, moment } from '../formatting.ts';
+import { keyRow } from './keys.ts';
+
+/** How many clients one page reads. All of them may have open rotations. */
+const EXAMINED = 5000;
+
+interface OpenRotations {
+  readonly open: readonly { readonly each: Client; readonly until: number }[];
+  /** Continue after this client. Null when all were read. */
+  readonly next: string | null;
+}
+
+async function openRotations(server: AuthorizationServer, after: string | undefined): Promise<OpenRotations> {
+  const now = server.clock();
+  const open: { each: Client; until: number }[] = [];
+  let examined = 0;
+  for await (const { items, next } of clientPages(server.clients, after)) {
+    for (const each of items) {
+      const until = openUntil(each, now);
+      if (until !== null) open.push({ each, until });
+    }
+    examined += items.length;
+    if (examined >= EXAMINED) return { open, next };
+  }
+  return { open, next: null };
+}
+
+/**
+ * GET /oauth/admin/rotations: previous secrets that are still accepted, and staged signing keys.
+ */
+export const rotations: Page = {
+  async show({ parts: { server }, links, query }) {
+    const { open, next } = await openRotations(server, query.get('after'));
+    const none = next === null ? 'None.' : 'None among the clients that were read, and there are more.';
+    const rows = open.map(
+      ({ each, until }) => markup`
+        <li>
+          <h3 class="head"><a href="${links.client(each.id)}">${clientName(each)}</a></h3>
+          <p class="soft">${code(each.id)}: the secret before is accepted until ${moment(until)}</p>
+        </li>`,
+    );
+    const staged = (await server.keys.list()).filter(({ state }) => state === 'staged');
+    return {
+      title: 'Open rotations',
+      body: markup`
+      <h2>Applications whose secret before is still accepted</h2>
+      <p class="soft">To end it sooner, give the application another secret, and choose that the one before ends at once.</p>
+      ${rows.length === 0 ? markup`<p>${none}</p>` : markup`<ul class="rows" role="list">${rows}</ul>`}
+      ${next === null ? null : markup`<p><a class="button" href="${withQuery(links.rotations, { after: next })}">Go on</a></p>`}
+      <h2>Signing keys that wait for their time</h2>
+      ${staged.length === 0 ? markup`<p>None.</p>` : markup`<ul class="rows" role="list">${staged.map((key) => keyRow(key, 3))}</ul>`}
+      <p class="soft"><a href="${links.keys}">All signing keys</a></p>`,
+    };
+  },
+};

@@ -1,0 +1,103 @@
+import { AccessError, type CompleteHost, type PersonReference, type UserInterface } from 'portico';
+import { HostTimeoutError, inTime, isYes, requirePerson, samePerson } from 'portico/extension';
+
+/** What the application knows about a person, beside the id. */
+export interface KnownPerson {
+  readonly name: string | null;
+  readonly email: string | null;
+  /** `unknown`: the application did not answer, or not in time. */
+  readonly account: 'active' | 'suspended' | 'gone' | 'unknown';
+}
+
+/** A person who was found. */
+export interface FoundPerson extends KnownPerson {
+  readonly person: PersonReference;
+}
+
+/** How long a page waits for the host, in milliseconds. */
+const PATIENCE = 3000;
+/** How many accounts are loaded at the same time. */
+const AT_ONCE = 8;
+/** The most characters of a name or an address. */
+const LONGEST = 100;
+/** How many people a search shows. */
+export const MOST_FOUND = 20;
+
+const UNKNOWN: KnownPerson = { name: null, email: null, account: 'unknown' };
+
+/**
+ * What the application knows about these people. A page without this is better than none, so people
+ * who are not loaded in time are shown by their id alone.
+ */
+export async function knownPeople(
+  { loadAccount }: Pick<CompleteHost, 'loadAccount'>,
+  people: readonly PersonReference[],
+): Promise<(person: PersonReference) => KnownPerson> {
+  const known = new Map<string, KnownPerson>();
+  const waiting = [...new Map(people.map((person) => [keyOf(person), person])).values()];
+  async function loadSome(): Promise<void> {
+    for (let person = waiting.pop(); person !== undefined; person = waiting.pop()) {
+      const account = await loadAccount(person).catch(() => undefined);
+      if (account !== undefined) known.set(keyOf(person), describe(account));
+    }
+  }
+  const loading = Promise.all(Array.from({ length: AT_ONCE }, loadSome));
+  await inTime(loading, PATIENCE, () => new HostTimeoutError('loadAccount', PATIENCE)).catch(() => {
+    waiting.length = 0;
+  });
+  return (person) => known.get(keyOf(person)) ?? UNKNOWN;
+}
+
+/**
+ * The people who match the text, as the application finds them, and whether there are more. Throws
+ * an AccessError for a text that cannot match anyone.
+ */
+export async function findPeople(
+  find: NonNullable<CompleteHost['findPeople']>,
+  text: string,
+): Promise<{ readonly people: readonly FoundPerson[]; readonly more: boolean }> {
+  const wanted = text.trim();
+  if (
+    wanted === '' ||
+    Array.from(wanted).length > LONGEST ||
+    !wanted.isWellFormed() ||
+    /\p{Cc}/u.test(wanted)
+  ) {
+    throw new AccessError(`Look for a person by 1 to ${LONGEST} characters of a name, an address or an id`);
+  }
+  const late = () => new HostTimeoutError('findPeople', PATIENCE);
+  const answer: unknown = await inTime(find(wanted, MOST_FOUND + 1), PATIENCE, late);
+  const found = (Array.isArray(answer) ? answer : []) as readonly UserInterface[];
+  const people: FoundPerson[] = [];
+  for (const account of found.slice(0, MOST_FOUND)) {
+    const person = requirePerson(account.reference);
+    if (!people.some((other) => samePerson(other.person, person)))
+      people.push({ person, ...describe(account) });
+  }
+  return { people, more: found.length > MOST_FOUND };
+}
+
+function keyOf({ provider, id }: PersonReference): string {
+  return JSON.stringify([provider, id]);
+}
+
+function describe(account: UserInterface | null): KnownPerson {
+  if (account === null) return { name: null, email: null, account: 'gone' };
+  try {
+    const { name, email } = account.getProfile();
+    return {
+      name: shortened(name),
+      email: shortened(email),
+      account: isYes(account.isActive()) ? 'active' : 'suspended',
+    };
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+/** Drops any value from a JavaScript host that is not a text. */
+function shortened(text: unknown): string | null {
+  if (typeof text !== 'string' || text.trim() === '') return null;
+  const characters = Array.from(text.trim());
+  return characters.length <= LONGEST ? characters.join('') : `${characters.slice(0, LONGEST - 1).join('')}…`;
+}

@@ -1,0 +1,47 @@
+import type { PersonReference } from 'portico';
+import { RecentMap } from 'portico/extension';
+
+/** How long one event covers all refusals of a person for one reason, in milliseconds. */
+const A_MINUTE = 60_000;
+/**
+ * How many people are remembered, each for one reason. The one with the oldest event is forgotten
+ * first.
+ */
+const MOST = 10_000;
+
+interface Told {
+  readonly at: number;
+  /** Refusals since then. */
+  readonly untold: number;
+}
+
+/**
+ * Counts refusals, so that one person cannot fill the stored audit. The log has a line for each.
+ */
+export class RefusedPeople {
+  readonly #told = new RecentMap<string, Told>(MOST);
+  readonly #clock: () => number;
+
+  /** `clock`: milliseconds since 1970. */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Counts a refusal. Returns how many refusals the event should report: this one and those since
+   * the last event. Null if there should be no event, because there was one for the same person and
+   * reason less than a minute ago.
+   */
+  count({ provider, id }: PersonReference, reason: string): number | null {
+    const key = JSON.stringify([provider, id, reason]);
+    const now = this.#clock();
+    const before = this.#told.get(key);
+    // A clock that is set back must not suppress a person's events for longer.
+    if (before !== undefined && Math.abs(now - before.at) < A_MINUTE) {
+      this.#told.set(key, { ...before, untold: before.untold + 1 });
+      return null;
+    }
+    this.#told.put(key, { at: now, untold: 0 });
+    return (before?.untold ?? 0) + 1;
+  }
+}
