@@ -675,7 +675,10 @@ describe('the doctor', () => {
       };
       const document = { issuer: portal.url };
       expect(await found(Response.json(document))).toMatchObject({ outcome: 'ok' });
-      const failing = { outcome: 'failing', remedy: expect.stringContaining('that answers instead') as string };
+      const failing = {
+        outcome: 'failing',
+        remedy: expect.stringContaining('that answers instead') as string,
+      };
       const another = { issuer: 'https://other.example' };
       expect(await found(Response.json(another))).toMatchObject(failing);
       expect(await found(Response.json(document, { status: 404 }))).toMatchObject(failing);

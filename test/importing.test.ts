@@ -585,11 +585,7 @@ describe('a record of a client', () => {
       record({ client_secret: `$2b$12$${'a'.repeat(53)}` }),
       'looks like a hash',
     ],
-    [
-      'a hash of Django in place of the secret',
-      record({ client_secret: django() }),
-      'looks like a hash',
-    ],
+    ['a hash of Django in place of the secret', record({ client_secret: django() }), 'looks like a hash'],
     ['a secret that has expired', record({ client_secret_expires_at: 1 }), 'has expired'],
     [
       'both a secret and a hash',

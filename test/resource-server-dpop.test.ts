@@ -389,9 +389,7 @@ describe('an API that accepts bound tokens learns of a refusal', () => {
     proof_malformed: [
       sending('it has more than three parts', () => `${proof()}.x`),
       sending('its header is missing or not base64url', () => ''),
-      sending('its header has crit, which is not accepted', () =>
-        proof({}, { crit: ['exp'] }),
-      ),
+      sending('its header has crit, which is not accepted', () => proof({}, { crit: ['exp'] })),
       sending('it is too long', () => 'a'.repeat(20_000)),
     ],
     proof_type: [sending('its typ is not dpop+jwt', () => proof({}, { typ: 'JWT' }))],
