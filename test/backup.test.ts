@@ -330,7 +330,9 @@ describe('db:backup', () => {
 
   test('overwrites nothing and makes no folder', async () => {
     await writeFile(target(), 'of before', { mode: 0o600 });
-    expect(await backUp(target())).toEqual(refused(isServer ? /on a server/ : /exists, so nothing was written/));
+    expect(await backUp(target())).toEqual(
+      refused(isServer ? /on a server/ : /exists, so nothing was written/),
+    );
     expect(await readFile(target(), 'utf8')).toBe('of before');
     const nowhere = await backUp(path.join(folder, 'missing', 'copy'));
     expect(nowhere).toEqual(refused(isServer ? /on a server/ : /There is no folder/));

@@ -148,7 +148,7 @@ describe('a request goes only to the checked address', () => {
     'https://127.0.0.2.:{port}/',
   ])('%s is a literal address, refused without asking a resolver', async (url) => {
     const message = await refusal(fetching(), url.replace('{port}', String(host.port)));
-    expect(message).toContain('an address instead of a host');
+    expect(message).toContain('an IP address instead of a host name');
     expect(reached).toEqual([]);
   });
 
