@@ -64,6 +64,7 @@ export const TOPICS: readonly Topic[] = [
     pages: [
       'docs/mcp.md',
       'docs/mcp-resources.md',
+      'docs/chatgpt-and-directories.md',
       'docs/connecting-assistants.md',
       'docs/developing-with-assistants.md',
       'docs/voice-assistant.md',

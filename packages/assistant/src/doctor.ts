@@ -10,6 +10,7 @@ import {
 import { check, failing, isHealthy, livingClients, ok, skipped, warning } from 'portico/extension';
 import { differenceRemedy, findClients, playsRole, wantedClients, type FoundClient } from './clients.ts';
 import type { AssistantConfig } from './config.ts';
+import { examineDirectory, type DirectoryName } from './directories.ts';
 import { listingProblems } from './listing.ts';
 import { assistantConfig } from './setup.ts';
 
@@ -35,11 +36,14 @@ type Examination = (subject: Subject) => Promise<Findings> | Findings;
 /**
  * Examines what an assistant relies on, where possible by requests to the application itself.
  * Changes nothing. It cannot see the network between the vendor and this server. `serverOnly`
- * leaves out the listing.
+ * leaves out the listing. `directories` names those whose rules the tools are held against.
  */
 export async function examineAssistant(
   application: Application,
-  { serverOnly }: { readonly serverOnly: boolean },
+  {
+    serverOnly,
+    directories = [],
+  }: { readonly serverOnly: boolean; readonly directories?: readonly DirectoryName[] },
 ): Promise<AssistantReport> {
   const subject: Subject = {
     application,
@@ -53,6 +57,11 @@ export async function examineAssistant(
   }
   const listing = serverOnly ? [skipped('--server-only leaves it out')] : examineListing(subject.config);
   checks.push(...listing.map((finding) => ({ part: 'listing', ...finding })));
+  const tools = subject.mcp.tools.all();
+  for (const name of directories) {
+    const findings = examineDirectory(name, tools);
+    checks.push(...findings.map((finding) => ({ part: `directory ${name}`, ...finding })));
+  }
   return { healthy: isHealthy(checks), checks };
 }
 
@@ -217,7 +226,7 @@ async function examineOthers(
     SERVICE_SCOPE,
     ...mcp.config.oauth.scopes_supported,
     ...config.user_scopes,
-    ...mcp.tools.all().flatMap(({ scope }) => scope ?? []),
+    ...mcp.guarded().flatMap(({ scope }) => scope ?? []),
   ]);
   const roles = wantedClients(server, { ...config, account_linking: true });
   const holding = await livingClients(

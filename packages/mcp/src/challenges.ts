@@ -1,7 +1,7 @@
 import { type AuthorizationServer, type BearerErrorCode, token } from 'portico';
 import { answerFields, type BindingRefusal, challenges } from 'portico/extension';
 import type { McpConfig } from './config.ts';
-import { listedScopes, scopeOf, type Guarded } from './tools/tool-access.ts';
+import { listedScopes, scopeOf, type CallRefusal, type Guarded } from './tools/tool-access.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -19,13 +19,14 @@ export class Challenges {
   /** The URL of the resource metadata. Null without `mcp:oauth:challenge`. */
   readonly #metadataUrl: string | null;
   readonly #supported: readonly string[];
-  readonly #listed: readonly string[];
+  /** The scopes that a challenge for the whole resource names. */
+  readonly listed: readonly string[];
 
   constructor(server: AuthorizationServer, { oauth }: McpConfig, metadataUrl: string) {
     this.#server = server;
     this.#metadataUrl = oauth.challenge ? metadataUrl : null;
     this.#supported = oauth.scopes_supported.filter((name) => server.offers(name));
-    this.#listed = listedScopes(server, this.#supported);
+    this.listed = listedScopes(server, this.#supported);
   }
 
   /**
@@ -35,14 +36,33 @@ export class Challenges {
   ofResource(error: BearerErrorCode, binding: BindingRefusal | null): Fields {
     if (!this.#isSent(binding)) return NO_FIELDS;
     const isKept = binding !== null || error === 'missing_token' || error === 'insufficient_scope';
-    return this.#challenge(isKept ? error : 'invalid_token', this.#listed, binding);
+    return this.#challenge(isKept ? error : 'invalid_token', this.listed, binding);
   }
 
   /** For requests that use these tools and others. */
   ofUses(status: 401 | 403, used: readonly Guarded[], binding: BindingRefusal | null): Fields {
+    return this.#ofUses(status, used, binding, null);
+  }
+
+  /**
+   * The same as the text of a challenge, with a description. Null without `mcp:oauth:challenge`.
+   */
+  described(refused: CallRefusal, used: readonly Guarded[], binding: BindingRefusal | null): string | null {
+    if (this.#metadataUrl === null) return null;
+    const fields = this.#ofUses(refused.status, used, binding, refused.message);
+    return fields['WWW-Authenticate'] ?? null;
+  }
+
+  #ofUses(
+    status: 401 | 403,
+    used: readonly Guarded[],
+    binding: BindingRefusal | null,
+    description: string | null,
+  ): Fields {
     if (!this.#isSent(binding)) return NO_FIELDS;
-    const scopes = [...new Set(used.flatMap((each) => this.#scopesFor(each)))];
-    return this.#challenge(status === 401 ? 'invalid_token' : 'insufficient_scope', scopes, binding);
+    const scopes = [...new Set(used.flatMap((each) => this.scopesFor(each)))];
+    const error = status === 401 ? 'invalid_token' : 'insufficient_scope';
+    return this.#challenge(error, scopes, binding, description);
   }
 
   /**
@@ -65,10 +85,16 @@ export class Challenges {
     return this.#metadataUrl !== null || binding?.presented === true;
   }
 
-  #challenge(error: BearerErrorCode, scopes: readonly string[], binding: BindingRefusal | null): Fields {
+  #challenge(
+    error: BearerErrorCode,
+    scopes: readonly string[],
+    binding: BindingRefusal | null,
+    description: string | null = null,
+  ): Fields {
     const fields = {
       // RFC 6750 section 3.1: without a token, no error.
       error: error === 'missing_token' ? null : error,
+      error_description: description,
       resource_metadata: this.#metadataUrl,
       scope: this.#metadataUrl === null || scopes.length === 0 ? null : scopes.join(' '),
     };
@@ -78,7 +104,7 @@ export class Challenges {
   /**
    * The scopes that a use needs: its own, and one that reaches the resource, in one challenge.
    */
-  #scopesFor(used: Guarded): readonly string[] {
+  scopesFor(used: Guarded): readonly string[] {
     const scope = scopeOf(used, this.#server, this.#supported);
     if (scope === null) return [];
     const [first] = this.#supported;

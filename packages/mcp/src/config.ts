@@ -6,8 +6,8 @@ const LONGEST_TOOL = 86_400;
 
 const MOST_MESSAGES = 1_000_000;
 
-/** The section `mcp` of the configuration. */
-export const mcpConfiguration = z.strictObject({
+/** The keys of the section `mcp` that no feature adds. */
+export const coreShape = {
   /** The server's name for assistants; the authorization server's name unless given. */
   name: z.string({ error: 'must be the display name of the MCP server' }).min(1, 'is empty').optional(),
   version: z.string({ error: 'must be the version of your tools' }).min(1, 'is empty').default('1.0.0'),
@@ -58,14 +58,16 @@ export const mcpConfiguration = z.strictObject({
       { error: 'must be a list of origins' },
     )
     .default([]),
-});
+};
+
+const core = z.strictObject(coreShape);
 
 function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value;
 }
 
-/** The validated section `mcp`. */
-export type McpConfig = z.output<typeof mcpConfiguration>;
+/** The validated section `mcp`. Features add their keys. */
+export interface McpConfig extends z.output<typeof core> {}
 
 /**
  * What an application writes in its section `mcp`. Values that are left out or undefined get their

@@ -3,7 +3,7 @@ import { requestIdOf, withCurrentRequestId } from 'portico/extension';
 import type { Log } from '@portico/sql';
 import { Challenges } from './challenges.ts';
 import type { McpConfig } from './config.ts';
-import { refusal, refusalMessage } from './refusal.ts';
+import { refusal, refusalOf } from './refusal.ts';
 import type { ToolRegistry } from './tools/tools.ts';
 import { offeredVersions, type OfferedVersions } from './protocol/versions.ts';
 
@@ -52,6 +52,11 @@ export class McpContext {
     this.challenges = new Challenges(server, config, `${server.origin}${this.metadataPath}`);
   }
 
+  /** The `_meta` of each result of 2026-07-28. */
+  get meta(): Readonly<Record<string, unknown>> {
+    return { 'io.modelcontextprotocol/serverInfo': { name: this.name, version: this.config.version } };
+  }
+
   /** What the server tells clients of every version about itself. */
   get instructions(): { readonly instructions?: string } {
     const { instructions = '' } = this.config;
@@ -82,15 +87,15 @@ export class McpContext {
 
   /** Logs a refusal by an endpoint in one line, in the authorization server's format. */
   logRefusal(endpoint: string, request: Request, response: Response, clientId: string | null): void {
-    const detail = refusalMessage(response);
+    const refused = refusalOf(response);
     // 499: the caller hung up and gets no response.
-    if (detail === null || response.status === 499) return;
-    this.server.measuring?.refusedWith(endpoint, response.status);
+    if (refused === null || refused.status === 499) return;
+    this.server.measuring?.refusedWith(endpoint, refused.status);
     this.log.info('{endpoint} refused: {error} ({detail})', {
       endpoint,
       requestId: requestIdOf(request),
-      error: response.status,
-      detail,
+      error: refused.status,
+      detail: refused.message,
       clientId,
       address: this.#clientAddress(request),
     });

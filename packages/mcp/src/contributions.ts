@@ -12,6 +12,7 @@ import type {
 import { readAs } from './protocol/protocol-types.ts';
 import { callRefusal } from './tools/tool-access.ts';
 import type { Caller } from './tools/tool-call.ts';
+import type { RegisteredTool } from './tools/tools.ts';
 
 /** What the features add to one endpoint. */
 export class Contributions {
@@ -40,6 +41,18 @@ export class Contributions {
   /** Everything guarded beside tools. */
   guarded(): readonly Named[] {
     return [...this.#contributions.values()].flatMap((each) => each.guarded?.() ?? []);
+  }
+
+  /** The members of a tool in `tools/list` beside its own. */
+  toolMembers(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>> {
+    const added = this.#offered().map((each) => each.toolMembers?.(tool, version) ?? {});
+    return Object.assign({}, ...added) as Readonly<Record<string, unknown>>;
+  }
+
+  /** `_meta` of the tool error that answers a refused call. Null to refuse it by 401 or 403. */
+  refusedCallMeta(challenge: string): Readonly<Record<string, unknown>> | null {
+    const added = this.#offered().flatMap((each) => each.refusedCallMeta?.(challenge) ?? []);
+    return added.length === 0 ? null : (Object.assign({}, ...added) as Readonly<Record<string, unknown>>);
   }
 
   /** What these requests use beside tools. */

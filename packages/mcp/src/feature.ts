@@ -1,13 +1,21 @@
 import type { JSONRPCRequest, SpecTypeName } from '@modelcontextprotocol/server';
+import type { ConfigurationProblem } from '@portico/sql';
+import type { z } from 'zod';
+import type { McpConfig } from './config.ts';
 import type { McpContext } from './context.ts';
 import type { RpcError } from './protocol/rpc-error.ts';
 import type { Guarded, RefusalMessages } from './tools/tool-access.ts';
 import type { Caller } from './tools/tool-call.ts';
+import type { RegisteredTool } from './tools/tools.ts';
 
 /** What an endpoint can do beside its tools. */
 export interface McpFeature {
   /** Names it, and its registry: lower snake case. */
   readonly name: string;
+  /** Its keys under `mcp`. */
+  readonly config?: z.ZodRawShape;
+  /** Problems of keys that are valid on their own but not together. */
+  problems?(config: McpConfig): readonly ConfigurationProblem[];
   /** Adds it to an endpoint. Called once for each. Keep what belongs to the endpoint here. */
   start(endpoint: McpContext): McpContribution;
 }
@@ -16,13 +24,20 @@ export interface McpFeature {
 export interface McpContribution {
   /** Where the application registers what the feature serves. */
   readonly registry?: object;
-  /** Whether clients find its capabilities and methods; asked for each request. */
+  /** Whether clients find what follows; asked for each request. */
   isOffered(): boolean;
   /** Members of `capabilities`. */
   readonly capabilities?: Readonly<Record<string, object>>;
   /** Its methods, by name, in every protocol version. */
   readonly methods?: Readonly<Record<string, ContributedMethod>>;
-  /** Everything that it guards, to check the scopes when the application starts. */
+  /** Members of a tool in `tools/list`, for a protocol version. */
+  toolMembers?(tool: RegisteredTool, version: string): Readonly<Record<string, unknown>>;
+  /**
+   * Members of `_meta` in the tool error that answers a call which the token does not allow.
+   * Without them, the call is 401 or 403. `challenge` is what `WWW-Authenticate` would say.
+   */
+  refusedCallMeta?(challenge: string): Readonly<Record<string, unknown>>;
+  /** Everything that it guards, offered or not, to check the scopes when the application starts. */
   guarded?(): readonly Named[];
 }
 

@@ -40,12 +40,7 @@ export type { Named } from './feature.ts';
 export type { TraceContext } from './tools/trace.ts';
 export type { JsonSchema, ToolAnnotations, ToolIcon } from './tools/tool-description.ts';
 export { content, ToolContent } from './tools/tool-result.ts';
-export {
-  mcpConfiguration,
-  type McpConfig,
-  type McpConfigInput,
-  type McpOAuthInput,
-  type McpTransportInput,
-} from './config.ts';
+export { mcpConfiguration, type McpConfiguration } from './configuration.ts';
+export type { McpConfig, McpConfigInput, McpOAuthInput, McpTransportInput } from './config.ts';
 export type { ProtocolVersion } from './protocol/versions.ts';
 export { SERVICE_SCOPE } from './tools/tool-access.ts';

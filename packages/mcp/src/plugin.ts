@@ -6,8 +6,10 @@ import {
   type ConfigurationProblem,
   type Plugin,
 } from 'portico';
-import { mcpConfiguration, type McpConfig, type McpConfigInput } from './config.ts';
+import type { McpConfig, McpConfigInput } from './config.ts';
+import { mcpConfiguration } from './configuration.ts';
 import { MCP_PATH } from './context.ts';
+import { FEATURES } from './features.ts';
 import type { McpServer } from './mcp-endpoint.ts';
 import { createMcpServer } from './mcp-server.ts';
 import { endpointOf, registerAt } from './registering.ts';
@@ -84,7 +86,8 @@ export function mcp(): Plugin<{ mcp: McpConfigInput }> {
  * URL.
  */
 function problems(config: ConfigMap): readonly ConfigurationProblem[] {
-  const { resource, oauth } = config['mcp'] as McpConfig;
+  const section = config['mcp'] as McpConfig;
+  const { resource, oauth } = section;
   const { audience, scopes } = config['oauth_server'] as {
     readonly audience: string;
     readonly scopes: Readonly<Record<string, unknown>>;
@@ -105,6 +108,7 @@ function problems(config: ConfigMap): readonly ConfigurationProblem[] {
       key: 'mcp:oauth:scopes_supported',
       message: `names ${scope}, which is not in oauth_server:scopes`,
     })),
+    ...FEATURES.flatMap((feature) => feature.problems?.(section) ?? []),
   ];
 }
 

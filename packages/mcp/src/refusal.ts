@@ -1,7 +1,13 @@
+import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import { jsonText, Note } from 'portico/extension';
 
-/** The messages of refusals, for the log, because a Response's body can be read only once. */
-const messages = new Note<string>('refusal');
+/** What the log says of a refusal, because a Response's body can be read only once. */
+export interface NotedRefusal {
+  readonly status: number;
+  readonly message: string;
+}
+
+const refusals = new Note<NotedRefusal>('refusal');
 
 /**
  * A refusal by the endpoint, before the protocol. It has the form that the SDK's transport uses.
@@ -16,7 +22,7 @@ export function refusal(
     'Cache-Control': 'no-store',
     ...headers,
   });
-  messages.set(response, message);
+  refusals.set(response, { status, message });
   return response;
 }
 
@@ -39,7 +45,7 @@ export function requestRefusal(
     'Cache-Control': 'no-store',
     ...headers,
   });
-  messages.set(response, error.message);
+  refusals.set(response, { status, message: error.message });
   return response;
 }
 
@@ -60,7 +66,23 @@ function idOf(message: unknown): string | number | null {
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
-/** The message of a refusal. Null for any other response. */
-export function refusalMessage(response: Response): string | null {
-  return messages.of(response) ?? null;
+/**
+ * A refusal of a call that could be read, as a tool error, which the model sees. The log has it
+ * with its status, as if it were the response's.
+ */
+export function refusedCall(
+  call: JSONRPCRequest,
+  refused: NotedRefusal,
+  members: Readonly<Record<string, unknown>>,
+): Response {
+  const result = { content: [{ type: 'text', text: refused.message }], isError: true, ...members };
+  const headers = { 'Cache-Control': 'no-store' };
+  const response = jsonResponse({ jsonrpc: '2.0', id: call.id, result }, 200, headers);
+  refusals.set(response, refused);
+  return response;
+}
+
+/** What is known of a refusal. Null for any other response. */
+export function refusalOf(response: Response): NotedRefusal | null {
+  return refusals.of(response) ?? null;
 }

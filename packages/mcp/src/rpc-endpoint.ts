@@ -6,8 +6,14 @@ import type { Contributions } from './contributions.ts';
 import { Exchange } from './protocol/exchange.ts';
 import { readMessages, type Messages } from './protocol/messages.ts';
 import { isForeign, preflightResponse, withCors } from './origins.ts';
-import { refusal, requestRefusal } from './refusal.ts';
-import { callRefusal, reachesResource, type Guarded, type RefusalMessages } from './tools/tool-access.ts';
+import { refusal, refusedCall, requestRefusal } from './refusal.ts';
+import {
+  callRefusal,
+  reachesResource,
+  type CallRefusal,
+  type Guarded,
+  type RefusalMessages,
+} from './tools/tool-access.ts';
 import { repeatedArguments, unrepeated } from './protocol/parameter-headers.ts';
 import { mismatchRefusal } from './protocol/stateless.ts';
 import type { JsonSchema } from './tools/tool-description.ts';
@@ -93,10 +99,24 @@ export class RpcEndpoint {
       const { status, message } = refused;
       if (status === 403 && (await challenges.isOutOfReach(used)))
         return refuse(messages, 403, OUT_OF_REACH, {});
-      const fields = challenges.ofUses(status, used, this.#presented(request));
+      const presented = this.#presented(request);
+      const instead = this.#refusedCall(messages, refused, challenges.described(refused, used, presented));
+      if (instead !== null) return instead;
+      const fields = challenges.ofUses(status, used, presented);
       return refuse(messages, status, message, fields);
     }
     return null;
+  }
+
+  /** The tool error that answers a refused call. Null for 401 or 403: no feature wants one. */
+  #refusedCall({ count, requests, metadata }: Messages, refused: CallRefusal, challenge: string | null) {
+    const [call] = requests;
+    if (challenge === null || count !== 1 || call?.method !== 'tools/call') return null;
+    const added = this.#contributions.refusedCallMeta(challenge);
+    if (added === null) return null;
+    if (metadata === null) return refusedCall(call, refused, { _meta: added });
+    const { meta } = this.#context;
+    return refusedCall(call, refused, { resultType: 'complete', _meta: { ...added, ...meta } });
   }
 
   /**

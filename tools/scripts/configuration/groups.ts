@@ -131,5 +131,6 @@ export const PAGES: Readonly<Record<string, string>> = {
   sign_in_show_password: 'sign-in-page.md#show-password-and-links',
   sign_in_links: 'sign-in-page.md#show-password-and-links',
   mcp: 'mcp.md',
+  'mcp:security_schemes': 'chatgpt-and-directories.md',
   assistant: 'voice-assistant.md',
 };

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { assistantConfiguration } from '../../../packages/assistant/src/config.ts';
 import { readConfiguration } from '../../../packages/portico/src/application/configuration.ts';
-import { mcpConfiguration } from '../../../packages/mcp/src/config.ts';
+import { mcpConfiguration } from '../../../packages/mcp/src/configuration.ts';
 import { administration } from '../../../packages/admin/src/feature.ts';
 import { importing } from '../../../packages/import/src/feature.ts';
 import { configurationWith } from '../../../packages/portico/src/configuration.ts';
@@ -69,7 +69,7 @@ export function keysOf(root: string): {
   readonly keys: readonly Key[];
   readonly problems: readonly string[];
 } {
-  const ofFeatures = globSync('packages/portico/src/features/*/config.ts', { cwd: root }).sort();
+  const ofFeatures = globSync('packages/{portico,mcp}/src/features/*/config.ts', { cwd: root }).sort();
   const interfaces = interfacesOf(root, [...FILES, ...ofFeatures]);
   const problems: string[] = [];
 

@@ -21,7 +21,7 @@ export class Exchange {
   readonly #running = new RunningCalls();
 
   constructor(context: McpContext, contributions: Contributions) {
-    const list = new ToolList(context.tools);
+    const list = new ToolList(context.tools, contributions);
     const calls = new ToolCalls(context);
     this.#context = context;
     this.#contributions = contributions;

@@ -57,8 +57,7 @@ export class StatelessProtocol {
   readonly #meta: object;
 
   constructor(context: McpContext, contributions: Contributions, list: ToolList, calls: ToolCalls) {
-    const { name, config, versions, instructions } = context;
-    const meta = { 'io.modelcontextprotocol/serverInfo': { name, version: config.version } };
+    const { versions, instructions, meta } = context;
     const listed = jsonText({ ...CACHED, _meta: meta }).slice(1, -1);
     const discover = () => ({
       supportedVersions: versions.all,

@@ -1,4 +1,5 @@
 import { jsonText } from 'portico/extension';
+import type { Contributions } from '../contributions.ts';
 import type { JsonSchema } from './tool-description.ts';
 import type { RegisteredTool, ToolRegistry } from './tools.ts';
 
@@ -8,11 +9,13 @@ import type { RegisteredTool, ToolRegistry } from './tools.ts';
  */
 export class ToolList {
   readonly #registry: ToolRegistry;
+  readonly #contributions: Contributions;
   readonly #written = new Map<string, string>();
   #tools: readonly RegisteredTool[] | null = null;
 
-  constructor(registry: ToolRegistry) {
+  constructor(registry: ToolRegistry, contributions: Contributions) {
     this.#registry = registry;
+    this.#contributions = contributions;
   }
 
   /** The list's text for a protocol version. */
@@ -24,7 +27,9 @@ export class ToolList {
     }
     const known = this.#written.get(version);
     if (known !== undefined) return known;
-    const text = jsonText(tools.map((tool) => listed(tool, version)));
+    const text = jsonText(
+      tools.map((tool) => ({ ...listed(tool, version), ...this.#contributions.toolMembers(tool, version) })),
+    );
     this.#written.set(version, text);
     return text;
   }

@@ -1,0 +1,65 @@
+import type { RegisteredTool } from '@portico/mcp';
+import { type Finding } from 'portico';
+import { failing, ok } from 'portico/extension';
+
+/** What a directory would refuse about a tool, in words. Null if nothing is. */
+type Rule = (tool: RegisteredTool) => string | null;
+
+interface Directory {
+  /** How findings name it. */
+  readonly called: string;
+  /** Where its rules are. */
+  readonly source: string;
+  readonly rules: readonly Rule[];
+}
+
+const CLAUDES_LONGEST_NAME = 64;
+const CHATGPTS_HINTS = ['readOnlyHint', 'destructiveHint', 'openWorldHint'] as const;
+
+/** The directories whose rules about tools can be checked here. docs/chatgpt-and-directories.md */
+const DIRECTORIES = {
+  claude: {
+    called: "Claude's directory",
+    source: 'https://claude.com/docs/connectors/building/review-criteria',
+    rules: [
+      ({ title, annotations }) =>
+        title === null && (annotations?.title ?? '') === '' ? 'it has no title' : null,
+      ({ annotations }) =>
+        annotations?.readOnlyHint !== true && annotations?.destructiveHint === undefined
+          ? 'its annotations have neither readOnlyHint: true nor a destructiveHint'
+          : null,
+      ({ name }) =>
+        name.length > CLAUDES_LONGEST_NAME
+          ? `its name is longer than ${CLAUDES_LONGEST_NAME} characters`
+          : null,
+    ],
+  },
+  chatgpt: {
+    called: "ChatGPT's directory",
+    source:
+      'https://github.com/openai/plugins/blob/5fd93af4cd0c623e020d0cc7e9ce178b4ac1f70f/plugins/openai-developers/skills/chatgpt-app-submission/SKILL.md',
+    rules: [
+      ({ annotations }) => {
+        const missing = CHATGPTS_HINTS.filter((hint) => annotations?.[hint] === undefined);
+        return missing.length === 0 ? null : `its annotations lack ${missing.join(', ')}`;
+      },
+    ],
+  },
+} satisfies Readonly<Record<string, Directory>>;
+
+/** The name of a directory, as the console takes it. */
+export type DirectoryName = keyof typeof DIRECTORIES;
+
+export const DIRECTORY_NAMES = Object.keys(DIRECTORIES) as readonly DirectoryName[];
+
+/** Which tools a directory would refuse, and why. */
+export function examineDirectory(name: DirectoryName, tools: readonly RegisteredTool[]): readonly Finding[] {
+  const { called, source, rules }: Directory = DIRECTORIES[name];
+  const refused = tools.flatMap((tool) => {
+    const reasons = rules.flatMap((rule) => rule(tool) ?? []);
+    if (reasons.length === 0) return [];
+    const message = `${called} would refuse ${tool.name}: ${reasons.join('; ')}`;
+    return [failing(message, `change the tool; the rules are at ${source}`)];
+  });
+  return refused.length > 0 ? refused : [ok(`${called} refuses no tool by the rules that are checked here`)];
+}

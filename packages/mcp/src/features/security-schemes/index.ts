@@ -1,0 +1,37 @@
+import type { Challenges } from '../../challenges.ts';
+import type { McpConfig } from '../../config.ts';
+import type { McpContribution, McpFeature } from '../../feature.ts';
+import type { RegisteredTool } from '../../tools/tools.ts';
+import { securitySchemesShape } from './config.ts';
+
+/** What ChatGPT wants to know of tools (OpenAI, Apps SDK, Authentication). */
+export const securitySchemes: McpFeature = {
+  name: 'security_schemes',
+  config: securitySchemesShape,
+  problems: ({ security_schemes: isOn, oauth }: McpConfig) =>
+    isOn === true && !oauth.challenge
+      ? [{ key: 'mcp:security_schemes', message: 'needs mcp:oauth:challenge, which is off' }]
+      : [],
+  start: ({ config, challenges }): McpContribution => ({
+    isOffered: () => config.security_schemes === true && config.oauth.challenge,
+    toolMembers: (tool, version) => membersOf(schemesOf(tool, challenges), version),
+    refusedCallMeta: (challenge) => ({ 'mcp/www_authenticate': [challenge] }),
+  }),
+};
+
+type Schemes = readonly Readonly<Record<string, unknown>>[];
+
+/**
+ * Never `noauth`: it means that a call needs no token, and here each one does. A public tool needs
+ * any scope that reaches the endpoint, and the first one is named.
+ */
+function schemesOf(tool: RegisteredTool, challenges: Challenges): Schemes {
+  const scopes = tool.personal ? challenges.scopesFor(tool) : challenges.listed.slice(0, 1);
+  return [{ type: 'oauth2', scopes }];
+}
+
+/** Some clients read only the copy in `_meta`, which tools have since 2025-06-18. */
+function membersOf(schemes: Schemes, version: string): Readonly<Record<string, unknown>> {
+  const copy = version >= '2025-06-18' ? { _meta: { securitySchemes: schemes } } : {};
+  return { securitySchemes: schemes, ...copy };
+}
