@@ -72,7 +72,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'authorization/',
     'grants/',
     'resource/',
-    'access/',
     'clients/',
     'server',
     'config',

@@ -6,10 +6,11 @@ import { ClientDocuments } from '../packages/portico/src/features/client-documen
 import { NotNowError, OAuthError } from '../packages/portico/src/errors.ts';
 import { OutboundError } from '../packages/portico/src/outbound/limits.ts';
 import { createParameters } from '../packages/portico/src/parameters.ts';
+import type { Parts } from '../packages/portico/src/feature.ts';
 import type { Server } from '../packages/portico/src/server.ts';
 import type { Client } from '../packages/portico/src/store/client.ts';
 import { createScopeCatalog } from '../packages/portico/src/tokens/scopes.ts';
-import { createPushingClients } from '../packages/portico/src/features/pushed-requests/pushing-clients.ts';
+import { pushingClients } from '../packages/portico/src/features/pushed-requests/pushing-clients.ts';
 import type { DocumentClientRecords } from '../packages/portico/src/store/sql/document-clients.ts';
 
 const NOW = 1_800_000_000_000;
@@ -59,7 +60,9 @@ function start(about: About = {}) {
     return { value: { ...value, ...says }, headers: {} };
   });
   const clients = { find: async (id: string) => (id === OWN.id ? OWN : null) };
-  const find = createPushingClients({ clients, clientSource, host: { clientAddress: () => address } });
+  const host = { clientAddress: () => address };
+  const parts = { clients, clientSource } as unknown as Parts;
+  const find = pushingClients({ ...server, host } as unknown as Server, parts);
   const pushedBy = (id: string, form = '') => find(id, REQUEST, createParameters(new URLSearchParams(form)));
   return { pushedBy, asked };
 }

@@ -1,4 +1,4 @@
-import type { Access } from './access/access.ts';
+import type { Access } from './grants/access.ts';
 import type { PersonReference } from './contracts/person.ts';
 import type { WaitingFor, WithHeaders } from './contracts/waiting.ts';
 import type { ServerAudit } from './auditing/server-audit.ts';

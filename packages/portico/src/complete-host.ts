@@ -68,6 +68,13 @@ export function completeHost<Context>(
   };
 }
 
+/** The members of a host that are about a browser. */
+interface BrowserMembers {
+  readonly browserSecret: CompleteHost['browserSecret'];
+  readonly signOut: CompleteHost['signOut'];
+  readonly commit: CompleteHost['commit'];
+}
+
 /**
  * How browsers are told apart, signed out and answered: with the host's own secret, or with a
  * cookie of Portico.
@@ -77,7 +84,7 @@ function browserOf<Context>(
   context: () => Context,
   loginUrl: (returnTo: string) => string,
   browsers: Browsers,
-): Pick<CompleteHost, 'browserSecret' | 'signOut' | 'commit'> {
+): BrowserMembers {
   const secret = host.browserSecret?.bind(host);
   const commit = host.commit?.bind(host);
 

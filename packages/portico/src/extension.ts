@@ -2,8 +2,8 @@
  * What packages that extend Portico are built on: HTTP, words, views, limits and the rules of
  * clients. Stable within a minor version.
  */
-export { MOST_LISTED } from './access/listing.ts';
-export { requirePerson } from './access/people.ts';
+export { MOST_LISTED } from './grants/held-access.ts';
+export { requirePerson } from './grants/held-access.ts';
 export type { Visitor } from './accounts.ts';
 export { StartedApplication } from './application/application.ts';
 export { STANDARD_OUTPUT, applicationName } from './application/configuration.ts';

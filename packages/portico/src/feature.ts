@@ -1,7 +1,6 @@
 import type { ConfigurationProblem } from '@portico/sql';
 import type { DirectRequests, IndirectRefusal } from './authorization/direct-requests.ts';
 import type { RequestChecks } from './authorization/request.ts';
-import type { SentParameters } from './authorization/waiting-requests.ts';
 import type { AuditSink } from './auditing/server-audit.ts';
 import type { AddCommands, Application } from './application/contracts.ts';
 import type { AuthorizationServer, FeatureMembers } from './authorization-server.ts';
@@ -15,7 +14,6 @@ import type { ConfigSchema } from './contracts/config-schema.ts';
 import type { Clients, FindClient } from './clients/clients.ts';
 import type { Endpoint, Handler } from './endpoints/endpoint.ts';
 import type { EndpointDescription } from './endpoints/table.ts';
-import type { Parameters } from './parameters.ts';
 import type { ClientLogos } from './clients/logos.ts';
 import type { MayRedirect } from './clients/redirect-uris.ts';
 import type { ClientSecrets } from './clients/secrets.ts';
@@ -184,8 +182,6 @@ export interface Parts {
    * by either.
    */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
-  /** What is kept of an authorization request until a person is asked. */
-  readonly keptOf: (parameters: Parameters) => SentParameters;
   /** Pictures of clients; null if they have none. */
   readonly logos: ClientLogos | null;
   /** The whole server, for use while requests are answered. */

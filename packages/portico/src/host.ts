@@ -115,7 +115,7 @@ export interface CompleteHost {
 }
 
 /** The client address of a request, in canonical form; null if the host knows no IP address. */
-export function callerAddress(host: Pick<CompleteHost, 'clientAddress'>, request: Request): string | null {
+export function callerAddress(host: CompleteHost, request: Request): string | null {
   const address = host.clientAddress(request);
   return address === null ? null : canonicalAddress(address);
 }

@@ -186,10 +186,10 @@ export type { Destination, Unverified } from './clients/who-asks.ts';
 export type { ApplicationsView } from './replies/applications-view.ts';
 export type { ConsentView } from './authorization/consent-page.ts';
 export type { ErrorView, EveryView, OAuthViews, PageData } from './replies/views.ts';
-export type { Access, ErasedPerson, RevokedAuthorization, RevokedPerson } from './access/access.ts';
+export type { Access, ErasedPerson, RevokedAuthorization, RevokedPerson } from './grants/access.ts';
 export type { Lasting } from './store/batches.ts';
-export type { EndedAccess } from './access/restored.ts';
-export type { AuthorizationList, AuthorizationPage } from './access/listing.ts';
+export type { EndedAccess } from './grants/restored-access.ts';
+export type { AuthorizationList, AuthorizationPage } from './grants/held-access.ts';
 export type { AuthorizationFilter, HeldAuthorization, HoldingClient } from './store/authorization-search.ts';
 export type { Endpoint } from './endpoints/endpoint.ts';
 export type {

@@ -1,31 +1,17 @@
-import type { GrantTypes } from './store/grant-types.ts';
 import { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from './clients/credentials.ts';
 import { claimNames } from './tokens/claims.ts';
 import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
 import type { SigningKey } from './keys/signing-key.ts';
 import type { SecurityProfile } from './profiles.ts';
-import type { SigningAlgorithm } from './store/client.ts';
+import type { Server } from './server.ts';
 import { VERIFIED_ALGORITHMS } from './jws/public-keys.ts';
-import { listedScopes, type ScopeCatalog } from './tokens/scopes.ts';
+import { listedScopes } from './tokens/scopes.ts';
 
-export interface MetadataOptions {
-  readonly issuer: string;
-  readonly scopes: ScopeCatalog;
-  /** What ID tokens can be signed with, if there is a key. */
-  readonly algorithms: readonly SigningAlgorithm[];
-  readonly grantTypes: GrantTypes;
-  /** The languages of the pages, if they are switched on; null unless given. */
-  readonly locales?: readonly string[] | null;
-  /** Whether a client can come without an operator; false unless given. */
-  readonly admitsUnverified?: boolean;
-  /** Whether clients may authenticate with assertions; false unless given. */
-  readonly takesKeys?: boolean;
-  /** How responses can reach a client; `query` unless given. */
-  readonly responseModes?: readonly string[];
-  /** Members of the server's features. */
-  readonly members?: Readonly<Record<string, unknown>>;
-  /** The profile of the server; none unless given. */
-  readonly profile?: SecurityProfile | null;
+/** What features add to the metadata. */
+export interface MetadataAdditions {
+  readonly members: Readonly<Record<string, unknown>>;
+  /** How responses can reach a client. */
+  readonly responseModes: readonly string[];
 }
 
 /** Whether a client that no operator registered can be granted `openid`. */
@@ -38,12 +24,14 @@ function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | n
  * ask for everything that is named.
  */
 function supportedScopes(
-  { scopes, admitsUnverified = false, profile = null }: MetadataOptions,
+  { scopes, admitsUnverified, profiles }: Server,
   keys: readonly SigningKey[],
 ): readonly string[] {
   const names = [...scopes.keys()];
   if (!admitsUnverified) return names;
-  return listedScopes(names, true).filter((name) => name !== 'openid' || signsIdTokens(keys, profile));
+  return listedScopes(names, true).filter(
+    (name) => name !== 'openid' || signsIdTokens(keys, profiles.servers),
+  );
 }
 
 function verifiedAlgorithms(profile: SecurityProfile | null): readonly string[] {
@@ -80,11 +68,12 @@ function authenticationMethods(
 
 /** Authorization server metadata (RFC 8414 section 2, RFC 9207 section 3). */
 export function authorizationServerMetadata(
-  options: MetadataOptions,
+  server: Server,
   keys: readonly SigningKey[],
+  { members, responseModes }: MetadataAdditions,
 ): Readonly<Record<string, unknown>> {
-  const { issuer, takesKeys = false } = options;
-  const { members = {}, profile = null, locales = null, responseModes = ['query'] } = options;
+  const { issuer, profiles } = server;
+  const { locales } = server.speaking;
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -92,11 +81,11 @@ export function authorizationServerMetadata(
     revocation_endpoint: `${issuer}/oauth/revoke`,
     introspection_endpoint: `${issuer}/oauth/introspect`,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
-    scopes_supported: supportedScopes(options, keys),
+    scopes_supported: supportedScopes(server, keys),
     response_types_supported: ['code'],
     response_modes_supported: responseModes,
-    grant_types_supported: options.grantTypes.names,
-    ...authenticationMethods(takesKeys, profile),
+    grant_types_supported: server.grantTypes().names,
+    ...authenticationMethods(server.takesKeys(), profiles.servers),
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
     ...members,
@@ -109,15 +98,17 @@ export function authorizationServerMetadata(
  * algorithms, with or without a key, unless the profile does not allow it.
  */
 export function openidProviderMetadata(
-  options: MetadataOptions,
+  server: Server,
   keys: readonly SigningKey[],
+  additions: MetadataAdditions,
 ): Readonly<Record<string, unknown>> {
-  const { issuer, scopes, profile = null } = options;
+  const { issuer, scopes } = server;
+  const profile = server.profiles.servers;
   return {
-    ...authorizationServerMetadata(options, keys),
+    ...authorizationServerMetadata(server, keys, additions),
     userinfo_endpoint: `${issuer}/oauth/userinfo`,
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: options.algorithms.filter((each) => {
+    id_token_signing_alg_values_supported: server.keys.algorithms.names.filter((each) => {
       if (profile === null && each === DEFAULT_ALGORITHM) return true;
       const isAllowed = profile?.idTokenAlgorithms.includes(each) ?? true;
       return isAllowed && keys.some(({ algorithm }) => algorithm === each);

@@ -27,10 +27,7 @@ export interface Refused {
 /**
  * Writes the one log line of a refusal: the request, the client, the address, and the exact reason.
  */
-export function logRefusal(
-  host: Pick<CompleteHost, 'log' | 'clientAddress'>,
-  { endpoint, request, error, clientId }: Refused,
-): void {
+export function logRefusal(host: CompleteHost, { endpoint, request, error, clientId }: Refused): void {
   host.log.info('{endpoint} refused: {error} ({detail})', {
     endpoint,
     requestId: request === null ? null : requestIdOf(request),
@@ -44,7 +41,7 @@ export function logRefusal(
 }
 
 /** As `callerAddress`, but a host that throws must not turn a refusal into a server error. */
-function knownAddress(host: Pick<CompleteHost, 'clientAddress'>, request: Request): string | null {
+function knownAddress(host: CompleteHost, request: Request): string | null {
   try {
     return callerAddress(host, request);
   } catch {

@@ -1,7 +1,10 @@
 import { importJWK, jwtVerify, type JWK } from 'jose';
 import { parseJws, JwsError } from '../../../packages/portico/src/jws/compact.ts';
 import { Assertions } from '../../../packages/portico/src/features/private-key-jwt/assertions.ts';
-import type { ClientKeySource } from '../../../packages/portico/src/features/private-key-jwt/client-keys.ts';
+import type {
+  ClientKeySource,
+  Fits,
+} from '../../../packages/portico/src/features/private-key-jwt/client-keys.ts';
 import { JWT_READER } from '../../../packages/portico/src/features/private-key-jwt/reading.ts';
 import type { Server } from '../../../packages/portico/src/server.ts';
 import { readCredentials } from '../../../packages/portico/src/clients/credentials.ts';
@@ -85,10 +88,10 @@ export const target: Target = {
       },
     } satisfies Partial<SingleUses>;
     const server = { issuer: ISSUER, singleUses, clock: () => NOW * 1000 } as unknown as Server;
-    const source: ClientKeySource = {
-      haveOne: async (_, fits) => fits(known, null),
+    const source = {
+      haveOne: async (_: unknown, fits: Fits) => fits(known, null),
       problems: async () => [],
-    };
+    } as unknown as ClientKeySource;
     const verify = new Assertions(server, source).verifierAt([TOKENS]);
     const client = {
       id: CLIENT,

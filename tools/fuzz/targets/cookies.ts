@@ -1,11 +1,9 @@
 import { KnownBrowsers } from '../../../packages/kit/src/accounts/known-browsers.ts';
 import { readRandomValue } from '../../../packages/kit/src/http/cookies.ts';
 import { cookiesIn } from '../../../packages/portico/src/http/cookies.ts';
-import { createWaitingRequests } from '../../../packages/portico/src/authorization/waiting-requests.ts';
-import {
-  createCookieSealer,
-  createSealing,
-} from '../../../packages/portico/src/authorization/cookie-keys.ts';
+import { WaitingRequests } from '../../../packages/portico/src/authorization/waiting-requests.ts';
+import { CookieSealer, Sealing } from '../../../packages/portico/src/authorization/cookie-keys.ts';
+import type { Server } from '../../../packages/portico/src/server.ts';
 import { hold, type Target } from '../target.ts';
 import type { CookieKeyRecords } from '../../../packages/portico/src/store/sql/cookie-keys.ts';
 import type { WaitingRequestRecords } from '../../../packages/portico/src/store/sql/waiting-requests.ts';
@@ -65,22 +63,23 @@ export const target: Target = {
         return periods.get(period) ?? null;
       },
     } satisfies Partial<CookieKeyRecords> as unknown as CookieKeyRecords;
-    const sealer = createCookieSealer({ store, clock, lifetime: LIFETIME });
-    const sealing = createSealing({ sealer, clock, lifetime: LIFETIME });
-    const waiting = createWaitingRequests({
-      store: {
-        keepWaitingRequest: async () => true,
-        findWaitingRequest: async () => null,
-        endWaitingRequest: async () => {},
-      } satisfies Partial<WaitingRequestRecords> as unknown as WaitingRequestRecords,
-      sealer,
+    const waitingRequests = {
+      keepWaitingRequest: async () => true,
+      findWaitingRequest: async () => null,
+      endWaitingRequest: async () => {},
+    } satisfies Partial<WaitingRequestRecords>;
+    const server = {
+      store: { waitingRequests },
+      sealer: new CookieSealer(store, clock, LIFETIME),
       host: { clientAddress: () => null },
       pruning: { tick: async () => {} },
       clock,
-      lifetime: LIFETIME / 1000,
-      path: '/oauth/authorize',
+      config: { consent_ttl: LIFETIME / 1000 },
+      paths: { authorize: '/oauth/authorize' },
       issuer: 'https://app.example',
-    });
+    } as unknown as Server;
+    const sealing = new Sealing(server);
+    const waiting = new WaitingRequests(server);
     const database = { execute: async () => ({ rows: [{ value: 'k'.repeat(43) }] }) } as never;
     const known = new KnownBrowsers(database, { secure: true, basePath: '' }, [], clock);
     const url = 'https://app.example/oauth/authorize';

@@ -1,35 +1,33 @@
-import { assembleTokenEndpoint } from './token-endpoint.ts';
+import { TokenEndpoint } from '../endpoints/token.ts';
 import { layFoundation, type Foundation, type ServerParts } from './foundation.ts';
 import type { Contributions } from './start-features.ts';
 import { requireOwnMembers } from './feature-conflicts.ts';
 import { openidProviderMetadata } from '../metadata.ts';
 import type { Parts } from '../feature.ts';
 import { ProtectedResource } from '../resource/protected-resource.ts';
-import { pendingSteps } from '@portico/sql';
-import { createAccess } from '../access/access.ts';
+import { Access } from '../grants/access.ts';
+import type { ClientAuthentication } from '../clients/authentication.ts';
 import { ClientParts } from './clients.ts';
-import { createSealing } from '../authorization/cookie-keys.ts';
-import { assembleAuthorization } from './authorization.ts';
+import { Sealing } from '../authorization/cookie-keys.ts';
 import { runFrom } from '../auditing/origin.ts';
 import { BearerTokens } from '../resource/bearer.ts';
 import { Claims } from '../tokens/claims.ts';
 import { LastUse } from '../clients/last-use.ts';
-import {
-  createJwksEndpoint,
-  createMetadataEndpoint,
-  createOpenidConfigurationEndpoint,
-  createResourceMetadataEndpoint,
-} from '../endpoints/discovery.ts';
-import { createEndpoints, type EndpointsOptions } from '../endpoints/endpoint.ts';
-import { createFailures } from '../replies/failures.ts';
+import { AuthorizeEndpoint } from '../endpoints/authorize.ts';
+import { Discovery, resourceMetadata } from '../endpoints/discovery.ts';
+import { AnsweringEndpoint, endpointsAt, type Answering, type Handler } from '../endpoints/endpoint.ts';
+import { Failures } from '../replies/failures.ts';
 import { IntrospectEndpoint } from '../endpoints/introspect.ts';
 import { TOKEN_PATH } from '../paths.ts';
-import { createProtectedRoutes } from '../endpoints/protected-routes.ts';
+import { TokenRoutes } from '../endpoints/protected-routes.ts';
 import { RevokeEndpoint } from '../endpoints/revoke.ts';
-import { csrfExemptRoutes } from '../endpoints/table.ts';
+import { csrfExemptRoutes, RESOURCE_METADATA, type EndpointName } from '../endpoints/table.ts';
 import { UserinfoEndpoint } from '../endpoints/userinfo.ts';
 import { completeHost } from '../complete-host.ts';
 import { OWN_DEFAULTS } from '../host-defaults.ts';
+import { grantsOf } from '../grants/grant-types.ts';
+import { Issuing } from '../grants/issuing.ts';
+import { LostAnswers } from '../grants/lost-answers.ts';
 import { observedServer } from '../measuring/observed-server.ts';
 import type { Server } from '../server.ts';
 import { scopesHeldBy } from '../tokens/scopes.ts';
@@ -52,90 +50,75 @@ export function createAuthorizationServer<Context = unknown>(
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const foundation = layFoundation(options);
   const { server, features, contributions } = foundation;
-  const { config, host, database, store, clock, scopes, keys, audit, pruning, measuring } = server;
+  const { config, host, scopes } = server;
   const parts = partsOf(foundation);
-  const { clientParts, authorization, resource, bearerTokens } = parts;
-  const answering = answeringOf(foundation, options.showsDetails ?? false);
-  measuring?.observe(observedServer(database, keys, clock));
-  const { issuer, origin, basePath, mountPath, arrivals, admitsUnverified, demands, profiles, sealer } =
-    server;
+  const { clients: clientParts, authorize, resource, bearerTokens } = parts;
   const { clients } = clientParts;
+  const failures = new Failures(server, options.showsDetails ?? false);
+  const answering: Answering = {
+    server,
+    failures,
+    binding: contributions.binding?.offer ?? null,
+    runFrom: server.audit.record === null ? null : runFrom,
+  };
+  server.measuring?.observe(observedServer(server.database, server.keys, server.clock));
   const shared: Parts = {
     clients,
     clientSource: contributions.clientSource,
-    checks: authorization.checks,
+    checks: authorize.checks,
     binding: contributions.binding,
     secrets: clientParts.secrets,
     authenticating: (find, ...paths) => clientParts.authenticating(find, ...paths),
-    keptOf: authorization.keptOf,
     logos: contributions.logos,
     server: () => assembled,
     examined: options.examined ?? null,
   };
+  const { lookUpToken, withToken } = new TokenRoutes(
+    answering,
+    tokenLookUp(bearerTokens, scopes),
+    resource.metadataUrl,
+  );
   const assembled: AuthorizationServer = {
     ...contributions.members(shared),
-    issuer,
-    origin,
-    basePath,
-    mountPath,
+    issuer: server.issuer,
+    origin: server.origin,
+    basePath: server.basePath,
+    mountPath: server.mountPath,
     config,
     host,
     csrfExemptRoutes: csrfExemptRoutes(features),
     clients,
-    arrivals,
+    arrivals: server.arrivals,
     takesKeys: server.takesKeys(),
-    admitsUnverified,
+    admitsUnverified: server.admitsUnverified,
     grantTypes: contributions.grantTypes,
-    demands,
-    profiles,
+    demands: server.demands,
+    profiles: server.profiles,
     clientKeyProblems: (client) => clientParts.keyProblems(client),
-    access: createAccess({ store, audit, clock }),
-    keys,
-    audit,
+    access: new Access(server),
+    keys: server.keys,
+    audit: server.audit,
     binding: answering.binding,
-    measuring,
+    measuring: server.measuring,
     examinations: contributions.examinations(shared),
-    sealing: createSealing({ sealer, clock, lifetime: config.consent_ttl * 1000 }),
-    clock,
-    waitingFor: authorization.waitingFor,
+    sealing: new Sealing(server),
+    clock: server.clock,
+    waitingFor: (request, returnTo) => authorize.waitingFor(request, returnTo),
     offers: (scope) => scopes.has(scope),
     scopesHeldBy: (person, names) => scopesHeldBy(host, scopes, names, person),
-    prune: (onBatch) => pruning.all(onBatch),
+    prune: (onBatch) => server.pruning.all(onBatch),
     expiring: contributions.expiring,
     serveResource: (needs) => resource.add(needs),
     resourceMetadataUrl: resource.metadataUrl,
     endpoints: [
-      ...createEndpoints({
-        ...answering,
-        handlers: handlersOf(foundation, parts),
-        own: contributions.endpoints(shared),
-        mounting: server,
-        resourceMetadata: resourceMetadataOf(resource),
-      }),
+      ...endpointsAt(handlersOf(foundation, parts), contributions.endpoints(shared), answering),
+      ...resourceMetadataEndpoints(resource, answering),
       ...contributions.plainEndpoints,
     ],
-    ...createProtectedRoutes({
-      ...answering,
-      lookUp: tokenLookUp(bearerTokens, scopes),
-      metadataUrl: resource.metadataUrl,
-    }),
+    lookUpToken,
+    withToken,
   };
   return assembled;
-}
-
-/** What all endpoints use for their answers. */
-function answeringOf({ server, contributions }: Foundation, showsDetails: boolean) {
-  const { config, host, database, speaking, measuring, migrations, audit } = server;
-  const failures = createFailures({
-    host,
-    database,
-    pendingSteps: async () => pendingSteps(await migrations()),
-    serverName: config.name,
-    speaking,
-    showsDetails,
-  });
-  const binding = contributions.binding?.offer ?? null;
-  return { failures, host, database, binding, measuring, runFrom: audit.record === null ? null : runFrom };
 }
 
 /** The parts that endpoints are made of. */
@@ -145,59 +128,53 @@ function partsOf({ server, contributions }: Foundation) {
   const bearerTokens = new BearerTokens(server, contributions.binding);
   const claims = new Claims(config.claims, scopes, host.log);
   const lastUse = new LastUse(server);
-  const clientParts = new ClientParts(server, contributions);
-  const { clients } = clientParts;
-  const authorization = assembleAuthorization(server, { clients, contributions, resource, lastUse });
-  return { resource, bearerTokens, claims, lastUse, clientParts, authorization };
+  const clients = new ClientParts(server, contributions);
+  const authorize = new AuthorizeEndpoint(server, clients.clients, contributions, resource, lastUse);
+  return { resource, bearerTokens, claims, lastUse, clients, authorize };
 }
 
 /** The endpoints of every server. */
 function handlersOf(
   { server, contributions }: Foundation,
   parts: ReturnType<typeof partsOf>,
-): EndpointsOptions['handlers'] {
-  const { resource, bearerTokens, claims, lastUse, clientParts, authorization } = parts;
-  const { binding } = contributions;
-  const authentication = clientParts.authenticating((id) => clientParts.clients.find(id), TOKEN_PATH);
-  const issued = { contributions, resource, claims, authentication, lastUse };
+): Readonly<Record<EndpointName, Handler>> {
+  const { bearerTokens, claims, clients, authorize } = parts;
+  const { binding, metadata, responseModes } = contributions;
+  const authentication = clients.authenticating((id) => clients.clients.find(id), TOKEN_PATH);
+  const additions = { members: metadata, responseModes: responseModes.names };
+  requireOwnMembers(metadata, openidProviderMetadata(server, [], { ...additions, members: {} }));
+  const discovery = new Discovery(server, additions);
   return {
-    oauth_server_authorize: authorization.authorize,
-    oauth_server_consent: authorization.consent,
-    oauth_server_token: assembleTokenEndpoint(server, issued).answer,
+    oauth_server_authorize: authorize.get,
+    oauth_server_consent: authorize.post,
+    oauth_server_token: tokenEndpoint(server, contributions, parts, authentication).answer,
     oauth_server_revoke: new RevokeEndpoint(server, authentication).answer,
     oauth_server_introspect: new IntrospectEndpoint(server.issuer, authentication, bearerTokens, binding)
       .answer,
     oauth_server_userinfo: new UserinfoEndpoint(bearerTokens, claims, binding?.offer ?? null).answer,
-    ...metadataHandlers(server, contributions),
+    oauth_server_openid_configuration: discovery.openidConfiguration(),
+    oauth_server_metadata: discovery.metadata(),
+    oauth_server_jwks: discovery.jwks(),
   };
 }
 
-/** The documents that describe the server. */
-function metadataHandlers(server: Server, { metadata: members, responseModes }: Contributions) {
-  const { issuer, host, scopes, keys, clock, speaking, profiles } = server;
-  const core = {
-    issuer,
-    locales: speaking.locales,
-    scopes,
-    algorithms: keys.algorithms.names,
-    admitsUnverified: server.admitsUnverified,
-    takesKeys: server.takesKeys(),
-    grantTypes: server.grantTypes(),
-    profile: profiles.servers,
-    responseModes: responseModes.names,
-  };
-  requireOwnMembers(members, openidProviderMetadata(core, []));
-  const metadata = { ...core, members };
-  return {
-    oauth_server_openid_configuration: createOpenidConfigurationEndpoint({ ...metadata, keys, host, clock }),
-    oauth_server_metadata: createMetadataEndpoint({ ...metadata, keys }),
-    oauth_server_jwks: createJwksEndpoint({ keys }),
-  };
+/** The token endpoint: the grants, and what they issue. */
+function tokenEndpoint(
+  server: Server,
+  { binding, grants, issuanceChecks, secondUses, mayRedirect, droppedScopes }: Contributions,
+  { resource, claims, lastUse }: ReturnType<typeof partsOf>,
+  authentication: ClientAuthentication,
+): TokenEndpoint {
+  const issuing = new Issuing(server, claims, issuanceChecks, binding);
+  const lostAnswers = new LostAnswers(server.clock);
+  const parts = { server, issuing, lostAnswers, resource, secondUses, mayRedirect, droppedScopes, binding };
+  return new TokenEndpoint(grantsOf(grants, parts), parts, authentication, lastUse);
 }
 
-/** Null unless challenges name it. */
-function resourceMetadataOf(resource: ProtectedResource): EndpointsOptions['resourceMetadata'] {
+/** The metadata of the resource, if challenges name it. */
+function resourceMetadataEndpoints(resource: ProtectedResource, by: Answering): readonly AnsweringEndpoint[] {
   const { metadataUrl } = resource;
-  if (metadataUrl === null) return null;
-  return { path: new URL(metadataUrl).pathname, handler: createResourceMetadataEndpoint(resource) };
+  if (metadataUrl === null) return [];
+  const { pathname: path } = new URL(metadataUrl);
+  return [new AnsweringEndpoint({ ...RESOURCE_METADATA, path }, resourceMetadata(resource), by)];
 }

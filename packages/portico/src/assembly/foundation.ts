@@ -1,12 +1,10 @@
-import type { KeySources } from '../keys/listed-keys.ts';
 import type { Contributions } from './start-features.ts';
-import { ConfigurationError, type MigrationState, migrationStatus } from '@portico/sql';
+import { ConfigurationError, type Database, type MigrationState, migrationStatus } from '@portico/sql';
 import { Accounts } from '../accounts.ts';
 import { serverAudit } from '../auditing/server-audit.ts';
-import { createBrowsers, type Browsers } from '../authorization/browsers.ts';
-import { createCookieSealer } from '../authorization/cookie-keys.ts';
+import { Browsers } from '../authorization/browsers.ts';
+import { CookieSealer } from '../authorization/cookie-keys.ts';
 import { admitsClient } from '../clients/client-source.ts';
-import type { OAuthServerConfig } from '../config.ts';
 import { algorithmsOf, demandsOfFeatures, startFeatures, catalogsOf } from './start-features.ts';
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
@@ -75,12 +73,12 @@ export function layFoundation(options: ServerParts): Foundation {
   const arrivals = features.flatMap((feature) => feature.arrivals?.(config) ?? []);
   const admitsUnverified = arrivals.length > 0;
   const store = measuring === null ? sqlStore : measuredStore(sqlStore, measuring, database.dialect);
-  const sealer = createCookieSealer({ store: store.cookieKeys, clock, lifetime: config.consent_ttl * 1000 });
+  const sealer = new CookieSealer(store.cookieKeys, clock, config.consent_ttl * 1000);
   const branding =
     options.branding === undefined
       ? brandingWithoutApplication(features, config, basePath)
       : options.branding;
-  const host = branded(options.host(createBrowsers({ sealer, issuer, basePath })), branding);
+  const host = branded(options.host(new Browsers(sealer, issuer, basePath)), branding);
   const { log } = host;
   const audit = serverAudit(host, () => contributions.auditSink);
   const pruning = new Pruning({
@@ -93,7 +91,16 @@ export function layFoundation(options: ServerParts): Foundation {
   });
   const algorithms = algorithmsOf(features);
   const signers = signingKeysOf(options.keySigners ?? [], algorithms);
-  const keys = keyRingOf(config, { algorithms, signers }, { store, database, audit, log, clock });
+  const keys = new KeyRing({
+    audit,
+    log,
+    clock,
+    algorithms,
+    signers,
+    files: new KeyFiles(config.key_path, algorithms),
+    idTokenLifetime: config.id_token_ttl,
+    isNeeded: () => signsIdTokens(store, database),
+  });
   const allowsLoopback = showsDetails && isLoopback(new URL(publicUrl));
   const server: Server = {
     issuer,
@@ -148,26 +155,12 @@ function measuringOf(
   return new Measuring(telemetry, (error) => database.isUnavailable(error), log, errorCodes);
 }
 
-function keyRingOf(
-  { key_path: directory, id_token_ttl: idTokenLifetime }: OAuthServerConfig,
-  kinds: Pick<KeySources, 'algorithms' | 'signers'>,
-  {
-    store,
-    database,
-    ...parts
-  }: Pick<Server, 'store' | 'database' | 'audit' | 'clock'> & Pick<CompleteHost, 'log'>,
-): KeyRing {
-  return new KeyRing({
-    ...parts,
-    ...kinds,
-    files: new KeyFiles(directory, kinds.algorithms),
-    idTokenLifetime,
-    isNeeded: () =>
-      store.authorizations.hasOpenidFamily().catch((error: unknown) => {
-        if (database.isUnavailable(error)) throw error;
-        // Without a schema there is no authorization.
-        return false;
-      }),
+/** Whether anyone waits for ID tokens, so that a server without keys needs some. */
+function signsIdTokens({ authorizations }: Store, database: Database): Promise<boolean> {
+  return authorizations.hasOpenidFamily().catch((error: unknown) => {
+    if (database.isUnavailable(error)) throw error;
+    // Without a schema there is no authorization.
+    return false;
   });
 }
 

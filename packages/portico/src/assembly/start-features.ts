@@ -1,15 +1,13 @@
 import { ConfigurationError } from '@portico/sql';
 import { NO_AUDIT_SINK, type AuditSink } from '../auditing/server-audit.ts';
-import type { DirectRequests, IndirectRefusal } from '../authorization/direct-requests.ts';
+import type { AuthorizationAdditions } from '../authorization/additions.ts';
 import { ResponseModes } from '../authorization/response-modes.ts';
 import type { FeatureMembers } from '../authorization-server.ts';
 import type { Endpoint, OwnEndpoint } from '../endpoints/endpoint.ts';
 import { GrantTypes } from '../store/grant-types.ts';
-import type { ClientSource } from '../clients/client-source.ts';
 import type { ClientDemand } from '../store/client-demands.ts';
 import { NO_INITIAL_ACCESS_TOKENS } from '../clients/initial-access-tokens.ts';
-import type { ClientLogos } from '../clients/logos.ts';
-import { mayRedirectWith, type MayRedirect } from '../clients/redirect-uris.ts';
+import { mayRedirectWith } from '../clients/redirect-uris.ts';
 import type { OAuthServerConfig } from '../config.ts';
 import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
@@ -32,21 +30,12 @@ import type { Server } from '../server.ts';
 import type { ExpiringRows } from '../store/pruning.ts';
 import type { Catalogs } from '../words/speaking.ts';
 import { DroppedScopes } from '../tokens/dropped-scopes.ts';
-import type { KeyBinding } from '../tokens/key-binding.ts';
 
 /** Everything that the features add to the server. */
-export interface Contributions {
+export interface Contributions extends AuthorizationAdditions {
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Null if every client is registered. */
-  readonly clientSource: ClientSource | null;
   /** Null if clients have no keys. */
   readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
-  /** Null if tokens are not bound. */
-  readonly binding: KeyBinding | null;
-  /** Null if there is no such page. */
-  readonly accessPath: string | null;
-  /** Null if clients have none. */
-  readonly logos: ClientLogos | null;
   /** Null for the host's hasher. */
   readonly secretHasher: PasswordHasher | null;
   /** Null if challenges name no metadata of a resource. */
@@ -58,15 +47,7 @@ export interface Contributions {
   /** What is known before the parts are made. */
   readonly grantTypes: GrantTypes;
   readonly issuanceChecks: readonly IssuanceCheck[];
-  /** Null if clients send no requests directly. */
-  readonly directRequests: DirectRequests | null;
-  readonly indirectRefusals: readonly IndirectRefusal[];
-  /** Whether an answer to a client may go to a URI. */
-  readonly mayRedirect: MayRedirect;
-  /** How responses reach clients: `query`, and the modes of the features. */
   readonly responseModes: ResponseModes<SendingMode>;
-  /** Which scopes are dropped from requests. */
-  readonly droppedScopes: DroppedScopes;
   /** All offered endpoints of the features. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Where audit events go, in addition to the host. */

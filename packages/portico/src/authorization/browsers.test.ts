@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createBrowsers } from './browsers.ts';
-import { createCookieSealer } from './cookie-keys.ts';
+import { Browsers } from './browsers.ts';
+import { CookieSealer } from './cookie-keys.ts';
 import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 
 const PERIOD = 30 * 86_400_000;
@@ -26,12 +26,13 @@ function start({ issuer = 'https://portal.example', basePath = '' } = {}) {
     },
     findCookieKey: async (period: number) => keys.get(period) ?? null,
   } satisfies Partial<CookieKeyRecords> as unknown as CookieKeyRecords;
-  const sealer = createCookieSealer({ store, clock: () => time.now, lifetime: PERIOD });
+  const sealer = new CookieSealer(store, () => time.now, PERIOD);
   const watched = {
-    ...sealer,
+    seal: (name: string, content: string) => sealer.seal(name, content),
+    isCurrent: (sealed: string) => sealer.isCurrent(sealed),
     open: (name: string, sealed: string) => (opened.push(sealed), sealer.open(name, sealed)),
   };
-  const browsers = createBrowsers({ sealer: watched, issuer, basePath });
+  const browsers = new Browsers(watched, issuer, basePath);
   const request = (cookie = '', init: Sent = {}) =>
     new Request(issuer, { ...init, headers: { cookie, ...init.headers } });
   /** What a returning browser sends, with a person signed in or not. */

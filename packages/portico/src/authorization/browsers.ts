@@ -5,36 +5,6 @@ import { Note } from '../http/note.ts';
 import { keyedHash, randomToken } from '../crypto.ts';
 import type { Sealer } from '../server.ts';
 
-/**
- * Tells browsers apart with a cookie, for a host without `browserSecret`. The cookie has 256 random
- * bits and, once a person is signed in, the person. It is encrypted: an attacker who plants a
- * cookie in a browser does not know its content (decision 30).
- */
-export interface Browsers {
-  /**
-   * What consent is bound to: this browser's secret for this person, the same until another person
-   * asks for theirs.
-   */
-  secret(request: Request, person: PersonReference): Promise<string>;
-  /**
-   * Gives the browser another cookie with the answer to this request, for the next person who signs
-   * in.
-   */
-  renew(request: Request): void;
-  /**
-   * The `Set-Cookie` header for the answer to this request; null if the browser keeps its cookie.
-   */
-  setCookie(request: Request): Promise<string | null>;
-}
-
-export interface BrowsersOptions {
-  readonly sealer: Sealer;
-  /** Over https the cookie belongs to this host only (`__Host-`). */
-  readonly issuer: string;
-  /** Two installations below different base paths have different cookies. */
-  readonly basePath: string;
-}
-
 interface Browser {
   readonly value: string;
   /** The person, as a keyed hash; empty until a person is signed in. */
@@ -59,55 +29,83 @@ const LONGEST_VALUE = 200;
  */
 const MOST_TRIED = 4;
 
-export function createBrowsers({ sealer, issuer, basePath }: BrowsersOptions): Browsers {
-  const secure = issuer.startsWith('https:');
-  const name = cookieNameBelow(basePath, secure ? '__Host-portico_browser' : 'portico_browser');
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
-  const seen = new Note<Candidates>('browsers');
+/**
+ * Tells browsers apart with a cookie, for a host without `browserSecret`. The cookie has 256 random
+ * bits and, once a person is signed in, the person. It is encrypted: an attacker who plants a
+ * cookie in a browser does not know its content (decision 30).
+ */
+export class Browsers {
+  readonly #sealer: Sealer;
+  readonly #name: string;
+  readonly #attributes: string;
+  readonly #seen = new Note<Candidates>('browsers');
+
+  /**
+   * Over https the cookie belongs to this host only (`__Host-`). Two installations below different
+   * base paths have different cookies.
+   */
+  constructor(sealer: Sealer, issuer: string, basePath: string) {
+    const secure = issuer.startsWith('https:');
+    this.#sealer = sealer;
+    this.#name = cookieNameBelow(basePath, secure ? '__Host-portico_browser' : 'portico_browser');
+    this.#attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  }
+
+  /**
+   * What consent is bound to: this browser's secret for this person, the same until another person
+   * asks for theirs.
+   */
+  async secret(request: Request, { provider, id }: PersonReference): Promise<string> {
+    const browsers = await this.#browsersOf(request);
+    const personIn = ({ value }: Browser) => keyedHash(value, 'person', provider, id);
+    const browser =
+      browsers.find((each) => each.person === personIn(each)) ??
+      browsers.find((each) => each.person === '') ??
+      // Another person was signed in before.
+      newBrowser(true);
+    const renewed = browser.renewed || (browser.person === '' && browser.sealed !== null);
+    this.#seen.set(request, [{ ...browser, person: personIn(browser), renewed }]);
+    return keyedHash(browser.value, 'browser', provider, id);
+  }
+
+  /**
+   * Gives the browser another cookie with the answer to this request, for the next person who signs
+   * in.
+   */
+  renew(request: Request): void {
+    this.#seen.set(request, [newBrowser(true)]);
+  }
+
+  /**
+   * The `Set-Cookie` header for the answer to this request; null if the browser keeps its cookie.
+   */
+  async setCookie(request: Request): Promise<string | null> {
+    const [{ value, person, sealed, renewed }] = await this.#browsersOf(request);
+    const keepsIt = sealed === null ? !isNavigation(request) : this.#sealer.isCurrent(sealed);
+    if (keepsIt && !renewed) return null;
+    return `${this.#name}=${await this.#sealer.seal(this.#name, value + person)}; ${this.#attributes}`;
+  }
 
   /** The content of the request's cookies, or a new one. */
-  async function browsersOf(request: Request): Promise<Candidates> {
-    const known = seen.of(request);
+  async #browsersOf(request: Request): Promise<Candidates> {
+    const known = this.#seen.of(request);
     if (known !== undefined) return known;
-    const [first = newBrowser(false), ...others] = await sentBrowsers(request);
+    const [first = newBrowser(false), ...others] = await this.#sentBrowsers(request);
     return [first, ...others];
   }
 
-  async function sentBrowsers(request: Request): Promise<readonly Browser[]> {
+  async #sentBrowsers(request: Request): Promise<readonly Browser[]> {
+    const name = this.#name;
     const values = sentCookies(request).flatMap(([each, value]) =>
       each === name && value.length <= LONGEST_VALUE ? [value] : [],
     );
     const browsers: Browser[] = [];
     for (const sealed of values.slice(-MOST_TRIED)) {
-      const [, value, person = ''] = CONTENT.exec((await sealer.open(name, sealed)) ?? '') ?? [];
+      const [, value, person = ''] = CONTENT.exec((await this.#sealer.open(name, sealed)) ?? '') ?? [];
       if (value !== undefined) browsers.push({ value, person, sealed, renewed: false });
     }
     return browsers;
   }
-
-  return {
-    async secret(request, { provider, id }) {
-      const browsers = await browsersOf(request);
-      const personIn = ({ value }: Browser) => keyedHash(value, 'person', provider, id);
-      const browser =
-        browsers.find((each) => each.person === personIn(each)) ??
-        browsers.find((each) => each.person === '') ??
-        // Another person was signed in before.
-        newBrowser(true);
-      const renewed = browser.renewed || (browser.person === '' && browser.sealed !== null);
-      seen.set(request, [{ ...browser, person: personIn(browser), renewed }]);
-      return keyedHash(browser.value, 'browser', provider, id);
-    },
-    renew(request) {
-      seen.set(request, [newBrowser(true)]);
-    },
-    async setCookie(request) {
-      const [{ value, person, sealed, renewed }] = await browsersOf(request);
-      const keepsIt = sealed === null ? !isNavigation(request) : sealer.isCurrent(sealed);
-      if (keepsIt && !renewed) return null;
-      return `${name}=${await sealer.seal(name, value + person)}; ${attributes}`;
-    },
-  };
 }
 
 function newBrowser(renewed: boolean): Browser {

@@ -1,12 +1,11 @@
 import { OAuthError } from '../errors.ts';
 import { missingKey } from '../keys/algorithms.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
 import type { Parameters } from '../parameters.ts';
+import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
-import type { ConsentRequest } from '../store/requests.ts';
+import type { AuthorizationAdditions } from './additions.ts';
 import { indirectRefusalOf, type IndirectRefusal } from './direct-requests.ts';
-import type { ResponseModes, ReturnAddress } from './response-modes.ts';
-import type { DroppedScopes } from '../tokens/dropped-scopes.ts';
+import type { ReturnAddress } from './response-modes.ts';
 import { requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import {
   refuseMaxAge,
@@ -24,20 +23,10 @@ import {
  * goes to the redirect URI.
  */
 
-/** The parts of the server that the checks need. */
+/** What the checks judge by. */
 export interface CheckContext {
-  readonly scopes: ScopeCatalog;
-  readonly droppedScopes: DroppedScopes;
-  readonly keys: Pick<KeyRing, 'active'>;
-  /** The directory of the signing keys, for the log. */
-  readonly keyPath: string;
-  /** `oauth_server:audience`; null if it is empty. */
-  readonly audience: string | null;
-  /** The parameter that names the key for the code; null if codes are not bound. */
-  readonly keyParameter: string | null;
-  readonly responseModes: Pick<ResponseModes, 'require'>;
-  /** Refuses requests that come only through a browser. */
-  readonly indirectRefusals: readonly IndirectRefusal[];
+  readonly server: Server;
+  readonly additions: AuthorizationAdditions;
 }
 
 /** The request to check. */
@@ -51,7 +40,13 @@ interface Checked {
 }
 
 /** The results of the checks. */
-type Findings = Pick<ConsentRequest, 'codeChallenge' | 'thumbprint' | 'audience' | 'scopes' | 'responseMode'>;
+interface Findings {
+  readonly codeChallenge: string;
+  readonly thumbprint: string | null;
+  readonly audience: string | null;
+  readonly scopes: readonly string[];
+  readonly responseMode?: string | undefined;
+}
 
 /** Throws the OAuthError that refuses the request, or returns its results. */
 type Run = (request: Checked, context: CheckContext) => Partial<Findings> | Promise<Partial<Findings>>;
@@ -74,18 +69,18 @@ const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'direc
   [
     'repeated-parameters',
     BOTH,
-    refuses((asked, by) => refuseRepeatedParameters(asked.parameters, by.keyParameter)),
+    refuses((asked, by) => refuseRepeatedParameters(asked.parameters, keyParameter(by))),
   ],
   ['request-objects', BOTH, refuses((asked) => refuseRequestObjects(asked.parameters))],
-  ['indirect', BROWSER, refuses((asked, by) => refuseIndirect(asked.client, by.indirectRefusals))],
+  ['indirect', BROWSER, refuses((asked, by) => refuseIndirect(asked.client, by.additions.indirectRefusals))],
   ['response_type', BOTH, refuses((asked) => requireResponseType(asked.parameters))],
-  ['response_mode', BOTH, (asked, by) => by.responseModes.require(asked.parameters, asked.returns)],
+  ['response_mode', BOTH, (asked, by) => by.additions.responseModes.require(asked.parameters, asked.returns)],
   ['prompt', BOTH, refuses((asked) => requirePrompt(asked.parameters))],
   ['max_age', BOTH, refuses((asked) => refuseMaxAge(asked.parameters))],
   ['grant', BOTH, refuses((asked) => requireGrant(asked.client))],
   ['code_challenge', BOTH, (asked) => ({ codeChallenge: requirePkce(asked.parameters) })],
-  ['key', BOTH, (asked, by) => ({ thumbprint: keyOf(asked.parameters, by.keyParameter) })],
-  ['resource', BOTH, (asked, by) => ({ audience: requireResource(asked.parameters, by.audience) })],
+  ['key', BOTH, (asked, by) => ({ thumbprint: keyOf(asked.parameters, keyParameter(by)) })],
+  ['resource', BOTH, (asked, by) => ({ audience: requireResource(asked.parameters, by.server.audience) })],
   ['scope', BOTH, async (asked, by) => ({ scopes: await grantableScopes(asked, by) })],
 ];
 
@@ -99,17 +94,21 @@ export async function runChecks(request: Checked, context: CheckContext): Promis
   return found;
 }
 
-function keyOf(parameters: Parameters, keyParameter: string | null): string | null {
-  return keyParameter === null ? null : requireThumbprint(parameters, keyParameter);
+/** The parameter that names the key for the code; null if codes are not bound. */
+function keyParameter({ additions }: CheckContext): string | null {
+  return additions.binding?.parameter ?? null;
+}
+
+function keyOf(parameters: Parameters, name: string | null): string | null {
+  return name === null ? null : requireThumbprint(parameters, name);
 }
 
 async function grantableScopes(
   { parameters, client }: Checked,
-  context: CheckContext,
+  { server, additions }: CheckContext,
 ): Promise<readonly string[]> {
-  const { scopes: catalog, droppedScopes } = context;
-  const isDropped = droppedScopes.of(client);
-  return signable(requireScope(parameters, client, catalog, isDropped), client, isDropped, context);
+  const isDropped = additions.droppedScopes.of(client);
+  return signable(requireScope(parameters, client, server.scopes, isDropped), client, isDropped, server);
 }
 
 function refuseIndirect(client: Client, refusals: readonly IndirectRefusal[]): void {
@@ -152,7 +151,7 @@ async function signable(
   scopes: readonly string[],
   { idTokenSignedResponseAlg: algorithm }: Client,
   isDropped: (name: string) => boolean,
-  { keys, keyPath }: Pick<CheckContext, 'keys' | 'keyPath'>,
+  { keys, config }: Server,
 ): Promise<readonly string[]> {
   if (!scopes.includes('openid') || (await keys.active(algorithm)) !== null) return scopes;
   const remaining = scopes.filter((name) => name !== 'openid');
@@ -161,6 +160,6 @@ async function signable(
   throw new OAuthError(
     'invalid_scope',
     `The scope openid cannot be granted: the server has ${key}.`,
-    `there is ${key} in ${keyPath}; run ${command}`,
+    `there is ${key} in ${config.key_path}; run ${command}`,
   );
 }

@@ -114,9 +114,9 @@ export function consentPageData(
 
 /** A client without refresh tokens has access for the lifetime of its one access token. */
 function accessLasts(
-  { grants }: Pick<Client, 'grants'>,
-  { lifetimes }: Pick<ConsentPageSurroundings, 'lifetimes'>,
-  { locale }: Pick<Words, 'locale'>,
+  { grants }: Client,
+  { lifetimes }: ConsentPageSurroundings,
+  { locale }: Words,
 ): AccessLasts {
   const renews = grants.includes('refresh_token');
   const seconds = renews ? lifetimes.refresh_token_ttl : lifetimes.access_token_ttl;

@@ -2,31 +2,24 @@ import { noteWish } from '../words/speaking.ts';
 import { samePerson, type PersonReference, type UserInterface } from '../contracts/person.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import type { Visitor } from '../accounts.ts';
-import type { Audit } from '../auditing/audit.ts';
-import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
 import { NO_DEMANDS } from '../store/client-demands.ts';
-import type { MayRedirect } from '../clients/redirect-uris.ts';
 import type { LastUse } from '../clients/last-use.ts';
 import { orderedIdentifier, randomIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import { formToken, isFormToken } from '../form-token.ts';
 import { OAuthError } from '../errors.ts';
-import type { CompleteHost } from '../host.ts';
-import type { Profiles } from '../profiles.ts';
-import type { Pruning } from '../store/pruning.ts';
 import { quotedList, quotedUri } from '../quoting.ts';
 import type { ProtectedResource } from '../resource/protected-resource.ts';
 import { noteClient } from '../refusals.ts';
-import { intersectScopes, scopesHeldBy, type ScopeCatalog } from '../tokens/scopes.ts';
+import { intersectScopes, scopesHeldBy } from '../tokens/scopes.ts';
+import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
-import type { ConsentRequest } from '../store/requests.ts';
-import type { Store } from '../store/store.ts';
+import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts';
+import type { AuthorizationAdditions } from './additions.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { newCode } from '../tokens/token-formats.ts';
-import { indirectRefusalOf, type IndirectRefusal } from './direct-requests.ts';
-import type { GrantedBefore } from './granted-before.ts';
-import type { AuthorizationRequest } from './request.ts';
-import type { ResponseModes } from './response-modes.ts';
+import { indirectRefusalOf } from './direct-requests.ts';
+import { grantedBefore } from './granted-before.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
 /** The consent screen to show, or the response if there is nothing to ask. */
@@ -48,40 +41,30 @@ export interface ConsentQuestion {
   readonly csrfToken: string;
 }
 
-export interface ConsentOptions {
-  readonly store: Store;
-  readonly clients: Pick<Clients, 'find'>;
-  readonly clientSource: Pick<ClientSource, 'keep'> | null;
-  readonly host: Pick<CompleteHost, 'holdsPermission' | 'log'>;
-  readonly scopes: ScopeCatalog;
-  readonly resource: Pick<ProtectedResource, 'needs'>;
-  readonly grantedBefore: GrantedBefore;
-  readonly audit: Audit;
-  readonly lastUse: LastUse;
-  readonly pruning: Pick<Pruning, 'tick'>;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** In seconds. */
-  readonly lifetimes: { readonly consent_ttl: number; readonly code_ttl: number };
-  readonly profiles: Profiles;
-  /** What refuses requests that came by a browser alone. */
-  readonly indirectRefusals: readonly IndirectRefusal[];
-  readonly mayRedirect: MayRedirect;
-  readonly responseModes: Pick<ResponseModes, 'of'>;
-  /** Where people see and revoke what they allowed. */
-  readonly accessPath: string;
-}
-
 /**
  * Asks a person for consent (AS-8). The request is saved when a person first sees it, under the
  * hash of its opaque id. It is bound to that person and to their browser session, with the scopes
  * that they saw.
  */
 export class Consent {
-  readonly #options: ConsentOptions;
+  readonly #server: Server;
+  readonly #clients: Clients;
+  readonly #additions: AuthorizationAdditions;
+  readonly #resource: ProtectedResource;
+  readonly #lastUse: LastUse;
 
-  constructor(options: ConsentOptions) {
-    this.#options = options;
+  constructor(
+    server: Server,
+    clients: Clients,
+    additions: AuthorizationAdditions,
+    resource: ProtectedResource,
+    lastUse: LastUse,
+  ) {
+    this.#server = server;
+    this.#clients = clients;
+    this.#additions = additions;
+    this.#resource = resource;
+    this.#lastUse = lastUse;
   }
 
   /**
@@ -93,13 +76,13 @@ export class Consent {
     visitor: Visitor,
     requestId = randomToken(),
   ): Promise<Presented> {
-    const { clientSource, host, scopes: catalog } = this.#options;
+    const { host, scopes: catalog } = this.#server;
     const person = visitor.user.reference;
     const before = await this.#allowedBefore(client, person, request.audience);
     const wanted = before.length === 0 ? request.scopes : union(request.scopes, before.filter(isKept));
     const scopes = await scopesHeldBy(host, catalog, wanted, person);
     if (!isPartHeld(request, scopes)) return { response: nothingHeld(request, client) };
-    if (client.registeredBy === 'document') await clientSource?.keep(client);
+    if (client.registeredBy === 'document') await this.#additions.clientSource?.keep(client);
     if (await this.#saveRequest(request, client, requestId, visitor, scopes)) {
       return { question: question(request, requestId, client, visitor, scopes, before) };
     }
@@ -117,7 +100,7 @@ export class Consent {
     visitor: Visitor,
     shown: readonly string[],
   ): Promise<boolean> {
-    const { store, pruning, clock, lifetimes } = this.#options;
+    const { store, pruning, clock, config } = this.#server;
     const isSaved = await store.consentRequests.insertConsentRequest({
       ...request,
       ...(registeredBy === 'document' ? { shownName: name } : {}),
@@ -125,7 +108,7 @@ export class Consent {
       browserHash: tokenHash(visitor.browserSecret),
       asked: { person: visitor.user.reference, scopes: shown },
       outcome: null,
-      expiresAt: clock() + lifetimes.consent_ttl * 1000,
+      expiresAt: clock() + config.consent_ttl * 1000,
     });
     await pruning.tick();
     return isSaved;
@@ -136,7 +119,7 @@ export class Consent {
    * Throws a page error if this visitor cannot answer it in this browser, or can no longer.
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
-    const { store, host, scopes: catalog, clock } = this.#options;
+    const { store, host, scopes: catalog, clock } = this.#server;
     const pending = await this.#findPending(requestId, visitor);
     if (pending === null) return null;
     const client = await this.#requireClient(pending);
@@ -176,7 +159,7 @@ export class Consent {
     visitor: Visitor,
     allow: boolean,
   ): Promise<AuthorizationResponse | null> {
-    const { store, audit, lastUse, clock } = this.#options;
+    const { store, audit, clock } = this.#server;
     const client = await this.#requireClient(pending);
     const person = visitor.user.reference;
     const scopes = allow ? await this.#grantable(pending, client, person) : [];
@@ -186,7 +169,7 @@ export class Consent {
     const allowed = isPartHeld(pending, scopes)
       ? await this.#authorization(pending, client, person, scopes, familyId, code, now)
       : null;
-    const noted = allowed === null ? null : lastUse.record(client);
+    const noted = allowed === null ? null : this.#lastUse.record(client);
     if (noted !== null) {
       await noted;
       // After the first use the redirect URIs are fixed, so check again that the client still has
@@ -214,7 +197,7 @@ export class Consent {
     visitor: Visitor,
     allow: boolean,
   ): Promise<AuthorizationResponse | null> {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#server;
     const { answer } = saved;
     if (answer?.allow !== allow) return null;
     const client = await this.#requireClient(saved);
@@ -244,7 +227,7 @@ export class Consent {
     client: Client,
     person: PersonReference,
   ): Promise<readonly string[]> {
-    const { host, scopes: catalog } = this.#options;
+    const { host, scopes: catalog } = this.#server;
     const before = await this.#allowedBefore(client, person, saved.audience);
     return scopesHeldBy(host, catalog, shownScopes(saved, client, before), person);
   }
@@ -258,7 +241,7 @@ export class Consent {
     code: string,
     now: number,
   ) {
-    const { store } = this.#options;
+    const { store } = this.#server;
     const subject = await store.subjects.assignSubject(person, randomIdentifier());
     const expiresAt = now + this.#codeLifetime(client) * 1000;
     return {
@@ -278,7 +261,7 @@ export class Consent {
    * saved.
    */
   async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
-    const { store } = this.#options;
+    const { store } = this.#server;
     const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
     if (saved === null) return null;
     noteClient(visitor.request, saved.clientId);
@@ -292,9 +275,9 @@ export class Consent {
   }
 
   #requireOpen(saved: ConsentRequest): ConsentRequest {
-    const { clock, accessPath } = this.#options;
+    const { clock, paths } = this.#server;
     if (saved.outcome === 'allowed' || saved.outcome === 'denied') {
-      throw answeredBefore(saved.outcome, accessPath);
+      throw answeredBefore(saved.outcome, this.#additions.accessPath ?? paths.home);
     }
     if (saved.outcome === 'void') throw notAnswerable('it was ended without an answer');
     if (saved.expiresAt <= clock()) throw notAnswerable('it has expired');
@@ -323,9 +306,9 @@ export class Consent {
    * document may change at any time, and an open question continues as it was at its beginning.
    */
   async #requireClient(saved: ConsentRequest): Promise<Client> {
-    const { clients, profiles, indirectRefusals, mayRedirect, responseModes } = this.#options;
+    const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
     const { clientId, redirectUri, shownName } = saved;
-    const client = await clients.find(clientId);
+    const client = await this.#clients.find(clientId);
     if (client === null || client.revokedAt !== null) {
       throw notAnswerable(`the client ${clientId} was revoked`);
     }
@@ -333,7 +316,7 @@ export class Consent {
       throw notAnswerable(`the client ${clientId} was unblocked, and its document has not been read since`);
     }
     responseModes.of(saved);
-    const refusal = profiles.refusal(client);
+    const refusal = this.#server.profiles.refusal(client);
     if (refusal !== null) throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
     // It may have been asked before that was required; a requirement that a document gained later
     // does not count.
@@ -357,7 +340,7 @@ export class Consent {
    * so (AS-8.10).
    */
   #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
-    const { host, clock } = this.#options;
+    const { host, clock } = this.#server;
     if (saved.browserHash === tokenHash(browserSecret)) return true;
     if (saved.outcome === null && saved.expiresAt > clock()) {
       const requestId = requestIdOf(request);
@@ -368,7 +351,7 @@ export class Consent {
 
   /** Throws a page error unless the token is the one of this request and browser session. */
   async requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
-    const { store } = this.#options;
+    const { store } = this.#server;
     if (isFormToken(csrfToken, visitor, ...formOf(requestId))) return;
     const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
     if (saved !== null) this.#matchesBrowser(saved, visitor);
@@ -377,8 +360,8 @@ export class Consent {
 
   /** In seconds. */
   #codeLifetime(client: Client): number {
-    const { lifetimes, profiles } = this.#options;
-    return Math.min(lifetimes.code_ttl, profiles.of(client)?.longestCode ?? lifetimes.code_ttl);
+    const { config, profiles } = this.#server;
+    return Math.min(config.code_ttl, profiles.of(client)?.longestCode ?? config.code_ttl);
   }
 
   /** What the person has allowed this client before, if the resource lets clients ask for more. */
@@ -387,14 +370,13 @@ export class Consent {
     person: PersonReference,
     audience: string | null,
   ): Promise<readonly string[]> {
-    const { resource, grantedBefore } = this.#options;
-    return resource.needs().stepUp === true ? grantedBefore(client, person, audience) : NOTHING;
+    const isAsked = this.#resource.needs().stepUp === true;
+    return isAsked ? grantedBefore(this.#server, client, person, audience) : NOTHING;
   }
 
   /** Ends the request without an answer. */
   end({ idHash }: ConsentRequest): Promise<void> {
-    const { store } = this.#options;
-    return store.consentRequests.voidConsentRequest(idHash);
+    return this.#server.store.consentRequests.voidConsentRequest(idHash);
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createCookieSealer, createSealing } from './cookie-keys.ts';
+import { CookieSealer, Sealing } from './cookie-keys.ts';
+import type { Server } from '../server.ts';
 import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 
 const PERIOD = 30 * 86_400_000;
@@ -29,8 +30,16 @@ function installation(keys = new Map<number, string>()) {
     start: (now: number) => {
       const time = { now };
       const clock = () => time.now;
-      const sealer = createCookieSealer({ store, clock, lifetime: LIFETIME });
-      return { time, sealer, sealing: createSealing({ sealer, clock, lifetime: LIFETIME }) };
+      const sealer = new CookieSealer(store, clock, LIFETIME);
+      return {
+        time,
+        sealer,
+        sealing: new Sealing({
+          sealer,
+          clock,
+          config: { consent_ttl: LIFETIME / 1000 },
+        } as unknown as Server),
+      };
     },
   };
 }

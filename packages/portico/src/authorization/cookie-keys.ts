@@ -1,14 +1,6 @@
 import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
-import type { Sealer } from '../server.ts';
+import type { Sealer, Server } from '../server.ts';
 import { derivedKey, openText, randomToken, sealText } from '../crypto.ts';
-
-export interface CookieSealerOptions {
-  readonly store: CookieKeyRecords;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** How long encrypted content is needed, and so its key, in milliseconds. */
-  readonly lifetime: number;
-}
 
 /**
  * A key is used for thirty days (in milliseconds), and is named by the number of that period: all
@@ -26,80 +18,92 @@ const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
  * Encrypts what a browser stores for this server. Decrypts only what was encrypted here under the
  * same name. The first process that needs a key makes it; the store keeps it for all of them.
  */
-export function createCookieSealer({ store, clock, lifetime }: CookieSealerOptions): Sealer {
-  const known = new Map<number, string>();
-  const periodAt = (time: number) => Math.floor(time / PERIOD);
+export class CookieSealer implements Sealer {
+  readonly #store: CookieKeyRecords;
+  readonly #clock: () => number;
+  readonly #lifetime: number;
+  readonly #known = new Map<number, string>();
 
-  function remember(period: number, key: string): string {
-    known.set(period, key);
-    for (const other of known.keys()) if (other < periodAt(clock() - lifetime)) known.delete(other);
+  /** `lifetime` is how long encrypted content is needed, and so its key, in milliseconds. */
+  constructor(store: CookieKeyRecords, clock: () => number, lifetime: number) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#lifetime = lifetime;
+  }
+
+  isCurrent(sealed: string): boolean {
+    return sealed.startsWith(`${this.#periodIn(0)}.`);
+  }
+
+  async seal(name: string, content: string): Promise<string> {
+    const period = this.#periodIn(0);
+    return `${period}.${sealText(keyFor(await this.#sealingKey(period), name), name, content)}`;
+  }
+
+  async open(name: string, sealed: string): Promise<string | null> {
+    const [, period = '', text = ''] = SEALED.exec(sealed) ?? [];
+    if (text === '') return null;
+    const key = await this.#openingKey(Number(period));
+    return key === null ? null : openText(keyFor(key, name), name, text);
+  }
+
+  /** The period in so many milliseconds. */
+  #periodIn(milliseconds: number): number {
+    return Math.floor((this.#clock() + milliseconds) / PERIOD);
+  }
+
+  #remember(period: number, key: string): string {
+    this.#known.set(period, key);
+    const oldest = this.#periodIn(-this.#lifetime);
+    for (const other of this.#known.keys()) if (other < oldest) this.#known.delete(other);
     return key;
   }
 
-  async function sealingKey(period: number): Promise<string> {
-    const oldest = periodAt(clock() - lifetime);
-    return known.get(period) ?? remember(period, await store.cookieKey(period, randomToken(), oldest));
+  async #sealingKey(period: number): Promise<string> {
+    const oldest = this.#periodIn(-this.#lifetime);
+    const known = this.#known.get(period);
+    return known ?? this.#remember(period, await this.#store.cookieKey(period, randomToken(), oldest));
   }
 
-  async function openingKey(period: number): Promise<string | null> {
+  async #openingKey(period: number): Promise<string | null> {
     // A number that a stranger invented must not reach the store.
-    if (period < periodAt(clock() - lifetime) || period > periodAt(clock() + CLOCKS_DIFFER)) return null;
-    const key = known.get(period);
+    if (period < this.#periodIn(-this.#lifetime) || period > this.#periodIn(CLOCKS_DIFFER)) return null;
+    const key = this.#known.get(period);
     if (key !== undefined) return key;
-    const found = await store.findCookieKey(period);
-    return found === null ? null : remember(period, found);
+    const found = await this.#store.findCookieKey(period);
+    return found === null ? null : this.#remember(period, found);
   }
-
-  return {
-    isCurrent: (sealed) => sealed.startsWith(`${periodAt(clock())}.`),
-    async seal(name, content) {
-      const period = periodAt(clock());
-      return `${period}.${sealText(keyFor(await sealingKey(period), name), name, content)}`;
-    },
-    async open(name, sealed) {
-      const [, period = '', text = ''] = SEALED.exec(sealed) ?? [];
-      if (text === '') return null;
-      const key = await openingKey(Number(period));
-      return key === null ? null : openText(keyFor(key, name), name, text);
-    },
-  };
 }
 
 /**
  * Texts that browsers carry for this installation. Each of its processes can encrypt and decrypt
- * them.
+ * them. Uses the keys of the cookies, and names that no cookie can have.
  */
-export interface Sealing {
+export class Sealing {
+  readonly #server: Server;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
   /** Encrypts a text. */
-  seal(purpose: string, content: string): Promise<string>;
+  seal(purpose: string, content: string): Promise<string> {
+    const { sealer, clock } = this.#server;
+    return sealer.seal(`; ${purpose}`, JSON.stringify([clock(), content]));
+  }
+
   /**
    * A text that was encrypted for this purpose within the last `consent_ttl`; null for anything
    * else.
    */
-  open(purpose: string, sealed: string): Promise<string | null>;
-}
-
-/** Uses the keys of the cookies, and names that no cookie can have. */
-export function createSealing({
-  sealer,
-  clock,
-  lifetime,
-}: {
-  readonly sealer: Sealer;
-  readonly clock: () => number;
-  readonly lifetime: number;
-}): Sealing {
-  const nameOf = (purpose: string) => `; ${purpose}`;
-  return {
-    seal: (purpose, content) => sealer.seal(nameOf(purpose), JSON.stringify([clock(), content])),
-    async open(purpose, sealed) {
-      const text = await sealer.open(nameOf(purpose), sealed);
-      if (text === null) return null;
-      const [sealedAt, content] = JSON.parse(text) as [number, string];
-      const age = clock() - sealedAt;
-      return age < lifetime && age > -CLOCKS_DIFFER ? content : null;
-    },
-  };
+  async open(purpose: string, sealed: string): Promise<string | null> {
+    const { sealer, clock, config } = this.#server;
+    const text = await sealer.open(`; ${purpose}`, sealed);
+    if (text === null) return null;
+    const [sealedAt, content] = JSON.parse(text) as [number, string];
+    const age = clock() - sealedAt;
+    return age < config.consent_ttl * 1000 && age > -CLOCKS_DIFFER ? content : null;
+  }
 }
 
 /** A separate key for each name: an IV has to be unique only under one name. */

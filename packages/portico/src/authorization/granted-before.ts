@@ -1,8 +1,8 @@
 import { samePerson, type PersonReference } from '../contracts/person.ts';
 import { hasOneDestination, isVerified } from '../clients/who-asks.ts';
+import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
-import type { AuthorizationRecords } from '../store/sql/authorizations.ts';
-import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
+import { scopesInForce } from '../tokens/scopes.ts';
 
 /**
  * What this person allowed this client before, for this audience: the scopes of their living
@@ -14,31 +14,21 @@ import { scopesInForce, type ScopeCatalog } from '../tokens/scopes.ts';
  * not record that place. So nothing counts for such a client with several places: one could get
  * what another was allowed (decision 38).
  */
-export type GrantedBefore = (
+export async function grantedBefore(
+  { store, scopes: catalog, clock }: Server,
   client: Client,
   person: PersonReference,
   audience: string | null,
-) => Promise<readonly string[]>;
-
-export interface GrantedBeforeOptions {
-  readonly store: AuthorizationRecords;
-  readonly scopes: ScopeCatalog;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
-
-export function createGrantedBefore({ store, scopes: catalog, clock }: GrantedBeforeOptions): GrantedBefore {
-  return async (client, person, audience) => {
-    if (!isVerified(client) && !hasOneDestination(client.redirectUris)) return [];
-    const living = await store.listAuthorizations(person, clock());
-    const granted = living.flatMap(({ family, redeemed }) =>
-      redeemed &&
-      family.clientId === client.id &&
-      family.audience === audience &&
-      samePerson(family.person, person)
-        ? family.scopes
-        : [],
-    );
-    return scopesInForce([...new Set(granted)], client.scopes, catalog);
-  };
+): Promise<readonly string[]> {
+  if (!isVerified(client) && !hasOneDestination(client.redirectUris)) return [];
+  const living = await store.authorizations.listAuthorizations(person, clock());
+  const granted = living.flatMap(({ family, redeemed }) =>
+    redeemed &&
+    family.clientId === client.id &&
+    family.audience === audience &&
+    samePerson(family.person, person)
+      ? family.scopes
+      : [],
+  );
+  return scopesInForce([...new Set(granted)], client.scopes, catalog);
 }

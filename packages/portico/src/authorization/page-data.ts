@@ -1,7 +1,7 @@
 import type { UserInterface } from '../contracts/person.ts';
 import type { Words } from '../words/words.ts';
 import { isVerified } from '../clients/who-asks.ts';
-import type { Client } from '../store/client.ts';
+import type { ClientLook, RegisteredBy } from '../store/client.ts';
 import { scopeDescription, scopeLabel, type ScopeCatalog, type ScopeHeading } from '../tokens/scopes.ts';
 
 /** A scope as the pages show it. */
@@ -43,7 +43,7 @@ export function shownPerson(user: UserInterface): ShownPerson {
 export function shownScopes(
   names: readonly string[],
   catalog: ScopeCatalog,
-  { t }: Pick<Words, 't'>,
+  { t }: Words,
 ): readonly ShownScope[] {
   return names.map((name) => {
     const scope = catalog.get(name);
@@ -59,7 +59,7 @@ export function shownScopes(
 export function shownGroups(
   names: readonly string[],
   { catalog, headings }: { readonly catalog: ScopeCatalog; readonly headings: readonly ScopeHeading[] },
-  words: Pick<Words, 't'>,
+  words: Words,
 ): readonly ShownScopeGroup[] {
   const all = [...headings, LAST_HEADING];
   const below = Map.groupBy(names, (name) => all.find((heading) => heading.holds(name)));
@@ -79,11 +79,14 @@ export interface ShownLook {
   readonly logo: string | null;
 }
 
+/** What is kept of the look of a client. */
+interface LookOfClient extends ClientLook {
+  readonly id: string;
+  readonly registeredBy: RegisteredBy;
+}
+
 /** `logoPath` is the path of logos; null if there are none. */
-export function shownLook(
-  client: Pick<Client, 'id' | 'registeredBy' | 'siteUri' | 'logoHash'>,
-  logoPath: string | null,
-): ShownLook {
+export function shownLook(client: LookOfClient, logoPath: string | null): ShownLook {
   if (!isVerified(client)) return { site: null, logo: null };
   const { id, siteUri, logoHash } = client;
   const address = new URLSearchParams({ client_id: id, v: logoHash ?? '' });

@@ -4,10 +4,13 @@ import { createParameters } from '../parameters.ts';
 import { profilesWith } from '../../../../test/support/profiles.ts';
 import { DroppedScopes } from '../tokens/dropped-scopes.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
+import type { ClientSource } from '../clients/client-source.ts';
+import type { Clients } from '../clients/clients.ts';
+import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import { mayRedirectWith } from '../clients/redirect-uris.ts';
 import { storedClient } from '../../../../test/support/stored-client.ts';
-import { createRequestChecks } from './request.ts';
+import { RequestChecks } from './request.ts';
 import { ResponseModes } from './response-modes.ts';
 
 const CLIENT = storedClient('the-client', 0, {
@@ -51,25 +54,33 @@ const STEPS: readonly (readonly [
 ];
 
 function check(sent: URLSearchParams, grants: Client['grants'], active: () => Promise<null>) {
-  const checks = createRequestChecks({
-    droppedScopes: new DroppedScopes(createScopeCatalog({}), false, []),
-    clients: { find: async (id) => (id === CLIENT.id ? { ...CLIENT, grants } : null) },
-    clientSource: {
-      names: () => false,
-      require: () => {},
-      find: () => Promise.reject(new Error('Not asked')),
-    },
+  const server = {
     profiles: profilesWith(),
-    mayRedirect: mayRedirectWith([]),
-    responseModes: new ResponseModes([]),
     scopes: createScopeCatalog({ 'notes:read': 'Read notes' }),
     keys: { active },
     audience: 'https://api.example/',
-    keyParameter: null,
-    withLanguage: false,
-    serverName: 'A server',
+    config: { name: 'A server', key_path: '/keys' },
+    host: { tellsWhoWaits: false },
+    speaking: { locales: null },
+  } as unknown as Server;
+  const clients = {
+    find: async (id: string) => (id === CLIENT.id ? { ...CLIENT, grants } : null),
+  } as unknown as Clients;
+  const clientSource = {
+    names: () => false,
+    require: () => {},
+    find: () => Promise.reject(new Error('Not asked')),
+  } as Partial<ClientSource> as ClientSource;
+  const checks = new RequestChecks(server, clients, {
+    clientSource,
+    directRequests: null,
     indirectRefusals: [],
-    keyPath: '/keys',
+    droppedScopes: new DroppedScopes(createScopeCatalog({}), false, []),
+    mayRedirect: mayRedirectWith([]),
+    responseModes: new ResponseModes([]),
+    binding: null,
+    logos: null,
+    accessPath: null,
   });
   const put = { parameters: createParameters(sent), direct: false };
   return checks.check(put, new Request('https://server.example/'), null);

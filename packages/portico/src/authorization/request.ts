@@ -1,6 +1,5 @@
 import { page } from '../words/words.ts';
 import type { PersonReference } from '../contracts/person.ts';
-import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
 import type { MayRedirect } from '../clients/redirect-uris.ts';
 import { isVerified } from '../clients/who-asks.ts';
@@ -10,34 +9,21 @@ import { quotedClientId, quotedUri } from '../quoting.ts';
 import type { Profiles } from '../profiles.ts';
 import { noteClient } from '../refusals.ts';
 import { formatScope } from '../tokens/scopes.ts';
+import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
-import type { ConsentRequest } from '../store/requests.ts';
-import { runChecks, type CheckContext } from './checks.ts';
-import { hintOf } from './sign-in-hints.ts';
-import type { ResponseModes, ReturnAddress } from './response-modes.ts';
+import type { AuthorizationRequest } from '../store/requests.ts';
+import type { AuthorizationAdditions } from './additions.ts';
+import { runChecks } from './checks.ts';
+import { sentParameters } from './request-parameters.ts';
+import type { ReturnAddress } from './response-modes.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
+import { hintOf, hintsRead, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
  * An authorization request (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), and its
  * checks.
  */
-
-/** The content of a request that passed every check. */
-export type AuthorizationRequest = Pick<
-  ConsentRequest,
-  | 'clientId'
-  | 'redirectUri'
-  | 'scopes'
-  | 'state'
-  | 'nonce'
-  | 'codeChallenge'
-  | 'audience'
-  | 'thumbprint'
-  | 'uiLocales'
-  | 'direct'
-  | 'responseMode'
->;
 
 /**
  * The request and its client, or the error response for its redirect URI, or the result that a
@@ -48,103 +34,105 @@ export type CheckedRequest =
   | { readonly response: AuthorizationResponse }
   | { readonly signInFirst: true };
 
-export interface RequestChecks {
-  /**
-   * Throws a page error if it is not certain where a response may go (AS-7.4). If no person is
-   * signed in (`person` is null), it fetches no document, and redirects no browser to a client that
-   * no operator registered (RFC 9700 section 4.11.2).
-   */
-  check(put: PutRequest, request: Request, person: PersonReference | null): Promise<CheckedRequest>;
-  /**
-   * Checks a request that this authenticated client sent directly. Throws the OAuthError that
-   * refuses it.
-   */
-  checkDirect(parameters: Parameters, client: Client): Promise<AuthorizationRequest>;
-}
-
 /** A request with its parameters, and whether the client itself sent them. */
 export interface PutRequest {
   readonly parameters: Parameters;
   readonly direct: boolean;
 }
 
-export interface RequestChecksOptions extends CheckContext {
-  readonly clients: Pick<Clients, 'find'>;
-  readonly clientSource: Pick<ClientSource, 'names' | 'require' | 'find'> | null;
-  readonly profiles: Profiles;
-  readonly mayRedirect: MayRedirect;
-  readonly responseModes: Pick<ResponseModes, 'require' | 'forError'>;
-  readonly serverName: string;
-  /** Whether `ui_locales` is read (`oauth_server:languages`). */
-  readonly withLanguage: boolean;
-}
-
 /**
  * Finds the client and the redirect URI, and then runs the checks of checks.ts. The order is part
  * of the behaviour: of several errors, the first is reported.
  */
-export function createRequestChecks(options: RequestChecksOptions): RequestChecks {
-  const { clients, clientSource, profiles, withLanguage, serverName, mayRedirect, responseModes } = options;
+export class RequestChecks {
+  readonly #server: Server;
+  readonly #clients: Clients;
+  readonly #additions: AuthorizationAdditions;
+  readonly #hints: readonly Hint[];
 
-  async function findClient(clientId: string, parameters: Parameters, person: PersonReference | null) {
-    if (clientSource?.names(clientId) !== true) return clients.find(clientId);
+  constructor(server: Server, clients: Clients, additions: AuthorizationAdditions) {
+    this.#server = server;
+    this.#clients = clients;
+    this.#additions = additions;
+    this.#hints = hintsRead(server);
+  }
+
+  /**
+   * Throws a page error if it is not certain where a response may go (AS-7.4). If no person is
+   * signed in (`person` is null), it fetches no document, and redirects no browser to a client that
+   * no operator registered (RFC 9700 section 4.11.2).
+   */
+  async check(put: PutRequest, request: Request, person: PersonReference | null): Promise<CheckedRequest> {
+    // Until client and redirect URI are certain, an error is a page and never a redirect (RFC
+    // 6749 section 4.1.2.1).
+    const { parameters } = put;
+    const { config, profiles } = this.#server;
+    const { mayRedirect, responseModes } = this.#additions;
+    const clientId = parameters.isRepeated('client_id') ? undefined : parameters.get('client_id');
+    const found = clientId === undefined ? null : await this.#findClient(clientId, parameters, person);
+    if (found !== null && 'signInFirst' in found) return found;
+    const client = requireLiving(found, clientId, config.name, request);
+    requireProfile(client, profiles, config.name);
+    const redirectUri = requireRedirectUri(parameters, client, mayRedirect);
+    const state = parameters.isRepeated('state') ? null : (parameters.get('state') ?? null);
+    const returns = { redirectUri, state };
+    try {
+      return { asked: await this.#judge(put, client, returns), client };
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      const mode = responseModes.forError(parameters, returns);
+      return { response: responseTo({ ...returns, ...mode }, client, { error }) };
+    }
+  }
+
+  /**
+   * Checks a request that this authenticated client sent directly. Throws the OAuthError that
+   * refuses it.
+   */
+  async checkDirect(parameters: Parameters, client: Client): Promise<AuthorizationRequest> {
+    const { mayRedirect } = this.#additions;
+    const redirectUri = parameters.get('redirect_uri');
+    if (redirectUri === undefined || !mayRedirect(client, redirectUri)) {
+      throw new OAuthError(
+        'invalid_request',
+        'The redirect_uri is missing, or the client is not registered with it.',
+        redirectUriProblem(client, redirectUri, mayRedirect),
+      );
+    }
+    const state = parameters.get('state') ?? null;
+    return this.#judge({ parameters, direct: true }, client, { redirectUri, state });
+  }
+
+  /** What is kept of a request until a person is asked. */
+  kept(parameters: Parameters): SentParameters {
+    const keyParameter = this.#additions.binding?.parameter ?? null;
+    return sentParameters(parameters, { keyParameter, hints: this.#hints });
+  }
+
+  async #findClient(clientId: string, parameters: Parameters, person: PersonReference | null) {
+    const { clientSource } = this.#additions;
+    if (clientSource?.names(clientId) !== true) return this.#clients.find(clientId);
     clientSource.require(clientId);
     return person === null ? SIGN_IN_FIRST : clientSource.find(clientId, person, askedScopes(parameters));
   }
 
   /** From here on, client and redirect URI are certain. */
-  async function judge(
-    put: PutRequest,
+  async #judge(
+    { parameters, direct }: PutRequest,
     client: Client,
     returns: ReturnAddress,
   ): Promise<AuthorizationRequest> {
-    const { parameters, direct } = put;
-    const found = await runChecks({ parameters, client, returns, direct }, options);
+    const [server, additions] = [this.#server, this.#additions];
+    const found = await runChecks({ parameters, client, returns, direct }, { server, additions });
     return {
       clientId: client.id,
       ...returns,
       nonce: parameters.get('nonce') ?? null,
       ...found,
-      ...(withLanguage ? { uiLocales: hintOf(parameters, 'ui_locales') } : {}),
+      ...(server.speaking.locales === null ? {} : { uiLocales: hintOf(parameters, 'ui_locales') }),
       ...(direct ? { direct } : {}),
     };
   }
-
-  return {
-    async check(put, request, person) {
-      // Until client and redirect URI are certain, an error is a page and never a redirect (RFC
-      // 6749 section 4.1.2.1).
-      const { parameters } = put;
-      const clientId = parameters.isRepeated('client_id') ? undefined : parameters.get('client_id');
-      const found = clientId === undefined ? null : await findClient(clientId, parameters, person);
-      if (found !== null && 'signInFirst' in found) return found;
-      const client = requireLiving(found, clientId, serverName, request);
-      requireProfile(client, profiles, serverName);
-      const redirectUri = requireRedirectUri(parameters, client, mayRedirect);
-      const state = parameters.isRepeated('state') ? null : (parameters.get('state') ?? null);
-      const returns = { redirectUri, state };
-      try {
-        return { asked: await judge(put, client, returns), client };
-      } catch (error) {
-        if (!(error instanceof OAuthError)) throw error;
-        const mode = responseModes.forError(parameters, returns);
-        return { response: responseTo({ ...returns, ...mode }, client, { error }) };
-      }
-    },
-
-    async checkDirect(parameters, client) {
-      const redirectUri = parameters.get('redirect_uri');
-      if (redirectUri === undefined || !mayRedirect(client, redirectUri)) {
-        throw new OAuthError(
-          'invalid_request',
-          'The redirect_uri is missing, or the client is not registered with it.',
-          redirectUriProblem(client, redirectUri, mayRedirect),
-        );
-      }
-      const state = parameters.get('state') ?? null;
-      return judge({ parameters, direct: true }, client, { redirectUri, state });
-    },
-  };
 }
 
 const SIGN_IN_FIRST = { signInFirst: true } as const;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createCookieSealer, createSealing } from './cookie-keys.ts';
+import { CookieSealer, Sealing } from './cookie-keys.ts';
+import type { Server } from '../server.ts';
 import type { CookieKeyRecords } from '../store/sql/cookie-keys.ts';
 
 const START = 1_800_000_000_000;
@@ -21,8 +22,15 @@ function installation() {
     pass: (milliseconds: number) => void (now += milliseconds),
     keys,
     start: () => {
-      const sealer = createCookieSealer({ store, clock, lifetime: LIFETIME });
-      return { sealer, sealing: createSealing({ sealer, clock, lifetime: LIFETIME }) };
+      const sealer = new CookieSealer(store, clock, LIFETIME);
+      return {
+        sealer,
+        sealing: new Sealing({
+          sealer,
+          clock,
+          config: { consent_ttl: LIFETIME / 1000 },
+        } as unknown as Server),
+      };
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Parameters } from '../parameters.ts';
+import type { Server } from '../server.ts';
 
 /**
  * What an authorization request tells the sign-in page (OpenID Connect Core section 3.1.2.1). A
@@ -20,8 +21,15 @@ const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
   ui_locales: (value) => value.length <= LONGEST_LOCALES && LOCALES.test(value),
 };
 
+/** The hints that some page of this server reads: a waiting request has little room for others. */
+export function hintsRead({ host, speaking }: Server): readonly Hint[] {
+  const all: readonly Hint[] = ['login_hint', 'ui_locales'];
+  if (host.tellsWhoWaits) return all;
+  return speaking.locales === null ? [] : ['ui_locales'];
+}
+
 /** A hint in a form that a page can use; undefined without it. */
-export function hintOf(parameters: Pick<Parameters, 'all'>, hint: Hint): string | undefined {
+export function hintOf(parameters: Parameters, hint: Hint): string | undefined {
   return sentHints(parameters, [hint])[0]?.[1];
 }
 
@@ -30,7 +38,7 @@ export function hintOf(parameters: Pick<Parameters, 'all'>, hint: Hint): string 
  * as missing.
  */
 export function sentHints(
-  parameters: Pick<Parameters, 'all'>,
+  parameters: Parameters,
   names: readonly Hint[],
 ): readonly (readonly [name: string, value: string])[] {
   return names.flatMap((name) => {

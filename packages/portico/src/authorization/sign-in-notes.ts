@@ -6,24 +6,8 @@ import type { ClientSource } from '../clients/client-source.ts';
 import type { Clients } from '../clients/clients.ts';
 import { unverified } from '../clients/who-asks.ts';
 import type { Client } from '../store/client.ts';
-import type { Sealer } from '../server.ts';
+import type { Server } from '../server.ts';
 import type { SentParameters } from './waiting-requests.ts';
-
-/**
- * What a sign-in page may show about the request that brought a person there. The request waits in
- * a cookie that only `/oauth/authorize` gets, so the browser carries this in another encrypted
- * cookie, only to the sign-in page. There is one cookie, for the last request that was sent to sign
- * in: the page of an earlier tab shows nothing when it is reloaded.
- */
-export interface SignInNotes {
-  /**
-   * The `Set-Cookie` headers that carry it there. None for a sign-in page on another origin, and if
-   * the client is unknown.
-   */
-  cookies(note: SignInNote): Promise<readonly string[]>;
-  /** The note for this browser about the request that `returnTo` leads back to, or null. */
-  find(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
-}
 
 export interface SignInNote {
   /** Where the browser is sent. */
@@ -36,80 +20,88 @@ export interface SignInNote {
   readonly words: Words;
 }
 
-export interface SignInNotesOptions {
-  readonly sealer: Sealer;
-  readonly clients: Pick<Clients, 'find'>;
-  readonly clientSource: Pick<ClientSource, 'names'> | null;
-  readonly serverName: string;
-  readonly issuer: string;
-  readonly basePath: string;
-  /** The authorization endpoint, as browsers request it. */
-  readonly authorizePath: string;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** `consent_ttl`, in seconds. */
-  readonly lifetime: number;
-}
-
 type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor];
 
-export function createSignInNotes(options: SignInNotesOptions): SignInNotes {
-  const { sealer, clients, clientSource, serverName, issuer, basePath, authorizePath, clock, lifetime } =
-    options;
-  const { origin, protocol } = new URL(issuer);
-  const secure = protocol === 'https:';
-  const name = `${secure ? '__Secure-' : ''}${cookieNameBelow(basePath, 'portico_sign_in')}`;
+/**
+ * What a sign-in page may show about the request that brought a person there. The request waits in
+ * a cookie that only `/oauth/authorize` gets, so the browser carries this in another encrypted
+ * cookie, only to the sign-in page. There is one cookie, for the last request that was sent to sign
+ * in: the page of an earlier tab shows nothing when it is reloaded.
+ */
+export class SignInNotes {
+  readonly #server: Server;
+  readonly #clients: Clients;
+  readonly #clientSource: ClientSource | null;
+  readonly #secure: boolean;
+  /** Of the cookie. */
+  readonly #name: string;
 
-  async function whoAsks(
+  constructor(server: Server, clients: Clients, clientSource: ClientSource | null) {
+    this.#server = server;
+    this.#clients = clients;
+    this.#clientSource = clientSource;
+    this.#secure = server.issuer.startsWith('https:');
+    this.#name = `${this.#secure ? '__Secure-' : ''}${cookieNameBelow(server.basePath, 'portico_sign_in')}`;
+  }
+
+  /**
+   * The `Set-Cookie` headers that carry it there. None for a sign-in page on another origin, and if
+   * the client is unknown.
+   */
+  async cookies({ loginUrl, requestId, sent, client, words }: SignInNote): Promise<readonly string[]> {
+    const { sealer, clock, config } = this.#server;
+    const path = this.#pathOf(loginUrl);
+    const parameters = new Map(sent);
+    const asks = path === null ? null : await this.#whoAsks(parameters, client, words);
+    if (asks === null) return [];
+    const waiting: WaitingFor = {
+      ...asks,
+      loginHint: parameters.get('login_hint') ?? null,
+      uiLocales: parameters.get('ui_locales')?.split(' ') ?? [],
+    };
+    const noted: Noted = [clock(), requestId, waiting];
+    const value = await sealer.seal(this.#name, JSON.stringify(noted));
+    const attributes = `Path=${path}; HttpOnly; SameSite=Lax${this.#secure ? '; Secure' : ''}`;
+    return [`${this.#name}=${value}; ${attributes}; Max-Age=${config.consent_ttl}`];
+  }
+
+  /** The note for this browser about the request that `returnTo` leads back to, or null. */
+  async find(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null> {
+    const { sealer, clock, config, paths } = this.#server;
+    const requestId = requestIdIn(returnTo, paths.authorize);
+    if (requestId === null) return null;
+    for (const [sentName, value] of cookiesIn(cookieHeader(request))) {
+      const text = sentName === this.#name ? await sealer.open(sentName, value) : null;
+      if (text === null) continue;
+      const [createdAt, about, waiting] = JSON.parse(text) as Noted;
+      if (about === requestId && createdAt + config.consent_ttl * 1000 > clock()) return waiting;
+    }
+    return null;
+  }
+
+  async #whoAsks(
     sent: ReadonlyMap<string, string>,
     known: Client | null,
     words: Words,
-  ): Promise<Pick<WaitingFor, 'clientName' | 'isVerified'> | null> {
+  ): Promise<{ readonly clientName: string; readonly isVerified: boolean } | null> {
     const clientId = sent.get('client_id') ?? '';
     // The URL is enough. The server fetches nothing for a person who is not signed in.
-    if (clientSource?.names(clientId) === true)
+    if (this.#clientSource?.names(clientId) === true)
       return { clientName: new URL(clientId).host, isVerified: false };
-    const client = known ?? (await clients.find(clientId));
+    const client = known ?? (await this.#clients.find(clientId));
     if (client === null) return null;
+    const { name: serverName } = this.#server.config;
     const asked = unverified(client, sent.get('redirect_uri') ?? '', serverName, words);
     return { clientName: asked?.asks ?? client.name, isVerified: asked === null };
   }
 
   /** The path of the sign-in page for a cookie; null if it is on another origin. */
-  function pathOf(loginUrl: string): string | null {
+  #pathOf(loginUrl: string): string | null {
+    const { origin } = this.#server;
     if (!URL.canParse(loginUrl, origin)) return null;
     const url = new URL(loginUrl, origin);
     return url.origin === origin && !url.pathname.includes(';') ? url.pathname : null;
   }
-
-  return {
-    async cookies({ loginUrl, requestId, sent, client, words }) {
-      const path = pathOf(loginUrl);
-      const parameters = new Map(sent);
-      const asks = path === null ? null : await whoAsks(parameters, client, words);
-      if (asks === null) return [];
-      const waiting: WaitingFor = {
-        ...asks,
-        loginHint: parameters.get('login_hint') ?? null,
-        uiLocales: parameters.get('ui_locales')?.split(' ') ?? [],
-      };
-      const noted: Noted = [clock(), requestId, waiting];
-      const value = await sealer.seal(name, JSON.stringify(noted));
-      const attributes = `Path=${path}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
-      return [`${name}=${value}; ${attributes}; Max-Age=${lifetime}`];
-    },
-    async find(request, returnTo) {
-      const requestId = requestIdIn(returnTo, authorizePath);
-      if (requestId === null) return null;
-      for (const [sentName, value] of cookiesIn(cookieHeader(request))) {
-        const text = sentName === name ? await sealer.open(name, value) : null;
-        if (text === null) continue;
-        const [createdAt, about, waiting] = JSON.parse(text) as Noted;
-        if (about === requestId && createdAt + lifetime * 1000 > clock()) return waiting;
-      }
-      return null;
-    },
-  };
 }
 
 /** The id of the waiting request, if this path leads back to it. */

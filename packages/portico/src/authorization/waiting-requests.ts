@@ -3,32 +3,8 @@ import { sentCookies } from '../http/cookies.ts';
 import { page } from '../words/words.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
 import { AuthorizationPageError } from '../errors.ts';
-import { callerAddress, type CompleteHost } from '../host.ts';
-import type { Pruning } from '../store/pruning.ts';
-import type { WaitingRequestRecords } from '../store/sql/waiting-requests.ts';
-import type { Sealer } from '../server.ts';
-
-/**
- * Authorization requests that wait until a person has signed in (AS-7.13, AS-7.14). Anyone can send
- * one, so the server stores nothing: the browser keeps it, in an encrypted cookie named by the
- * request's id. A request that is too long for a cookie goes to the store, within a budget, and the
- * cookie has the secret that finds it there.
- */
-export interface WaitingRequests {
-  /**
-   * Lets a request wait for `consent_ttl`. Throws a page error if the store has no room for a long
-   * one.
-   */
-  begin(request: Request, waits: RequestToWait): Promise<BegunWaiting>;
-  /** The request with this id that waits in this browser, or null. */
-  find(request: Request, requestId: string): Promise<WaitingInBrowser | null>;
-  /**
-   * `Set-Cookie` headers that remove the cookies over the limits, but never this request's: a form
-   * that another site posts comes without the browser's cookies, so `begin` could not count the
-   * existing ones.
-   */
-  removeSurplus(request: Request, requestId: string): Promise<readonly string[]>;
-}
+import { callerAddress } from '../host.ts';
+import type { Server } from '../server.ts';
 
 /** Names and values of the parameters, as they were sent. */
 export type SentParameters = readonly (readonly [name: string, value: string])[];
@@ -54,21 +30,6 @@ export interface WaitingInBrowser {
   readonly cookies: readonly string[];
   /** Removes what the store holds of the request. */
   end(): Promise<void>;
-}
-
-export interface WaitingRequestsOptions {
-  readonly store: WaitingRequestRecords;
-  readonly sealer: Sealer;
-  readonly host: Pick<CompleteHost, 'clientAddress'>;
-  readonly pruning: Pick<Pruning, 'tick'>;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** `consent_ttl`, in seconds. */
-  readonly lifetime: number;
-  /** The only path that gets the cookies: in every other request they would just take room. */
-  readonly path: string;
-  /** Over https the cookies are `Secure`. */
-  readonly issuer: string;
 }
 
 const PREFIX = 'portico_request_';
@@ -109,38 +70,104 @@ interface Opened {
   readonly direct: boolean;
 }
 
-export function createWaitingRequests(options: WaitingRequestsOptions): WaitingRequests {
-  const { store, sealer, host, pruning, clock, lifetime, path, issuer } = options;
-  const secure = issuer.startsWith('https:');
-  const prefix = `${secure ? '__Secure-' : ''}${PREFIX}`;
-  const attributes = `Path=${path}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
-  const removal = (name: string) => `${name}=; ${attributes}; Max-Age=0`;
+/**
+ * Authorization requests that wait until a person has signed in (AS-7.13, AS-7.14). Anyone can send
+ * one, so the server stores nothing: the browser keeps it, in an encrypted cookie named by the
+ * request's id. A request that is too long for a cookie goes to the store, within a budget, and the
+ * cookie has the secret that finds it there.
+ */
+export class WaitingRequests {
+  readonly #server: Server;
+  readonly #prefix: string;
+  /** Only the authorization endpoint gets the cookies: elsewhere they would just take room. */
+  readonly #attributes: string;
 
-  async function readCookies(request: Request): Promise<readonly WaitingCookie[]> {
+  constructor(server: Server) {
+    this.#server = server;
+    const secure = server.issuer.startsWith('https:');
+    this.#prefix = `${secure ? '__Secure-' : ''}${PREFIX}`;
+    this.#attributes = `Path=${server.paths.authorize}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  }
+
+  /**
+   * Lets a request wait for `consent_ttl`. Throws a page error if the store has no room for a long
+   * one.
+   */
+  async begin(request: Request, waits: RequestToWait): Promise<BegunWaiting> {
+    const { requestId = randomToken() } = waits;
+    const name = this.#prefix + requestId;
+    const value = await this.#sealed(name, request, waits);
+    const others = (await this.#readCookies(request)).filter((each) => each.name !== name);
+    const surplus = surplusCookies(others, name.length + value.length);
+    const cookie = `${name}=${value}; ${this.#attributes}; Max-Age=${this.#server.config.consent_ttl}`;
+    return { requestId, cookies: [cookie, ...surplus.map((each) => this.#removal(each))] };
+  }
+
+  /** The request with this id that waits in this browser, or null. */
+  async find(request: Request, requestId: string): Promise<WaitingInBrowser | null> {
+    if (!REQUEST_ID.test(requestId)) return null;
+    const { store, clock } = this.#server;
+    const name = this.#prefix + requestId;
+    const found = (await this.#readCookies(request)).find(
+      (each) => each.name === name && each.opened !== null,
+    );
+    if (found === undefined || found.opened === null) return null;
+    const { content, direct } = found.opened;
+    const cookies = [this.#removal(name)];
+    if (typeof content !== 'string') return { sent: content, direct, cookies, end: async () => {} };
+    const secretHash = tokenHash(content);
+    const parameters = await store.waitingRequests.findWaitingRequest(secretHash, clock());
+    if (parameters === null) return null;
+    return {
+      sent: JSON.parse(parameters) as SentParameters,
+      direct,
+      cookies,
+      end: () => store.waitingRequests.endWaitingRequest(secretHash),
+    };
+  }
+
+  /**
+   * `Set-Cookie` headers that remove the cookies over the limits, but never this request's: a form
+   * that another site posts comes without the browser's cookies, so `begin` could not count the
+   * existing ones.
+   */
+  async removeSurplus(request: Request, requestId: string): Promise<readonly string[]> {
+    const name = this.#prefix + requestId;
+    const cookies = await this.#readCookies(request);
+    const bytes = cookies.find((each) => each.name === name)?.bytes ?? 0;
+    const others = cookies.filter((each) => each.name !== name);
+    return surplusCookies(others, bytes).map((each) => this.#removal(each));
+  }
+
+  #removal(name: string): string {
+    return `${name}=; ${this.#attributes}; Max-Age=0`;
+  }
+
+  async #readCookies(request: Request): Promise<readonly WaitingCookie[]> {
+    const prefix = this.#prefix;
     const cookies: WaitingCookie[] = [];
     for (const [name, value] of sentCookies(request)) {
       if (!name.startsWith(prefix) || !REQUEST_ID.test(name.slice(prefix.length))) continue;
-      cookies.push({ name, bytes: name.length + value.length, opened: await open(name, value) });
+      cookies.push({ name, bytes: name.length + value.length, opened: await this.#open(name, value) });
     }
     return cookies;
   }
 
-  async function open(name: string, value: string): Promise<WaitingCookie['opened']> {
+  async #open(name: string, value: string): Promise<Opened | null> {
+    const { sealer, clock, config } = this.#server;
     const text = await sealer.open(name, value);
     if (text === null) return null;
     const [createdAt, content, direct = 0] = JSON.parse(text) as [number, SentParameters | string, 1?];
-    return createdAt + lifetime * 1000 <= clock() ? null : { createdAt, content, direct: direct === 1 };
+    const isOver = createdAt + config.consent_ttl * 1000 <= clock();
+    return isOver ? null : { createdAt, content, direct: direct === 1 };
   }
 
   /**
    * The cookie's value: the request itself, or for a long one the secret that finds it in the
    * store.
    */
-  async function sealed(
-    name: string,
-    request: Request,
-    { sent, direct }: Omit<RequestToWait, 'requestId'>,
-  ): Promise<string> {
+  async #sealed(name: string, request: Request, { sent, direct }: RequestToWait): Promise<string> {
+    const { sealer, clock } = this.#server;
     const now = clock();
     const containing = (content: SentParameters | string) =>
       JSON.stringify(direct ? [now, content, 1] : [now, content]);
@@ -149,19 +176,20 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
       const value = await sealer.seal(name, whole);
       if (name.length + value.length <= LARGEST_COOKIE) return value;
     }
-    return sealer.seal(name, containing(await saveInStore(request, sent)));
+    return sealer.seal(name, containing(await this.#saveInStore(request, sent)));
   }
 
-  async function saveInStore(request: Request, sent: SentParameters): Promise<string> {
+  async #saveInStore(request: Request, sent: SentParameters): Promise<string> {
+    const { store, host, pruning, clock, config } = this.#server;
     const parameters = JSON.stringify(sent);
     const secret = randomToken();
-    const saved = await store.keepWaitingRequest(
+    const saved = await store.waitingRequests.keepWaitingRequest(
       {
         secretHash: tokenHash(secret),
         network: networkOf(callerAddress(host, request)) ?? '',
         parameters,
         bytes: Buffer.byteLength(parameters) + ROW_BYTES,
-        expiresAt: clock() + lifetime * 1000,
+        expiresAt: clock() + config.consent_ttl * 1000,
       },
       WAITING_BUDGET,
       clock(),
@@ -170,42 +198,6 @@ export function createWaitingRequests(options: WaitingRequestsOptions): WaitingR
     await pruning.tick();
     return secret;
   }
-
-  return {
-    async begin(request, { requestId = randomToken(), ...waits }) {
-      const name = prefix + requestId;
-      const value = await sealed(name, request, waits);
-      const others = (await readCookies(request)).filter((each) => each.name !== name);
-      const surplus = surplusCookies(others, name.length + value.length);
-      const cookie = `${name}=${value}; ${attributes}; Max-Age=${lifetime}`;
-      return { requestId, cookies: [cookie, ...surplus.map(removal)] };
-    },
-    async find(request, requestId) {
-      if (!REQUEST_ID.test(requestId)) return null;
-      const name = prefix + requestId;
-      const found = (await readCookies(request)).find((each) => each.name === name && each.opened !== null);
-      if (found === undefined || found.opened === null) return null;
-      const { content, direct } = found.opened;
-      const cookies = [removal(name)];
-      if (typeof content !== 'string') return { sent: content, direct, cookies, end: async () => {} };
-      const secretHash = tokenHash(content);
-      const parameters = await store.findWaitingRequest(secretHash, clock());
-      if (parameters === null) return null;
-      return {
-        sent: JSON.parse(parameters) as SentParameters,
-        direct,
-        cookies,
-        end: () => store.endWaitingRequest(secretHash),
-      };
-    },
-    async removeSurplus(request, requestId) {
-      const name = prefix + requestId;
-      const cookies = await readCookies(request);
-      const bytes = cookies.find((each) => each.name === name)?.bytes ?? 0;
-      const others = cookies.filter((each) => each.name !== name);
-      return surplusCookies(others, bytes).map(removal);
-    },
-  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { actedBy, type Acting } from '../auditing/audit.ts';
 import { RegistrationError } from '../errors.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
-import type { Client, ClientKeys, ClientLogo } from '../store/client.ts';
+import type { Client, ClientKeys, ClientLogo, ClientLook } from '../store/client.ts';
 import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 import type { Server } from '../server.ts';
 import type { GrantTypes } from '../store/grant-types.ts';
@@ -167,7 +167,7 @@ function shownOf(
   { siteUri: siteBefore, logoHash: logoBefore }: Client,
   { siteUri }: ClientChanges,
   logo: ClientLogo | null | undefined,
-): { readonly siteUri?: string; readonly logoHash?: string } {
+): ClientLook {
   const site = siteUri === undefined ? siteBefore : siteUri === null ? undefined : checkSite(siteUri);
   const hash = logo === undefined ? logoBefore : logo?.hash;
   return {

@@ -2,49 +2,36 @@ import { isBearerRequest } from '../http/bearer.ts';
 import { throttleLog } from '../http/throttle-log.ts';
 import { noteWish } from '../words/speaking.ts';
 import { page } from '../words/words.ts';
-import type { Accounts, Visitor } from '../accounts.ts';
+import type { Visitor } from '../accounts.ts';
 import { notAccepted, notAnswerable } from '../authorization/consent-errors.ts';
-import type { Consent } from '../authorization/consent.ts';
-import { notUsable, type DirectRequests } from '../authorization/direct-requests.ts';
-import { sentHints, type Hint } from '../authorization/sign-in-hints.ts';
+import { Consent } from '../authorization/consent.ts';
+import { notUsable } from '../authorization/direct-requests.ts';
+import { hintsRead, sentHints, type Hint } from '../authorization/sign-in-hints.ts';
 import {
+  RequestChecks,
   sameParameters,
   type CheckedRequest,
   type PutRequest,
-  type RequestChecks,
 } from '../authorization/request.ts';
-import type { RequestToWait, SentParameters, WaitingRequests } from '../authorization/waiting-requests.ts';
-import type { SignInNotes } from '../authorization/sign-in-notes.ts';
+import {
+  WaitingRequests,
+  type RequestToWait,
+  type SentParameters,
+} from '../authorization/waiting-requests.ts';
+import { SignInNotes } from '../authorization/sign-in-notes.ts';
+import type { Clients } from '../clients/clients.ts';
+import type { LastUse } from '../clients/last-use.ts';
 import { isVerified } from '../clients/who-asks.ts';
+import type { WaitingFor, WithHeaders } from '../contracts/waiting.ts';
 import { AuthorizationPageError, OAuthError } from '../errors.ts';
-import type { CompleteHost } from '../host.ts';
 import { redirectReply } from '../replies/pages.ts';
 import { createParameters, queryParameters, readForm, unrepeated, type Parameters } from '../parameters.ts';
 import type { Reply } from '../replies/responses.ts';
+import type { ProtectedResource } from '../resource/protected-resource.ts';
+import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
-import type { AuthorizeReplies } from './authorize-replies.ts';
-
-export interface AuthorizeOptions {
-  readonly checks: Pick<RequestChecks, 'check'>;
-  readonly consent: Consent;
-  readonly waiting: WaitingRequests;
-  /** Null if the sign-in page shows nothing about the request. */
-  readonly notes: Pick<SignInNotes, 'cookies'> | null;
-  /** Null if clients send no requests directly. */
-  readonly directRequests: DirectRequests | null;
-  readonly accounts: Pick<Accounts, 'visitor'>;
-  readonly host: Pick<CompleteHost, 'loginUrl' | 'signOut' | 'log'>;
-  readonly replies: AuthorizeReplies;
-  /** The path of this endpoint. */
-  readonly path: string;
-  /** How tokens are bound to a key; null if they are not. */
-  readonly binding: KeyBinding | null;
-  /** The hints that some page reads. Others are not kept. */
-  readonly hints: readonly Hint[];
-  /** What is kept of a request until a person is asked. */
-  readonly keptOf: (parameters: Parameters) => SentParameters;
-}
+import { AuthorizeReplies, type SendingAdditions } from './authorize-replies.ts';
 
 /** The buttons of the consent screen; `switch` is "Not you?". */
 const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
@@ -54,17 +41,38 @@ type Put = (request: Request, put: PutRequest, requestId?: string) => Promise<Re
 
 /** GET and POST /oauth/authorize. */
 export class AuthorizeEndpoint {
-  readonly #options: AuthorizeOptions;
+  readonly checks: RequestChecks;
+  readonly #server: Server;
+  readonly #additions: SendingAdditions;
+  readonly #consent: Consent;
+  readonly #waiting: WaitingRequests;
+  /** Null if the sign-in page shows nothing about the request. */
+  readonly #notes: SignInNotes | null;
+  readonly #replies: AuthorizeReplies;
+  readonly #hints: readonly Hint[];
   readonly #warnOfNoSession: () => void;
 
-  constructor(options: AuthorizeOptions) {
-    this.#options = options;
-    const { host, path } = options;
+  constructor(
+    server: Server,
+    clients: Clients,
+    additions: SendingAdditions,
+    resource: ProtectedResource,
+    lastUse: LastUse,
+  ) {
+    const { host, paths } = server;
+    this.#server = server;
+    this.#additions = additions;
+    this.checks = new RequestChecks(server, clients, additions);
+    this.#consent = new Consent(server, clients, additions, resource, lastUse);
+    this.#waiting = new WaitingRequests(server);
+    this.#notes = host.tellsWhoWaits ? new SignInNotes(server, clients, additions.clientSource) : null;
+    this.#replies = new AuthorizeReplies(server, additions);
+    this.#hints = hintsRead(server);
     this.#warnOfNoSession = throttleLog((times) =>
       host.log.warning(
         'A person came back from signing in, and signedIn() returned null ({times}). If this happens to everyone: is portico() mounted ' +
           'behind the session, and is the cookie of the session sent to {path}?',
-        { times, path },
+        { times, path: paths.authorize },
       ),
     );
   }
@@ -73,45 +81,50 @@ export class AuthorizeEndpoint {
    * GET: checks a request and shows it to the signed-in person. Without a session the request
    * waits; the person signs in and comes back with the id of the request.
    */
-  async get(request: Request): Promise<Reply> {
-    refuseBearer(request, this.#options.binding);
+  readonly get = async (request: Request): Promise<Reply> => {
+    refuseBearer(request, this.#additions.binding);
     const parameters = queryParameters(request);
     const requestId = returningRequestId(parameters);
     return requestId === null
       ? this.#putRequest(request, parameters, this.#newRequest.bind(this))
       : this.#returningRequest(request, requestId);
-  }
+  };
 
   /**
    * POST: the person's answer on the consent screen, or a request, which has a `client_id`
    * (AS-7.11).
    */
-  async post(request: Request): Promise<Reply> {
-    refuseBearer(request, this.#options.binding);
+  readonly post = async (request: Request): Promise<Reply> => {
+    refuseBearer(request, this.#additions.binding);
     const form = await readForm(request);
     const parameters = createParameters(form);
     if (!parameters.has('client_id')) return this.#answer(request, unrepeated(form));
     if (parameters.has('request_id')) throw bothAtOnce();
     return this.#putRequest(request, parameters, this.#postedRequest.bind(this));
+  };
+
+  /** See `AuthorizationServer.waitingFor`. */
+  async waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null> {
+    if (this.#notes !== null) return this.#notes.find(request, returnTo);
+    throw new Error('waitingFor() needs tellsWhoWaits: true in the host');
   }
 
   #putRequest(request: Request, parameters: Parameters, put: Put): Promise<Reply> {
-    const requestId = this.#options.directRequests?.idOf(parameters) ?? null;
+    const requestId = this.#additions.directRequests?.idOf(parameters) ?? null;
     return requestId === null
       ? put(request, { parameters, direct: false })
       : this.#directRequest(request, requestId, put);
   }
 
   async #newRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
-    const { checks, accounts, replies, hints } = this.#options;
-    noteSent(request, sentHints(put.parameters, hints));
-    const checked = await checks.check(put, request, null);
+    noteSent(request, sentHints(put.parameters, this.#hints));
+    const checked = await this.checks.check(put, request, null);
     if ('response' in checked && isVerified(checked.response.client)) {
-      return this.#spent(put, requestId, await replies.response(request, checked.response));
+      return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
     }
     // Only a signed-in person is sent to a client that no operator registered (RFC 9700 section
     // 4.11.2).
-    const visitor = await accounts.visitor(request);
+    const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null) return this.#signIn(request, this.#toWait(put, requestId), clientOf(checked));
     if ('signInFirst' in checked) return this.#begin(put, visitor, requestId);
     return this.#show(checked, put, visitor, requestId);
@@ -122,13 +135,12 @@ export class AuthorizeEndpoint {
    * visible when the browser follows the redirect, with the id of the request.
    */
   async #postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
-    const { checks, waiting, replies, hints } = this.#options;
-    noteSent(request, sentHints(put.parameters, hints));
-    const checked = await checks.check(put, request, null);
+    noteSent(request, sentHints(put.parameters, this.#hints));
+    const checked = await this.checks.check(put, request, null);
     if ('response' in checked && isVerified(checked.response.client)) {
-      return this.#spent(put, requestId, await replies.response(request, checked.response, 303));
+      return this.#spent(put, requestId, await this.#replies.response(request, checked.response, 303));
     }
-    const begun = await waiting.begin(request, this.#toWait(put, requestId));
+    const begun = await this.#waiting.begin(request, this.#toWait(put, requestId));
     return { ...redirectReply(this.#returnPath(begun.requestId), 303), cookies: begun.cookies };
   }
 
@@ -138,24 +150,22 @@ export class AuthorizeEndpoint {
    * this browser, and is only shown to them (RFC 9126 section 4).
    */
   async #directRequest(request: Request, requestId: string, put: Put): Promise<Reply> {
-    const { directRequests, waiting } = this.#options;
     const presented = await this.#presentedBefore(request, requestId);
     if (presented !== null) return presented;
-    const sent = (await directRequests?.find(requestId)) ?? null;
+    const sent = (await this.#additions.directRequests?.find(requestId)) ?? null;
     if (sent !== null) return put(request, { parameters: parametersOf(sent), direct: true }, requestId);
     // Another tab showed it at this moment, or the person reloads the page that led to sign-in.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
-    if ((await waiting.find(request, requestId)) !== null)
+    if ((await this.#waiting.find(request, requestId)) !== null)
       return redirectReply(this.#returnPath(requestId), 303);
     throw notUsable("it has expired, was used, is another client's, or never was");
   }
 
   async #presentedBefore(request: Request, requestId: string): Promise<Reply | null> {
-    const { accounts, consent, replies } = this.#options;
-    const visitor = await accounts.visitor(request);
-    const presented = visitor === null ? null : await consent.present(requestId, visitor);
-    return presented === null ? null : replies.presented(request, presented);
+    const visitor = await this.#server.accounts.visitor(request);
+    const presented = visitor === null ? null : await this.#consent.present(requestId, visitor);
+    return presented === null ? null : this.#replies.presented(request, presented);
   }
 
   /**
@@ -163,12 +173,11 @@ export class AuthorizeEndpoint {
    * now.
    */
   async #returningRequest(request: Request, requestId: string): Promise<Reply> {
-    const { accounts, consent, replies, waiting } = this.#options;
-    const visitor = await accounts.visitor(request);
+    const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null) return this.#signInAgain(request, requestId);
-    const presented = await consent.present(requestId, visitor);
-    if (presented !== null) return replies.presented(request, presented);
-    const waited = await waiting.find(request, requestId);
+    const presented = await this.#consent.present(requestId, visitor);
+    if (presented !== null) return this.#replies.presented(request, presented);
+    const waited = await this.#waiting.find(request, requestId);
     if (waited !== null) {
       noteSent(request, waited.sent);
       // Checked again as if it came now: clients and scopes may have changed while it waited.
@@ -179,34 +188,35 @@ export class AuthorizeEndpoint {
     }
     // The page was opened twice at once, and the other tab was quicker: the request is saved, and
     // no longer waits.
-    const meanwhile = await consent.present(requestId, visitor);
-    if (meanwhile !== null) return replies.presented(request, meanwhile);
+    const meanwhile = await this.#consent.present(requestId, visitor);
+    if (meanwhile !== null) return this.#replies.presented(request, meanwhile);
     throw notAnswerable('it is unknown, or waited too long, or in another browser');
   }
 
   /** The person came back without a session. */
   async #signInAgain(request: Request, requestId: string): Promise<Reply> {
-    const { waiting, notes, host, replies } = this.#options;
-    const cookies = await waiting.removeSurplus(request, requestId);
+    const { host } = this.#server;
+    const notes = this.#notes;
+    const cookies = await this.#waiting.removeSurplus(request, requestId);
     // A page of this host sent the browser back, not a form of another site.
     if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
     const loginUrl = host.loginUrl(this.#returnPath(requestId));
-    const waited = notes === null ? null : await waiting.find(request, requestId);
+    const waited = notes === null ? null : await this.#waiting.find(request, requestId);
     noteSent(request, waited?.sent);
-    const words = await replies.words(request);
+    const words = await this.#replies.words(request);
     const noted =
       waited === null
         ? []
         : await notes?.cookies({ loginUrl, requestId, sent: waited.sent, client: null, words });
     return {
-      ...redirectReply(loginUrl, replies.redirectStatus(null)),
+      ...redirectReply(loginUrl, this.#replies.redirectStatus(null)),
       cookies: [...cookies, ...(noted ?? [])],
     };
   }
 
   /** Checks the request for a signed-in person, and shows it to them. */
   async #begin(put: PutRequest, visitor: Visitor, requestId?: string): Promise<Reply> {
-    const checked = await this.#options.checks.check(put, visitor.request, visitor.user.reference);
+    const checked = await this.checks.check(put, visitor.request, visitor.user.reference);
     if ('signInFirst' in checked) throw new Error('A person is signed in already');
     return this.#show(checked, put, visitor, requestId);
   }
@@ -218,75 +228,78 @@ export class AuthorizeEndpoint {
     visitor: Visitor,
     requestId: string | undefined,
   ): Promise<Reply> {
-    const { consent, replies } = this.#options;
     const { request } = visitor;
     const reply =
       'response' in checked
-        ? await replies.response(request, checked.response)
-        : await replies.presented(
+        ? await this.#replies.response(request, checked.response)
+        : await this.#replies.presented(
             request,
-            await consent.begin(checked.asked, checked.client, visitor, requestId),
+            await this.#consent.begin(checked.asked, checked.client, visitor, requestId),
           );
     return this.#spent(put, requestId, reply);
   }
 
   async #answer(request: Request, form: Parameters): Promise<Reply> {
-    const { accounts, consent, replies } = this.#options;
     const requestId = form.get('request_id');
     const csrfToken = form.get('csrf_token');
     const decision = form.get('decision') ?? '';
-    const visitor = await accounts.visitor(request);
+    const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null) throw notSignedIn();
     if (requestId === undefined || csrfToken === undefined || !DECISIONS.has(decision)) {
       throw notAccepted('the form lacks request_id, csrf_token or a decision that is known');
     }
-    await consent.requireCsrfToken(requestId, visitor, csrfToken);
+    await this.#consent.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
     // The page said where both answers lead.
-    return replies.send(request, await consent.complete(requestId, visitor, decision === 'allow'), 303);
+    const response = await this.#consent.complete(requestId, visitor, decision === 'allow');
+    return this.#replies.send(request, response, 303);
   }
 
   /**
    * Ends the request and the session. The next person who signs in gets the same question (AS-8.6).
    */
   async #switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
-    const { consent, waiting, host, replies } = this.#options;
-    const pending = await consent.requirePending(requestId, visitor);
-    const begun = await waiting.begin(visitor.request, {
-      sent: sameParameters(pending, this.#options.binding?.parameter ?? null),
+    const { host } = this.#server;
+    const pending = await this.#consent.requirePending(requestId, visitor);
+    const begun = await this.#waiting.begin(visitor.request, {
+      sent: sameParameters(pending, this.#additions.binding?.parameter ?? null),
       direct: pending.direct === true,
     });
     const returnTo = this.#returnPath(begun.requestId);
-    await consent.end(pending);
+    await this.#consent.end(pending);
     const next = await host.signOut(visitor.request, returnTo);
     const reply =
-      next === null ? await replies.signOutFirst(visitor.request, returnTo) : redirectReply(next, 303);
+      next === null ? await this.#replies.signOutFirst(visitor.request, returnTo) : redirectReply(next, 303);
     return { ...reply, cookies: begun.cookies };
   }
 
   /** The request waits, and the browser goes to the sign-in page. */
   async #signIn(request: Request, waits: RequestToWait, client: Client | null): Promise<Reply> {
-    const { waiting, notes, host, replies } = this.#options;
-    const { requestId, cookies } = await waiting.begin(request, waits);
+    const { host } = this.#server;
+    const notes = this.#notes;
+    const { requestId, cookies } = await this.#waiting.begin(request, waits);
     const loginUrl = host.loginUrl(this.#returnPath(requestId));
-    const words = await replies.words(request);
+    const words = await this.#replies.words(request);
     const noted = (await notes?.cookies({ loginUrl, requestId, sent: waits.sent, client, words })) ?? [];
-    return { ...redirectReply(loginUrl, replies.redirectStatus(client)), cookies: [...cookies, ...noted] };
+    return {
+      ...redirectReply(loginUrl, this.#replies.redirectStatus(client)),
+      cookies: [...cookies, ...noted],
+    };
   }
 
   /** Returns the reply after the direct request that it answers has ended. */
   async #spent(put: PutRequest, requestId: string | undefined, reply: Reply): Promise<Reply> {
-    if (put.direct && requestId !== undefined) await this.#options.directRequests?.end(requestId);
+    if (put.direct && requestId !== undefined) await this.#additions.directRequests?.end(requestId);
     return reply;
   }
 
   #toWait({ parameters, direct }: PutRequest, requestId: string | undefined): RequestToWait {
-    const sent = this.#options.keptOf(parameters);
+    const sent = this.checks.kept(parameters);
     return { sent, direct, ...(requestId === undefined ? {} : { requestId }) };
   }
 
   #returnPath(requestId: string): string {
-    return `${this.#options.path}?request_id=${encodeURIComponent(requestId)}`;
+    return `${this.#server.paths.authorize}?request_id=${encodeURIComponent(requestId)}`;
   }
 }
 

@@ -3,60 +3,75 @@ import type { KeyRing } from '../keys/key-ring.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 import { KEY_SET_MAX_AGE } from '../keys/times.ts';
 import type { ProtectedResource } from '../resource/protected-resource.ts';
-import { authorizationServerMetadata, openidProviderMetadata, type MetadataOptions } from '../metadata.ts';
-import { answerRoundTrip, ROUND_TRIP_HEADER, type RoundTripOptions } from './round-trip.ts';
+import { authorizationServerMetadata, openidProviderMetadata, type MetadataAdditions } from '../metadata.ts';
+import type { Server } from '../server.ts';
+import { answerRoundTrip, ROUND_TRIP_HEADER } from './round-trip.ts';
 import type { Handler } from './endpoint.ts';
 
 const A_MINUTE = 60;
 
-/**
- * GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The doctor sends
- * its question in a header of a request for it.
- */
-export function createOpenidConfigurationEndpoint(options: MetadataOptions & RoundTripOptions): Handler {
-  const configuration = documentOfKeys(options.keys, (keys) => openidProviderMetadata(options, keys));
-  return async (request) => {
-    const reply = documentReply(request, await configuration());
-    const answer = await answerRoundTrip(options, request);
-    if (answer === null) return reply;
-    return {
-      ...reply,
-      headers: { ...reply.headers, 'Cache-Control': 'no-store', [ROUND_TRIP_HEADER]: answer },
-    };
-  };
-}
+/** The documents that describe the server. */
+export class Discovery {
+  readonly #server: Server;
+  readonly #additions: MetadataAdditions;
 
-/** GET /.well-known/oauth-authorization-server (RFC 8414 section 3). */
-export function createMetadataEndpoint(
-  options: MetadataOptions & { readonly keys: Pick<KeyRing, 'published'> },
-): Handler {
-  const dependsOnKeys = options.admitsUnverified === true;
-  const fixed = dependsOnKeys ? null : publicDocument(authorizationServerMetadata(options, []), A_MINUTE);
-  const metadata = documentOfKeys(options.keys, (keys) => authorizationServerMetadata(options, keys));
-  return async (request) => documentReply(request, fixed ?? (await metadata()));
+  constructor(server: Server, additions: MetadataAdditions) {
+    this.#server = server;
+    this.#additions = additions;
+  }
+
+  /**
+   * GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The doctor
+   * sends its question in a header of a request for it.
+   */
+  openidConfiguration(): Handler {
+    const [server, additions] = [this.#server, this.#additions];
+    const configuration = documentOfKeys(server.keys, (keys) =>
+      openidProviderMetadata(server, keys, additions),
+    );
+    return async (request) => {
+      const reply = documentReply(request, await configuration());
+      const answer = await answerRoundTrip(server, request);
+      if (answer === null) return reply;
+      return {
+        ...reply,
+        headers: { ...reply.headers, 'Cache-Control': 'no-store', [ROUND_TRIP_HEADER]: answer },
+      };
+    };
+  }
+
+  /** GET /.well-known/oauth-authorization-server (RFC 8414 section 3). */
+  metadata(): Handler {
+    const [server, additions] = [this.#server, this.#additions];
+    const content = (keys: readonly SigningKey[]) => authorizationServerMetadata(server, keys, additions);
+    const fixed = server.admitsUnverified ? null : publicDocument(content([]), A_MINUTE);
+    const metadata = documentOfKeys(server.keys, content);
+    return async (request) => documentReply(request, fixed ?? (await metadata()));
+  }
+
+  /** GET /.well-known/jwks.json (RFC 7517 section 5): every key, including retired ones. */
+  jwks(): Handler {
+    const { keys } = this.#server;
+    const keySet = documentOf<readonly SigningKey[]>(
+      (published) => ({ keys: published.map((key) => key.publicJwk) }),
+      KEY_SET_MAX_AGE,
+    );
+    return async (request) => documentReply(request, keySet(await keys.published()));
+  }
 }
 
 /**
  * GET /.well-known/oauth-protected-resource, and the path of the resource behind it (RFC 9728
  * section 3).
  */
-export function createResourceMetadataEndpoint(resource: ProtectedResource): Handler {
+export function resourceMetadata(resource: ProtectedResource): Handler {
   const document = documentOf<Readonly<Record<string, unknown>>>((content) => content, A_MINUTE);
   return async (request) => documentReply(request, document(resource.metadata()));
 }
 
-/** GET /.well-known/jwks.json (RFC 7517 section 5): every key, including retired ones. */
-export function createJwksEndpoint({ keys }: { readonly keys: Pick<KeyRing, 'published'> }): Handler {
-  const keySet = documentOf<readonly SigningKey[]>(
-    (published) => ({ keys: published.map((key) => key.publicJwk) }),
-    KEY_SET_MAX_AGE,
-  );
-  return async (request) => documentReply(request, keySet(await keys.published()));
-}
-
 /** A document that depends on the keys. Lost or unreadable keys do not change it. */
 function documentOfKeys(
-  keys: Pick<KeyRing, 'published'>,
+  keys: KeyRing,
   content: (known: readonly SigningKey[]) => unknown,
 ): () => Promise<PublicDocument> {
   let known: readonly SigningKey[] = [];

@@ -1,23 +1,14 @@
-import type { Database } from '@portico/sql';
 import type { BindingOffer } from '../http/challenges.ts';
 import { prefersPage } from '../http/accept.ts';
 import { runInContext } from '../http/context.ts';
 import type { RunFrom } from '../auditing/origin.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { preflight, readableHeaders } from '../replies/cross-origin.ts';
-import type { CompleteHost } from '../host.ts';
-import type { Measuring } from '../measuring/measuring.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
 import { toResponse, type Reply } from '../replies/responses.ts';
 import type { Failures } from '../replies/failures.ts';
-import {
-  ENDPOINT_TABLE,
-  mountedAt,
-  RESOURCE_METADATA,
-  type EndpointDescription,
-  type EndpointName,
-} from './table.ts';
-import type { Mounting } from '../paths.ts';
+import type { Server } from '../server.ts';
+import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
 
 /** An endpoint of the server: mounted by its path, named for `csrf_exempt_routes`. */
 export interface Endpoint {
@@ -45,14 +36,10 @@ export interface OwnEndpoint {
   readonly handler: Handler;
 }
 
-export interface EndpointsOptions {
-  readonly handlers: Readonly<Record<EndpointName, Handler>>;
-  /** The endpoints of features. */
-  readonly own: readonly OwnEndpoint[];
-  readonly mounting: Mounting;
+/** What all endpoints share for their answers. */
+export interface Answering {
+  readonly server: Server;
   readonly failures: Failures;
-  readonly host: Pick<CompleteHost, 'log' | 'clientAddress' | 'commit'>;
-  readonly database: Pick<Database, 'readTogether'>;
   /**
    * The header fields of bound tokens that pages of other origins may send and read; null if there
    * are none.
@@ -60,102 +47,98 @@ export interface EndpointsOptions {
   readonly binding: BindingOffer | null;
   /** Wraps the work of a request, so that recorded events name it. Null if nothing is recorded. */
   readonly runFrom: RunFrom | null;
-  /** Null if nothing is measured. */
-  readonly measuring: Measuring | null;
-  /** The path of the resource's metadata, and its handler; null unless it is published. */
-  readonly resourceMetadata: { readonly path: string; readonly handler: Handler } | null;
 }
 
-/** Every endpoint of the tables, with its handler, and the metadata of the resource. */
-export function createEndpoints(options: EndpointsOptions): readonly Endpoint[] {
-  const { handlers, own, mounting, resourceMetadata, ...parts } = options;
-  const endpoints = ENDPOINT_TABLE.flatMap((each) => {
-    const handler = handlers[each.name];
-    return mountedAt(each, mounting).map((description) => createEndpoint({ ...parts, description, handler }));
-  });
-  for (const { description: each, handler } of own) {
-    const described = mountedAt(each, mounting);
-    endpoints.push(...described.map((description) => createEndpoint({ ...parts, description, handler })));
-  }
-  if (resourceMetadata === null) return endpoints;
-  const { path, handler } = resourceMetadata;
-  return [...endpoints, createEndpoint({ ...parts, description: { ...RESOURCE_METADATA, path }, handler })];
-}
+/** Answers requests for one path: with its handler, or what the failures reply. */
+export class AnsweringEndpoint implements Endpoint {
+  readonly name: string;
+  readonly path: string;
+  readonly methods: Endpoint['methods'];
+  readonly #description: EndpointDescription;
+  readonly #handler: Handler;
+  readonly #by: Answering;
 
-function createEndpoint({
-  description,
-  handler,
-  failures,
-  host,
-  database,
-  binding,
-  runFrom,
-  measuring,
-}: Omit<EndpointsOptions, 'handlers' | 'own' | 'mounting' | 'resourceMetadata'> & {
-  readonly description: EndpointDescription;
-  readonly handler: Handler;
-}): Endpoint {
-  const { name, path, methods, anyOrigin = false, forPeople = false, onlyReads = false } = description;
-  // Applications send no session, so there is nothing to commit.
-  const commit = forPeople ? host.commit : null;
-  const readable = readableHeaders(binding);
-  const handle: Handler = onlyReads ? (request) => database.readTogether(() => handler(request)) : handler;
-
-  function failure(error: unknown, request: Request, requestId: string): Promise<Reply> {
-    const asPage = forPeople && prefersPage(request.headers.get('accept'));
-    return failures.reply(error, { endpoint: name, requestId, asPage, request });
+  constructor(description: EndpointDescription, handler: Handler, by: Answering) {
+    const { name, path, methods, anyOrigin = false } = description;
+    this.name = name;
+    this.path = path;
+    this.methods = anyOrigin ? [...methods, 'OPTIONS'] : methods;
+    this.#description = description;
+    this.#handler = handler;
+    this.#by = by;
   }
 
-  async function answer(request: Request): Promise<Response> {
+  readonly handle = (request: Request, context?: unknown): Promise<Response> => {
+    const { server, runFrom } = this.#by;
+    const { measuring } = server;
+    const task = { kind: 'endpoint', name: this.name, route: this.path } as const;
+    const answer = () => this.#answer(request);
+    const work = measuring === null ? answer : () => measuring.endpoint(task, request, answer);
+    return runInContext(
+      context,
+      requestIdOf(request),
+      runFrom === null ? work : () => runFrom(() => request, context, work),
+    );
+  };
+
+  async #answer(request: Request): Promise<Response> {
+    const { server, binding } = this.#by;
+    const { anyOrigin = false, methods } = this.#description;
     const requestId = requestIdOf(request);
     if (anyOrigin && request.method === 'OPTIONS') {
       return toResponse(preflight(request, methods, binding), requestId);
     }
-    let replied: Reply;
-    try {
-      replied = await handle(request);
-    } catch (error) {
-      replied = await failure(error, request, requestId);
-    }
+    const replied = await this.#reply(request, requestId);
     const { refused: error } = replied;
     if (error !== undefined) {
-      logRefusal(host, { endpoint: name, request, error, clientId: notedClient(request) });
-      measuring?.refused(name, error);
+      logRefusal(server.host, { endpoint: this.name, request, error, clientId: notedClient(request) });
+      server.measuring?.refused(this.name, error);
     }
-    const read = anyOrigin ? { ...replied, headers: { ...replied.headers, ...readable } } : replied;
-    const response = toResponse(read, requestId);
-    return commit === null ? response : committed(commit, request, response, requestId);
+    const headers = anyOrigin ? { ...replied.headers, ...readableHeaders(binding) } : replied.headers;
+    return this.#committed(request, toResponse({ ...replied, headers }, requestId), requestId);
+  }
+
+  async #reply(request: Request, requestId: string): Promise<Reply> {
+    const { onlyReads = false } = this.#description;
+    const answer = () => this.#handler(request);
+    try {
+      return await (onlyReads ? this.#by.server.database.readTogether(answer) : answer());
+    } catch (error) {
+      return this.#failure(error, request, requestId);
+    }
   }
 
   /** Fails if a change that the answer depends on, such as a sign-out, cannot be stored. */
-  async function committed(
-    keep: NonNullable<typeof commit>,
-    request: Request,
-    response: Response,
-    requestId: string,
-  ): Promise<Response> {
+  async #committed(request: Request, response: Response, requestId: string): Promise<Response> {
+    const { host } = this.#by.server;
+    // Applications send no session, so there is nothing to commit.
+    if (this.#description.forPeople !== true || host.commit === null) return response;
     try {
-      await keep(request, response);
+      await host.commit(request, response);
       return response;
     } catch (error) {
-      return toResponse(await failure(error, request, requestId), requestId);
+      return toResponse(await this.#failure(error, request, requestId), requestId);
     }
   }
 
-  const task = { kind: 'endpoint', name, route: path } as const;
-  const measured: (request: Request) => Promise<Response> =
-    measuring === null ? answer : (request) => measuring.endpoint(task, request, () => answer(request));
-  return {
-    name,
-    path,
-    methods: anyOrigin ? [...methods, 'OPTIONS'] : methods,
-    handle: (request, context) => {
-      const work = () => measured(request);
-      return runInContext(
-        context,
-        requestIdOf(request),
-        runFrom === null ? work : () => runFrom(() => request, context, work),
-      );
-    },
-  };
+  #failure(error: unknown, request: Request, requestId: string): Promise<Reply> {
+    const { forPeople = false } = this.#description;
+    const asPage = forPeople && prefersPage(request.headers.get('accept'));
+    return this.#by.failures.reply(error, { endpoint: this.name, requestId, asPage, request });
+  }
+}
+
+/** The endpoints of the table, and those of features, where the server is mounted. */
+export function endpointsAt(
+  handlers: Readonly<Record<EndpointName, Handler>>,
+  own: readonly OwnEndpoint[],
+  by: Answering,
+): readonly Endpoint[] {
+  const all = [
+    ...ENDPOINT_TABLE.map((description) => ({ description, handler: handlers[description.name] })),
+    ...own,
+  ];
+  return all.flatMap(({ description: each, handler }) =>
+    mountedAt(each, by.server).map((description) => new AnsweringEndpoint(description, handler, by)),
+  );
 }

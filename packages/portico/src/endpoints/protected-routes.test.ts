@@ -5,11 +5,13 @@ import { requestIdOf } from '../http/request-id.ts';
 import { dpopOffer } from '../http/dpop.ts';
 import { currentOrigin, runFrom } from '../auditing/origin.ts';
 import type { BearerError } from '../errors.ts';
-import { createFailures } from '../replies/failures.ts';
+import { Failures } from '../replies/failures.ts';
 import { createScopeCatalog } from '../tokens/scopes.ts';
 import { token, tokenLookUp } from '../resource/token-accessor.ts';
 import type { UsableToken } from '../resource/bearer.ts';
-import { createProtectedRoutes, type ProtectedRoutesOptions } from './protected-routes.ts';
+import type { Server } from '../server.ts';
+import type { Answering } from './endpoint.ts';
+import { TokenRoutes } from './protected-routes.ts';
 
 const METADATA = 'https://portal.example/.well-known/oauth-protected-resource';
 const DPOP = dpopOffer({ required: false, algorithms: ['ES256'] });
@@ -37,7 +39,9 @@ const TOKENS = {
 } as unknown as Readonly<Record<string, UsableToken>>;
 
 /** Routes of a server with these tokens, and their log. */
-function start(changes: Partial<ProtectedRoutesOptions> = {}) {
+function start(
+  changes: Partial<Answering> & { readonly metadataUrl?: string; readonly measuring?: null } = {},
+) {
   const lines: (readonly [string, LogContext])[] = [];
   const measured: unknown[] = [];
   const seen: unknown[] = [];
@@ -70,29 +74,21 @@ function start(changes: Partial<ProtectedRoutesOptions> = {}) {
     },
   };
   const host = { log, clientAddress: () => '192.0.2.1', render: () => Promise.reject(new Error('a page')) };
-  const failures = createFailures({
-    host,
-    database,
-    pendingSteps: async () => [],
-    serverName: 'Portal',
-    speaking: {} as never,
-    showsDetails: false,
-  });
   const measuring = {
     refused: (endpoint: string, error: BearerError) => void measured.push([endpoint, error.code]),
     answered: (endpoint: string, status: number) => void measured.push([endpoint, status]),
-  } as unknown as ProtectedRoutesOptions['measuring'];
-  const routes = createProtectedRoutes({
-    lookUp: tokenLookUp(bearerTokens as never, scopes),
-    database,
-    failures,
+  };
+  const { metadataUrl = null, measuring: used = measuring, ...others } = changes;
+  const server = {
     host,
-    metadataUrl: null,
-    binding: null,
-    runFrom: null,
-    measuring,
-    ...changes,
-  });
+    database,
+    migrations: async () => [],
+    config: { name: 'Portal' },
+    measuring: used,
+  } as unknown as Server;
+  const answering = { server, failures: new Failures(server, false), binding: null, runFrom: null };
+  const lookUp = tokenLookUp(bearerTokens as never, scopes);
+  const routes = new TokenRoutes({ ...answering, ...others }, lookUp, metadataUrl);
   const requestWith = (authorization: string | null) => {
     const headers = new Headers(SENT);
     if (authorization !== null) headers.set('Authorization', authorization);

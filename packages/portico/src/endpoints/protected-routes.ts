@@ -1,15 +1,11 @@
-import type { Database } from '@portico/sql';
-import { bindingRefusal, type BindingOffer } from '../http/challenges.ts';
+import { bindingRefusal } from '../http/challenges.ts';
 import { runInContext } from '../http/context.ts';
-import type { RunFrom } from '../auditing/origin.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { BearerError } from '../errors.ts';
-import type { CompleteHost } from '../host.ts';
-import type { Measuring } from '../measuring/measuring.ts';
 import { logRefusal } from '../refusals.ts';
 import { bearerErrorResponse, toResponse } from '../replies/responses.ts';
 import { runWithAccessor, type Refuse, type TokenLookUp } from '../resource/token-accessor.ts';
-import type { Failures } from '../replies/failures.ts';
+import type { Answering } from './endpoint.ts';
 
 /** Makes `token()` available to the host's own routes. */
 export interface ProtectedRoutes {
@@ -33,96 +29,84 @@ export interface ProtectedRoutes {
   withToken(request: Request, next: () => Promise<Response>, context?: unknown): Promise<Response>;
 }
 
-export interface ProtectedRoutesOptions {
-  readonly lookUp: TokenLookUp;
-  readonly database: Pick<Database, 'readTogether'>;
-  readonly failures: Failures;
-  readonly host: Pick<CompleteHost, 'log' | 'clientAddress'>;
+export class TokenRoutes implements ProtectedRoutes {
+  readonly #by: Answering;
+  readonly #lookUp: TokenLookUp;
   /** The URL in challenges; null if they have none. */
-  readonly metadataUrl: string | null;
-  /** What to say about bound tokens; null if there are none. */
-  readonly binding: BindingOffer | null;
-  /** Wraps the work of a request, so that recorded events name it. Null if nothing is recorded. */
-  readonly runFrom: RunFrom | null;
-  /** Null if nothing is measured. */
-  readonly measuring: Measuring | null;
-}
+  readonly #metadataUrl: string | null;
 
-export function createProtectedRoutes(options: ProtectedRoutesOptions): ProtectedRoutes {
-  const { lookUp, database, failures, runFrom, measuring } = options;
+  constructor(by: Answering, lookUp: TokenLookUp, metadataUrl: string | null) {
+    this.#by = by;
+    this.#lookUp = lookUp;
+    this.#metadataUrl = metadataUrl;
+  }
 
-  const lookUpToken: ProtectedRoutes['lookUpToken'] = async (authorization, request, context) => {
+  readonly lookUpToken: ProtectedRoutes['lookUpToken'] = async (authorization, request, context) => {
+    const { server, failures, runFrom } = this.#by;
+    const { database, measuring } = server;
     try {
-      const refuse = refusing(options, request, context);
-      const read = () => lookUp(authorization, request, refuse);
+      const refuse = this.#refusing(request, context);
+      const read = () => this.#lookUp(authorization, request, refuse);
       const accessor = await runInContext(context, idOf(request), () => database.readTogether(read));
       if (runFrom === null || request === undefined)
         return { run: (work) => runWithAccessor(accessor, work) };
       return { run: (work) => runFrom(request, context, () => runWithAccessor(accessor, work)) };
     } catch (error) {
       const requestId = request === undefined ? null : requestIdOf(request());
-      const reply = await failures.reply(error, {
-        endpoint: 'token()',
-        requestId,
-        asPage: false,
-        request: null,
-      });
+      const failed = { endpoint: 'token()', requestId, asPage: false, request: null };
+      const reply = await failures.reply(error, failed);
       measuring?.answered('token()', reply.status);
       return { failure: toResponse(reply, requestId) };
     }
   };
 
-  return {
-    lookUpToken,
-    async withToken(request, next, context) {
-      const found = await lookUpToken(request.headers.get('authorization'), () => request, context);
-      if ('failure' in found) return found.failure;
-      try {
-        return await found.run(next);
-      } catch (error) {
-        if (error instanceof BearerError) return bearerErrorResponse(error);
-        throw error;
-      }
-    },
+  readonly withToken: ProtectedRoutes['withToken'] = async (request, next, context) => {
+    const found = await this.lookUpToken(request.headers.get('authorization'), () => request, context);
+    if ('failure' in found) return found.failure;
+    try {
+      return await found.run(next);
+    } catch (error) {
+      if (error instanceof BearerError) return bearerErrorResponse(error);
+      throw error;
+    }
   };
+
+  /** Refuses one request, and logs that once, however often its handler asks. */
+  #refusing(asked: (() => Request) | undefined, context: unknown): Refuse {
+    const { server, binding: offer } = this.#by;
+    const { host, measuring } = server;
+    const resourceMetadata = this.#metadataUrl;
+    let isLogged = false;
+    return ({ code: found, scope, detail, message, of, isUnheld = false, proof }) => {
+      const request = asked?.() ?? null;
+      const requestId = request === null ? null : requestIdOf(request);
+      // Clients that follow challenges would ask the person again and again for a permission that
+      // they do not have.
+      const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
+      // A challenge with metadata also names the scope; others name none without a usable token.
+      const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
+      const binding = bindingRefusal(offer, proof);
+      const { clientId = null, authorization = null } = of ?? {};
+      const error = new BearerError(code, needed, {
+        ...(message === undefined ? {} : { message }),
+        detail,
+        requestId,
+        resourceMetadata,
+        binding,
+        authorization,
+      });
+      const refused = { endpoint: 'token()', request, error, clientId };
+      if (!isLogged) {
+        runInContext(context, requestId, () => logRefusal(host, refused));
+        measuring?.refused('token()', error);
+      }
+      isLogged = true;
+      throw error;
+    };
+  }
 }
 
 /** The id of a request that is made only if there is something to report about it. */
 function idOf(asked: (() => Request) | undefined): (() => string) | null {
   return asked === undefined ? null : () => requestIdOf(asked());
-}
-
-/** Refuses one request, and logs that once, however often its handler asks. */
-function refusing(
-  { host, metadataUrl: resourceMetadata, binding: offer, measuring }: ProtectedRoutesOptions,
-  asked: (() => Request) | undefined,
-  context: unknown,
-): Refuse {
-  let isLogged = false;
-  return ({ code: found, scope, detail, message, of, isUnheld = false, proof }) => {
-    const request = asked?.() ?? null;
-    const requestId = request === null ? null : requestIdOf(request);
-    // Clients that follow challenges would ask the person again and again for a permission that
-    // they do not have.
-    const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
-    // A challenge with metadata also names the scope; others name none without a usable token.
-    const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
-    const binding = bindingRefusal(offer, proof);
-    const { clientId = null, authorization = null } = of ?? {};
-    const error = new BearerError(code, needed, {
-      ...(message === undefined ? {} : { message }),
-      detail,
-      requestId,
-      resourceMetadata,
-      binding,
-      authorization,
-    });
-    const refused = { endpoint: 'token()', request, error, clientId };
-    if (!isLogged) {
-      runInContext(context, requestId, () => logRefusal(host, refused));
-      measuring?.refused('token()', error);
-    }
-    isLogged = true;
-    throw error;
-  };
 }

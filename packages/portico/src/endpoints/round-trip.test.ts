@@ -8,6 +8,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { Server } from '../server.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
 import {
   answerRoundTrip,
@@ -45,7 +46,8 @@ function answered(
   }: { keys?: readonly SigningKey[]; now?: number; issuer?: string } = {},
 ): Promise<string | null> {
   const host = { clientAddress: (asked: Request) => asked.headers.get('x-real-ip') };
-  return answerRoundTrip({ issuer, keys: { published: async () => keys }, host, clock: () => now }, request);
+  const server = { issuer, keys: { published: async () => keys }, host, clock: () => now };
+  return answerRoundTrip(server as unknown as Server, request);
 }
 
 /** The keys of a question and of its answer, as every release derives them. */
@@ -182,15 +184,19 @@ test('unreadable keys fail no request', async () => {
   const keys = { published: () => Promise.reject(new Error('gone')) };
   const options = { issuer: ISSUER, keys, host: { clientAddress: () => null }, clock: () => NOW };
   for (const by of [key, keyOf('undefined')])
-    expect(await answerRoundTrip(options, requestWith(questionAt(String(NOW), { by })))).toBeNull();
+    expect(
+      await answerRoundTrip(options as unknown as Server, requestWith(questionAt(String(NOW), { by }))),
+    ).toBeNull();
 });
 
 test('a request without a question reads no keys', async () => {
   let read = 0;
   const keys = { published: async () => ((read += 1), [key]) };
   const options = { issuer: ISSUER, keys, host: { clientAddress: () => null }, clock: () => NOW };
-  expect(await answerRoundTrip(options, requestWith(null))).toBeNull();
+  expect(await answerRoundTrip(options as unknown as Server, requestWith(null))).toBeNull();
   expect(read).toBe(0);
-  expect(await answerRoundTrip(options, requestWith(questionAt(String(NOW))))).not.toBeNull();
+  expect(
+    await answerRoundTrip(options as unknown as Server, requestWith(questionAt(String(NOW)))),
+  ).not.toBeNull();
   expect(read).toBe(1);
 });

@@ -9,8 +9,8 @@ import {
 import { equalInConstantTime } from '../http/constant-time.ts';
 import { randomToken } from '../crypto.ts';
 import type { CompleteHost } from '../host.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
 import type { SigningKey } from '../keys/signing-key.ts';
+import type { Server } from '../server.ts';
 
 /**
  * The doctor's way to learn what a serving process sees of a request that came through its proxies.
@@ -104,18 +104,9 @@ export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): 
   };
 }
 
-/** What the serving process needs for an answer. */
-export interface RoundTripOptions {
-  readonly issuer: string;
-  readonly keys: Pick<KeyRing, 'published'>;
-  readonly host: Pick<CompleteHost, 'clientAddress'>;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
-
 /** The encrypted answer to a request with a valid question; null for every other request. */
 export async function answerRoundTrip(
-  { issuer, keys: ring, host, clock }: RoundTripOptions,
+  { issuer, keys: ring, host, clock }: Server,
   request: Request,
 ): Promise<string | null> {
   const asked = request.headers.get(ROUND_TRIP_HEADER);
@@ -131,7 +122,7 @@ export async function answerRoundTrip(
   return seal(keys, nonce, describeRequest(host, request));
 }
 
-function describeRequest(host: Pick<CompleteHost, 'clientAddress'>, request: Request): SeenRequest {
+function describeRequest(host: CompleteHost, request: Request): SeenRequest {
   const value = (name: string) => request.headers.get(name)?.slice(0, LONGEST_VALUE) ?? null;
   return {
     host: value('host'),

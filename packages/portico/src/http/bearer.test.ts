@@ -46,6 +46,14 @@ describe('the Authorization header', () => {
     expect(parseScheme('DPoP', 'Bearer a')).toBe(null);
     expect(parseBearer('DPoP a')).toBe(null);
   });
+
+  test('is read by its scheme character by character, whatever characters that has', () => {
+    expect(parseScheme('X.Y', 'x.y a')).toEqual({ token: 'a' });
+    expect(parseScheme('X.Y', 'XzY a')).toBe(null);
+    expect(parseScheme('A*', 'A* a')).toEqual({ token: 'a' });
+    expect(parseScheme('A*', 'AAA a')).toBe(null);
+    expect(parseScheme('A|Basic', 'Basic a')).toBe(null);
+  });
 });
 
 describe("the Authorization of Node's request", () => {

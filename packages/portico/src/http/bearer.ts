@@ -16,7 +16,9 @@ const patterns = new Map<string, RegExp>();
 function patternOf(scheme: string): RegExp {
   const known = patterns.get(scheme);
   if (known !== undefined) return known;
-  const pattern = new RegExp(String.raw`^\s*${scheme}(?: +([A-Za-z0-9\-._~+/]+=*)\s*$|\s|$)`, 'i');
+  // A scheme may have characters such as "." and "*" (RFC 9110 section 11.1).
+  const literal = scheme.replaceAll(/\W/g, String.raw`\$&`);
+  const pattern = new RegExp(String.raw`^\s*${literal}(?: +([A-Za-z0-9\-._~+/]+=*)\s*$|\s|$)`, 'i');
   patterns.set(scheme, pattern);
   return pattern;
 }
@@ -30,7 +32,7 @@ export function parseBearer(authorization: string | null): BearerCredentials | n
 }
 
 /**
- * As `parseBearer`, for another scheme made of letters. Call it only where that scheme is switched
+ * As `parseBearer`, for another scheme. Call it only where that scheme is switched
  * on.
  */
 export function parseScheme(scheme: string, authorization: string | null): BearerCredentials | null {

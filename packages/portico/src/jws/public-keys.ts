@@ -125,7 +125,7 @@ function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObj
  * The algorithm that the header names. Throws a JwsError for those that are not supported: `none`,
  * HMAC, and others.
  */
-export function algorithmOf({ header }: Pick<Jws, 'header'>): VerifiedAlgorithm {
+export function algorithmOf({ header }: Jws): VerifiedAlgorithm {
   const algorithm = VERIFIED_ALGORITHMS.find((each) => each === header['alg']);
   if (algorithm === undefined) throw new JwsError('its alg is not accepted here');
   return algorithm;

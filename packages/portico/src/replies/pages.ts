@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { pageHeaders } from '../http/page-headers.ts';
-import type { Speaking } from '../words/speaking.ts';
 import type { Words } from '../words/words.ts';
-import type { CompleteHost } from '../host.ts';
+import type { Server } from '../server.ts';
 import type { Reply } from './responses.ts';
 import type { PageData } from './views.ts';
 
-export interface PageOptions<View extends keyof PageData> {
-  readonly host: Pick<CompleteHost, 'render'>;
-  readonly speaking: Pick<Speaking, 'headers'>;
+/** A page, and the data of its view. */
+export interface ShownPage<View extends keyof PageData> {
   /** In the language of the reader. */
   readonly words: Words;
   readonly view: View;
   readonly status: number;
   readonly data: PageData[View];
   /** Where the redirects after a form of this page end; null for a page without a form. */
-  readonly formLeadsTo: string | typeof ANYWHERE | null;
+  readonly formLeadsTo: FormTarget;
 }
+
+type FormTarget = string | typeof ANYWHERE | null;
 
 /**
  * An application decides what follows its callback: another site, a program on this computer, a
@@ -24,15 +24,10 @@ export interface PageOptions<View extends keyof PageData> {
  */
 export const ANYWHERE = Symbol('anywhere');
 
-export async function pageReply<View extends keyof PageData>({
-  host,
-  speaking,
-  words,
-  view,
-  status,
-  data,
-  formLeadsTo,
-}: PageOptions<View>): Promise<Reply> {
+export async function pageReply<View extends keyof PageData>(
+  { host, speaking }: Server,
+  { words, view, status, data, formLeadsTo }: ShownPage<View>,
+): Promise<Reply> {
   const nonce = randomBytes(16).toString('base64');
   const body = await host.render(view, { ...words, ...data, nonce });
   return {
@@ -47,7 +42,7 @@ export async function pageReply<View extends keyof PageData>({
  * styles.
  */
 export function ownPageReply(
-  { status, formLeadsTo }: Pick<PageOptions<keyof PageData>, 'status' | 'formLeadsTo'>,
+  { status, formLeadsTo }: { readonly status: number; readonly formLeadsTo: FormTarget },
   html: (nonce: string) => string,
 ): Reply {
   const nonce = randomBytes(16).toString('base64');
@@ -60,7 +55,7 @@ export function ownPageReply(
  * application makes after its own callback. Undefined leaves the directive out
  * (docs/decisions/0003-form-action.md).
  */
-function formAction(formLeadsTo: PageOptions<keyof PageData>['formLeadsTo']): string | undefined {
+function formAction(formLeadsTo: FormTarget): string | undefined {
   if (formLeadsTo === null) return "'none'";
   if (formLeadsTo === ANYWHERE) return undefined;
   const { protocol } = new URL(formLeadsTo);

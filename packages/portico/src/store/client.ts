@@ -60,8 +60,19 @@ export interface ClientMetadata {
   readonly profile: string | null;
 }
 
+/** What people are shown of a client beside its name. */
+export interface ClientLook {
+  /**
+   * Its web site (`client_uri` of RFC 7591), as set by an operator. Absent for none, and for
+   * clients that no operator registered.
+   */
+  readonly siteUri?: string;
+  /** The SHA-256 of the logo that an operator gave it. Absent for none. */
+  readonly logoHash?: string;
+}
+
 /** A registered application. All times in this file are milliseconds since 1970. */
-export interface Client extends ClientMetadata {
+export interface Client extends ClientMetadata, ClientLook {
   /** Never changes. */
   readonly id: string;
   /** Who registered it. */
@@ -81,13 +92,6 @@ export interface Client extends ClientMetadata {
   readonly usedAt: number | null;
   /** Null while the client is active. Its tokens end with it. */
   readonly revokedAt: number | null;
-  /**
-   * Its web site (`client_uri` of RFC 7591), as set by an operator. Absent for none, and for
-   * clients that no operator registered.
-   */
-  readonly siteUri?: string;
-  /** The SHA-256 of the logo that an operator gave it. Absent for none. */
-  readonly logoHash?: string;
 }
 
 /** A client's logo: an image that an operator chose, checked by its bytes. */

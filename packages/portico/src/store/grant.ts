@@ -1,5 +1,5 @@
 import type { PersonReference } from '../contracts/person.ts';
-import type { Client, RegisteredBy } from './client.ts';
+import type { ClientLook, RegisteredBy } from './client.ts';
 
 /** Whose access it is: of a person, through a client, or of the client itself. */
 export type Holder = 'person' | 'client';
@@ -38,7 +38,7 @@ export interface Authorization {
   readonly clientRegisteredBy: RegisteredBy;
   readonly clientRedirectUris: readonly string[];
   /** The client's site and logo, as in `Client`. */
-  readonly clientLook: Pick<Client, 'siteUri' | 'logoHash'>;
+  readonly clientLook: ClientLook;
   /** Whether its code was exchanged for tokens. */
   readonly redeemed: boolean;
   /** When tokens were last issued. Null if never. */

@@ -1,11 +1,7 @@
 import type { PersonReference } from '../contracts/person.ts';
 
-/** An authorization request that a person was shown. The browser has only its id. */
-export interface ConsentRequest {
-  /** SHA-256 of the request id. */
-  readonly idHash: string;
-  /** SHA-256 of the secret of the browser session that it was shown in. */
-  readonly browserHash: string;
+/** The content of an authorization request that passed every check. */
+export interface AuthorizationRequest {
   readonly clientId: string;
   readonly redirectUri: string;
   /** The requested scopes. */
@@ -17,13 +13,6 @@ export interface ConsentRequest {
   readonly audience: string | null;
   /** The key that its code will require, or null. */
   readonly thumbprint: string | null;
-  /** The person who was shown it, and the scopes that were shown. */
-  readonly asked: AskedPerson;
-  /**
-   * The client's name as the person was shown it. Only for a client that is a document, because its
-   * name may change at any time.
-   */
-  readonly shownName?: string | undefined;
   /**
    * The languages that the client asked for, if they are used (OpenID Connect Core section
    * 3.1.2.1).
@@ -33,6 +22,21 @@ export interface ConsentRequest {
   readonly responseMode?: string | undefined;
   /** Whether the client sent it to the server directly. */
   readonly direct?: true | undefined;
+}
+
+/** An authorization request that a person was shown. The browser has only its id. */
+export interface ConsentRequest extends AuthorizationRequest {
+  /** SHA-256 of the request id. */
+  readonly idHash: string;
+  /** SHA-256 of the secret of the browser session that it was shown in. */
+  readonly browserHash: string;
+  /** The person who was shown it, and the scopes that were shown. */
+  readonly asked: AskedPerson;
+  /**
+   * The client's name as the person was shown it. Only for a client that is a document, because its
+   * name may change at any time.
+   */
+  readonly shownName?: string | undefined;
   /** Null while it waits for the answer. */
   readonly outcome: ConsentOutcome | null;
   /** The answer. Absent while it waits. */

@@ -1,3 +1,4 @@
+import type { CompleteHost } from '../host.ts';
 import { describe, expect, test } from 'vitest';
 import { OAuthError } from '../errors.ts';
 import {
@@ -169,7 +170,7 @@ describe('the scopes of a grant that still apply', () => {
           asked.push(permission);
           return held.includes(permission);
         },
-      };
+      } as Partial<CompleteHost> as CompleteHost;
       const person = { provider: 'accounts', id: '1' };
       expect(await scopesHeldBy(host, catalog, names, person)).toEqual(left);
       expect(asked).toEqual(asks);
@@ -177,7 +178,7 @@ describe('the scopes of a grant that still apply', () => {
   );
 
   test('include one if the host returns 1, as database engines do for true', async () => {
-    const host = { holdsPermission: async () => 1 as unknown as boolean };
+    const host = { holdsPermission: async () => 1 as unknown as boolean } as unknown as CompleteHost;
     const person = { provider: 'accounts', id: '1' };
     expect(await scopesHeldBy(host, catalog, ['plan', 'notes:read'], person)).toEqual(['plan', 'notes:read']);
   });
@@ -185,7 +186,7 @@ describe('the scopes of a grant that still apply', () => {
   test.each([2, '1', 'yes', {}, [], null, undefined])(
     'are none if the host returns %j, which is not a yes: alone, and among others',
     async (answer) => {
-      const host = { holdsPermission: async () => answer as boolean };
+      const host = { holdsPermission: async () => answer as boolean } as unknown as CompleteHost;
       const person = { provider: 'accounts', id: '1' };
       expect(await scopesHeldBy(host, catalog, ['plan'], person)).toEqual([]);
       expect(await scopesHeldBy(host, catalog, ['plan', 'openid', 'notes:read'], person)).toEqual(['openid']);

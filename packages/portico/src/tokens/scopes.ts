@@ -1,6 +1,5 @@
 import { isYes } from '../contracts/answers.ts';
 import type { MessageKey } from '../words/english.ts';
-import type { SpeakingOptions } from '../words/speaking.ts';
 import { ENGLISH_WORDS } from '../words/words.ts';
 import type { PersonReference } from '../contracts/person.ts';
 import { OAuthError } from '../errors.ts';
@@ -69,7 +68,7 @@ export function speakingOf({
 }: {
   readonly languages?: boolean | readonly string[] | undefined;
   readonly scopes: ConfiguredScopes;
-}): Pick<SpeakingOptions, 'languages' | 'own'> {
+}) {
   const own: Record<string, string> = {};
   for (const [name, definition] of Object.entries(scopes)) {
     const { label, description }: { readonly label: string; readonly description?: string | undefined } =
@@ -213,7 +212,7 @@ export function scopesInForce(
 
 /** The offered scopes among `names` whose permission, if any, the person has now. */
 export async function scopesHeldBy(
-  host: Pick<CompleteHost, 'holdsPermission'>,
+  host: CompleteHost,
   catalog: ScopeCatalog,
   names: readonly string[],
   person: PersonReference,

@@ -54,7 +54,7 @@ export function page(key: PageKey, values: MessageValues = {}): PageText {
 }
 
 /** The text in this language. */
-export function told({ t }: Pick<Words, 't'>, text: Text): string {
+export function told({ t }: Words, text: Text): string {
   return typeof text === 'string' ? text : t(text.key, text.values);
 }
 

@@ -1,5 +1,5 @@
 import type { AddCommands } from '../../application/contracts.ts';
-import type { RevokedAuthorization } from '../../access/access.ts';
+import type { RevokedAuthorization } from '../../grants/access.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
 import { orFail } from './or-fail.ts';

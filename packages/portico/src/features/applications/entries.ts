@@ -15,9 +15,9 @@ import type { ShownApplication, ShownDate } from '../../replies/applications-vie
  * An application that may act for the person, with everything that it was allowed. Times are
  * milliseconds since 1970.
  */
-export interface AllowedApplication extends Pick<
+export interface AllowedApplication extends Omit<
   ShownApplication,
-  'clientId' | 'name' | 'unverified' | 'answersTo' | 'site' | 'logo'
+  'since' | 'lastActive' | 'scopes' | 'groups' | 'csrfToken'
 > {
   /** The first time. */
   readonly since: number;
@@ -76,7 +76,7 @@ export function shownApplication(
   };
 }
 
-function shownDate(time: number, { locale }: Pick<Words, 'locale'>): ShownDate {
+function shownDate(time: number, { locale }: Words): ShownDate {
   const date = new Date(time);
   return {
     iso: date.toISOString(),

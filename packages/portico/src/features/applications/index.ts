@@ -11,39 +11,11 @@ export const applications = defineFeature({
     { name: 'oauth_server_remove_application', path: PATH, methods: ['POST'], forPeople: true },
   ],
   start(server) {
-    const {
-      issuer,
-      basePath,
-      config,
-      store,
-      accounts,
-      host,
-      scopes,
-      scopeHeadings,
-      audit,
-      clock,
-      speaking,
-      paths,
-    } = server;
-    const path = `${basePath}${PATH}`;
+    const path = `${server.basePath}${PATH}`;
     return {
       accessPath: path,
       handlers: ({ logos }) => {
-        const page = new ApplicationsPage({
-          store: store.authorizations,
-          accounts,
-          host,
-          scopes,
-          scopeHeadings,
-          audit,
-          clock,
-          issuer,
-          path,
-          home: paths.home,
-          serverName: config.name,
-          speaking,
-          logoPath: logos?.path ?? null,
-        });
+        const page = new ApplicationsPage(server, path, logos?.path ?? null);
         return {
           oauth_server_applications: (request) => page.list(request),
           oauth_server_remove_application: (request) => page.remove(request),

@@ -10,7 +10,8 @@ import type { Authorization } from '../../store/grant.ts';
 import { catalogsOf } from '../../assembly/start-features.ts';
 import { FEATURES } from '../../features.ts';
 import { createScopeCatalog, speakingOf } from '../../tokens/scopes.ts';
-import { ApplicationsPage, type ApplicationsPageOptions } from './page.ts';
+import { ApplicationsPage } from './page.ts';
+import type { Server } from '../../server.ts';
 import type { AuthorizationRecords } from '../../store/sql/authorizations.ts';
 
 const NOW = 1_800_000_000_000;
@@ -48,7 +49,7 @@ const allowed = (id: string, clientId: string, changes: Partial<Authorization> =
  * The pages for people whose browsers report a person and a secret; `store` has the living
  * authorizations.
  */
-function start(changes: Partial<ApplicationsPageOptions> = {}) {
+function start(logoPath: string | null = '/below/oauth/logo') {
   const events: AuditEvent[] = [];
   const asked: unknown[] = [];
   const state = {
@@ -56,21 +57,22 @@ function start(changes: Partial<ApplicationsPageOptions> = {}) {
     endedBefore: '',
   };
   const views: unknown[] = [];
-  const endpoints = new ApplicationsPage({
-    store: {
-      async listAuthorizations(person, now) {
-        asked.push(['listed', person.id, now]);
-        return state.living;
-      },
-      async revokeFamily(id, now) {
-        asked.push(['revoked', id, now]);
-        return id !== state.endedBefore;
-      },
-      confirmRevoked: async (person, clientId) => void asked.push(['confirmed', person.id, clientId]),
-      confirmRevokedOfPerson: async (person) => void asked.push(['confirmed', person.id]),
-    } satisfies Partial<AuthorizationRecords> as unknown as AuthorizationRecords,
+  const authorizations = {
+    async listAuthorizations(person, now) {
+      asked.push(['listed', person.id, now]);
+      return state.living;
+    },
+    async revokeFamily(id, now) {
+      asked.push(['revoked', id, now]);
+      return id !== state.endedBefore;
+    },
+    confirmRevoked: async (person, clientId) => void asked.push(['confirmed', person.id, clientId]),
+    confirmRevokedOfPerson: async (person) => void asked.push(['confirmed', person.id]),
+  } satisfies Partial<AuthorizationRecords>;
+  const server = {
+    store: { authorizations },
     accounts: {
-      async visitor(request) {
+      async visitor(request: Request) {
         const [id = LOGGED_OUT, browserSecret = ''] = (request.headers.get('cookie') ?? LOGGED_OUT).split(
           '@',
         );
@@ -83,25 +85,23 @@ function start(changes: Partial<ApplicationsPageOptions> = {}) {
       },
     },
     host: {
-      holdsPermission: async (_, permission) => permission !== 'notes:write',
-      loginUrl: (returnTo) => `/login?back=${encodeURIComponent(returnTo)}`,
-      async render(view, data) {
+      holdsPermission: async (_: unknown, permission: string) => permission !== 'notes:write',
+      loginUrl: (returnTo: string) => `/login?back=${encodeURIComponent(returnTo)}`,
+      async render(view: string, data: unknown) {
         views.push(view);
         return JSON.stringify(data);
       },
     },
     scopes: createScopeCatalog(SCOPES),
     scopeHeadings: [],
-    audit: async (event) => void events.push(event),
+    audit: async (event: AuditEvent) => void events.push(event),
     clock: () => NOW,
     issuer: ISSUER,
-    path: PAGE,
-    home: '/below/',
-    serverName: 'Portal',
+    paths: { home: '/below/' },
+    config: { name: 'Portal' },
     speaking,
-    logoPath: '/below/oauth/logo',
-    ...changes,
-  });
+  } as unknown as Server;
+  const endpoints = new ApplicationsPage(server, PAGE, logoPath);
   const list = (who: string, query = '', headers: Readonly<Record<string, string>> = {}) =>
     endpoints.list(new Request(`${AT}${query}`, { headers: { cookie: who, ...headers } }));
   return {
@@ -150,7 +150,7 @@ describe('the page of applications', () => {
       { clientId: 'robot', name: 'The robot', scopes: [{ name: 'notes:read' }] },
     ]);
     expect(view.applications[0]?.logo).toContain('/below/oauth/logo');
-    expect((await start({ logoPath: null }).shown(ADAS)).applications[0]?.logo).toBeNull();
+    expect((await start(null).shown(ADAS)).applications[0]?.logo).toBeNull();
   });
 
   test('has a token for each form, valid only for this application, person and browser', async () => {

@@ -1,10 +1,9 @@
 import type { ConfigurationProblem } from '@portico/sql';
-import type { OAuthServerConfig } from '../../config.ts';
 import type { ChallengesConfig } from './config.ts';
 
 /** The problems of `oauth_server:challenge` together with other keys. */
 export function challengeProblems(
-  { challenge = false, audience }: ChallengesConfig & Pick<OAuthServerConfig, 'audience'>,
+  { challenge = false, audience }: ChallengesConfig & { readonly audience: string },
   publicUrl: string,
 ): readonly ConfigurationProblem[] {
   if (!challenge) return [];

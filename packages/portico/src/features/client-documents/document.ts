@@ -21,7 +21,7 @@ import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 /** What a client's document says of it, as far as this server has a use for it. */
 export type DescribedClient = Omit<ClientMetadata, 'public' | 'profile'>;
 
-export interface DocumentRules {
+export interface DocumentRules extends KeyRules {
   readonly catalog: ScopeCatalog;
   /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
@@ -32,6 +32,10 @@ export interface DocumentRules {
   readonly unnamedAlgorithm: SigningAlgorithm;
   /** What ID tokens can be signed with. */
   readonly algorithms: SigningAlgorithms;
+}
+
+/** From where keys are fetched. */
+export interface KeyRules {
   /** Why keys are not fetched from this URL; null when nothing is against it. */
   readonly keysRefusal: (url: string) => string | null;
   /** Whether they are fetched from any port: while developing; false unless given. */
@@ -135,11 +139,7 @@ function withoutEmpty(value: unknown): unknown {
  * What the document says of the keys of its client, whatever else it says now. Throws a
  * DocumentError where it is not that of a client with keys.
  */
-export function readDocumentKeys(
-  value: unknown,
-  url: string,
-  rules: Pick<DocumentRules, 'keysRefusal' | 'anyPort'>,
-): ClientKeys {
+export function readDocumentKeys(value: unknown, url: string, rules: KeyRules): ClientKeys {
   const parsed = keyMembers.safeParse(withoutEmpty(value));
   if (!parsed.success) throw new DocumentError('its jwks or jwks_uri is not of the right type');
   if (parsed.data.client_id !== url)
@@ -177,7 +177,7 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
  */
 function keysOf(
   document: KeyMembers,
-  { takesKeys, keysRefusal, anyPort = false }: Pick<DocumentRules, 'takesKeys' | 'keysRefusal' | 'anyPort'>,
+  { takesKeys, keysRefusal, anyPort = false }: KeyRules & { readonly takesKeys: boolean },
 ): ClientKeys | null {
   const { token_endpoint_auth_method: method = 'none', token_endpoint_auth_methods_supported: others = [] } =
     document;

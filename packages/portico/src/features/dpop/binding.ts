@@ -1,50 +1,55 @@
 import { dpopOffer } from '../../http/dpop.ts';
 import { VERIFIED_ALGORITHMS } from '../../jws/public-keys.ts';
 import type { DpopProof } from '../../jws/dpop-proof.ts';
-import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
-import type { KeyBinding, ProvedKey } from '../../tokens/key-binding.ts';
-import type { DpopConfig } from './config.ts';
-import { boundScopes } from './demands.ts';
-import { createDpop, proofOf, requireAlgorithm, type Dpop } from './dpop.ts';
-import { createDpopNonces } from './nonces.ts';
+import type { BoundToken, KeyBinding, ProofRefusal, ProvedKey } from '../../tokens/key-binding.ts';
+import { boundScopes, type DpopMode } from './demands.ts';
+import { proofOf, requireAlgorithm, type Dpop } from './dpop.ts';
 import { ResourceProofs } from './resource-proofs.ts';
 
-/** What proofs may be signed with under the profile of the server. */
-export function proofAlgorithms(profile: Pick<SecurityProfile, 'algorithms'> | null): readonly string[] {
-  return VERIFIED_ALGORITHMS.filter((each) => profile?.algorithms.includes(each) ?? true);
+/** What proofs may be signed with, of these algorithms; null for all. */
+export function proofAlgorithms(allowed: readonly string[] | null): readonly string[] {
+  return VERIFIED_ALGORITHMS.filter((each) => allowed?.includes(each) ?? true);
 }
 
-/** Tokens that are bound with DPoP, if `oauth_server:dpop` is not off. */
-export function createDpopBinding(server: Server, config: DpopConfig): KeyBinding {
-  const { profiles, singleUses, sealer, clock } = server;
-  const nonces = config.dpop_nonces === true ? createDpopNonces({ sealer, clock }) : null;
-  return bindingBy(
-    createDpop({ singleUses, nonces, algorithms: profiles.servers?.algorithms ?? null, clock }),
-    server,
-    config,
-  );
-}
+/** Binds tokens with DPoP, if `oauth_server:dpop` is not off. */
+export class DpopBinding implements KeyBinding {
+  readonly offer: KeyBinding['offer'];
+  /** RFC 9449 section 10. */
+  readonly parameter = 'dpop_jkt';
+  readonly scopes: ReadonlySet<string>;
+  readonly #server: Server;
+  readonly #dpop: Dpop;
+  readonly #resourceProofs: ResourceProofs;
 
-export function bindingBy(dpop: Dpop, server: Server, config: DpopConfig): KeyBinding {
-  const { profiles } = server;
-  const resourceProofs = new ResourceProofs({ ...server, dpop });
-  return {
-    offer: dpopOffer({
-      required: config.dpop === 'require',
-      algorithms: proofAlgorithms(profiles.servers),
-    }),
-    // RFC 9449 section 10.
-    parameter: 'dpop_jkt',
-    scopes: boundScopes(server.config.scopes),
-    async prove(request, url) {
-      const proof = await dpop.check(proofOf(request, url), null);
-      return proof === null ? null : provedKey(server, dpop, proof);
-    },
-    refusal: (asked, token, found) => resourceProofs.refusal(asked, token, found),
-    // RFC 9449 section 6.2.
-    confirmation: (thumbprint) => ({ jkt: thumbprint }),
-  };
+  constructor(server: Server, dpop: Dpop, mode: DpopMode) {
+    this.#server = server;
+    this.#dpop = dpop;
+    this.#resourceProofs = new ResourceProofs(server, dpop);
+    this.offer = dpopOffer({
+      required: mode === 'require',
+      algorithms: proofAlgorithms(server.profiles.servers?.algorithms ?? null),
+    });
+    this.scopes = boundScopes(server.config.scopes);
+  }
+
+  async prove(request: Request, url: string): Promise<ProvedKey | null> {
+    const proof = await this.#dpop.check(proofOf(request, url), null);
+    return proof === null ? null : provedKey(this.#server, this.#dpop, proof);
+  }
+
+  refusal(
+    asked: (() => Request) | undefined,
+    token: string,
+    found: BoundToken,
+  ): Promise<ProofRefusal | null> {
+    return this.#resourceProofs.refusal(asked, token, found);
+  }
+
+  /** RFC 9449 section 6.2. */
+  confirmation(thumbprint: string) {
+    return { jkt: thumbprint };
+  }
 }
 
 function provedKey({ profiles }: Server, dpop: Dpop, proof: DpopProof): ProvedKey {

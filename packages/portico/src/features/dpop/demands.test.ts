@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OAuthError } from '../../errors.ts';
-import { boundScopes, createRequireBinding, dpopProblems, type DpopMode } from './demands.ts';
+import { BindingDemands, boundScopes, dpopProblems, type DpopMode } from './demands.ts';
 import { DpopError } from './errors.ts';
 
 const SCOPES = boundScopes({
@@ -8,8 +8,8 @@ const SCOPES = boundScopes({
   'notes:write': { dpop: true },
   'notes:delete': { dpop: true },
 });
-const CLIENT = { dpopBoundAccessTokens: false };
-const DEMANDING = { dpopBoundAccessTokens: true };
+const CLIENT = { pushesRequests: false, dpopBoundAccessTokens: false };
+const DEMANDING = { pushesRequests: false, dpopBoundAccessTokens: true };
 
 describe('A configuration that contradicts itself', () => {
   const scopes = {
@@ -43,7 +43,7 @@ describe('A configuration that contradicts itself', () => {
 /** Why an unbound token is not issued. */
 function refusal(mode: DpopMode, client: typeof CLIENT, named: readonly string[], scopes = SCOPES) {
   try {
-    createRequireBinding(mode, scopes)(client, named, null);
+    new BindingDemands(mode, scopes).require(client, named, null);
     return null;
   } catch (error) {
     if (error instanceof DpopError) return [error.code, error.detail];
@@ -85,12 +85,14 @@ describe('An unbound token', () => {
 
 test('A bound token meets every requirement', () => {
   for (const mode of ['accept', 'require'] as const) {
-    const requireBinding = createRequireBinding(mode, SCOPES);
-    expect(() => requireBinding(DEMANDING, ['notes:write'], 'a thumbprint')).not.toThrow();
+    const demands = new BindingDemands(mode, SCOPES);
+    expect(() => demands.require(DEMANDING, ['notes:write'], 'a thumbprint')).not.toThrow();
   }
 });
 
 test('A token that another feature binds does not meet a requirement of DPoP, which is off', () => {
-  const requireBinding = createRequireBinding('off', SCOPES);
-  expect(() => requireBinding(DEMANDING, ['notes:read'], 'a thumbprint')).toThrow('have to be bound by DPoP');
+  const demands = new BindingDemands('off', SCOPES);
+  expect(() => demands.require(DEMANDING, ['notes:read'], 'a thumbprint')).toThrow(
+    'have to be bound by DPoP',
+  );
 });

@@ -1,5 +1,5 @@
 import { OAuthError } from '../../errors.ts';
-import type { Client } from '../../store/client.ts';
+import type { ClientDemands } from '../../store/client-demands.ts';
 import type { DpopConfig } from './config.ts';
 import { DpopError } from './errors.ts';
 
@@ -8,16 +8,6 @@ export type DpopMode = NonNullable<DpopConfig['dpop']>;
 
 /** `oauth_server:scopes`, for scopes that may require a bound token. */
 export type BindableScopes = Readonly<Record<string, string | { readonly dpop?: boolean | undefined }>>;
-
-/**
- * Throws if this client may not get a token with these scopes: bound to the key of this thumbprint,
- * or to none (null). The server, the client or a scope may rule that out.
- */
-export type RequireBinding = (
-  client: Pick<Client, 'dpopBoundAccessTokens'>,
-  scopes: readonly string[],
-  thumbprint: string | null,
-) => void;
 
 /** The scopes that require a bound token. */
 export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
@@ -44,22 +34,29 @@ export function dpopProblems({
   ];
 }
 
-export function createRequireBinding(mode: DpopMode, bound: ReadonlySet<string>): RequireBinding {
-  function demand(client: Pick<Client, 'dpopBoundAccessTokens'>, named: readonly string[]): string | null {
-    if (client.dpopBoundAccessTokens) return 'the client demands it';
-    if (mode === 'require') return 'oauth_server:dpop is require';
-    const scope = named.find((name) => bound.has(name));
-    return scope === undefined ? null : `the scope ${scope} demands it`;
+/** Which tokens must be bound to a key: the server, the client or a scope may demand it. */
+export class BindingDemands {
+  readonly #mode: DpopMode;
+  readonly #bound: ReadonlySet<string>;
+
+  /** `bound` are the scopes that require it. */
+  constructor(mode: DpopMode, bound: ReadonlySet<string>) {
+    this.#mode = mode;
+    this.#bound = bound;
   }
 
-  return (client, named, thumbprint) => {
+  /**
+   * Throws if this client may not get a token with these scopes: bound to the key of this
+   * thumbprint, or to none (null).
+   */
+  require(client: ClientDemands, named: readonly string[], thumbprint: string | null): void {
     // A key that another feature binds tokens to is not one of DPoP.
-    if (thumbprint !== null && mode !== 'off') return;
-    const reason = demand(client, named);
+    if (thumbprint !== null && this.#mode !== 'off') return;
+    const reason = this.#demand(client, named);
     if (reason === null) return;
     // Never less than the requirement: a server that was switched off since then issues nothing
     // instead.
-    if (mode === 'off') {
+    if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',
         'The tokens of this client have to be bound by DPoP, which this server does not offer.',
@@ -67,5 +64,12 @@ export function createRequireBinding(mode: DpopMode, bound: ReadonlySet<string>)
       );
     }
     throw new DpopError('invalid_dpop_proof', `no proof came, and no token is issued without one: ${reason}`);
-  };
+  }
+
+  #demand(client: ClientDemands, named: readonly string[]): string | null {
+    if (client.dpopBoundAccessTokens) return 'the client demands it';
+    if (this.#mode === 'require') return 'oauth_server:dpop is require';
+    const scope = named.find((name) => this.#bound.has(name));
+    return scope === undefined ? null : `the scope ${scope} demands it`;
+  }
 }

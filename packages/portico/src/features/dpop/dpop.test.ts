@@ -1,6 +1,9 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createDpop, proofOf, requireAlgorithm, type DpopOptions } from './dpop.ts';
+import { Dpop, proofOf, requireAlgorithm } from './dpop.ts';
+import type { DpopNonces } from './nonces.ts';
+import type { DpopProof } from '../../jws/dpop-proof.ts';
+import type { Server } from '../../server.ts';
 import { DpopError } from './errors.ts';
 import type { SingleUses } from '../../store/single-uses.ts';
 
@@ -20,8 +23,15 @@ function proof(more: object = {}): string {
 const GOOD = 'a good nonce';
 const nonces = { current: async () => GOOD, isGood: async (nonce: string) => nonce === GOOD };
 
+interface Made {
+  readonly singleUses?: SingleUses;
+  readonly nonces?: typeof nonces;
+  readonly algorithms?: readonly string[];
+  readonly clock?: () => number;
+}
+
 /** Accepts each use once, and records its calls. */
-function dpop(options: Partial<DpopOptions> = {}) {
+function dpop(made: Made = {}) {
   const claimed: unknown[] = [];
   const singleUses = {
     async claim(...use) {
@@ -30,10 +40,14 @@ function dpop(options: Partial<DpopOptions> = {}) {
       return isNew;
     },
   } satisfies Partial<SingleUses> as unknown as SingleUses;
-  const made = createDpop({ singleUses, nonces: null, algorithms: null, clock: () => NOW, ...options });
+  const { algorithms, nonces: used = null, ...others } = made;
+  const profiles = { servers: algorithms === undefined ? null : { algorithms } };
+  const server = { singleUses, profiles, clock: () => NOW, ...others } as unknown as Server;
+  const checking = new Dpop(server, used as DpopNonces | null);
   const check = (text: string | null, accessToken: string | null = null) =>
-    made.check({ proof: text, method: 'POST', url: URL_OF_IT }, accessToken);
-  return { ...made, check, claimed };
+    checking.check({ proof: text, method: 'POST', url: URL_OF_IT }, accessToken);
+  const claim = (proved: DpopProof) => checking.claim(proved);
+  return { claim, nonce: () => checking.nonce(), check, claimed };
 }
 
 async function refusal(what: () => unknown): Promise<readonly unknown[]> {

@@ -1,24 +1,8 @@
 import { JwsError } from '../../jws/compact.ts';
 import { checkDpopProof, type DpopProof } from '../../jws/dpop-proof.ts';
-import type { SingleUses } from '../../store/single-uses.ts';
+import type { Server } from '../../server.ts';
 import { DpopError } from './errors.ts';
 import type { DpopNonces } from './nonces.ts';
-
-/** Checks proofs that clients have a key (RFC 9449), at the server's endpoints and at resources. */
-export interface Dpop {
-  /**
-   * Checks the proof of a request, and its nonce if one is required; writes nothing. Null for a
-   * request without one. Throws a DpopError. Claim the proof before you act on it.
-   */
-  check(request: ProofRequest, accessToken: string | null): Promise<DpopProof | null>;
-  /**
-   * Records the use of the proof permanently: throws a DpopError if it was used before, in any
-   * process.
-   */
-  claim(proof: DpopProof): Promise<void>;
-  /** The value of the header field `DPoP-Nonce` for an answer; null if no proof needs a nonce. */
-  nonce(): Promise<string | null>;
-}
 
 /** What a proof must match. */
 export interface ProofRequest {
@@ -34,21 +18,30 @@ export function proofOf({ headers, method }: Request, url: string): ProofRequest
   return { proof: headers.get('dpop'), method, url };
 }
 
-export interface DpopOptions {
-  readonly singleUses: SingleUses;
-  /** Null if `oauth_server:dpop_nonces` is off. */
-  readonly nonces: DpopNonces | null;
-  /** The only algorithms that may sign a proof; null for all supported ones. */
-  readonly algorithms: readonly string[] | null;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
+/** Checks proofs that clients have a key (RFC 9449), at the server's endpoints and at resources. */
+export class Dpop {
+  readonly #server: Server;
+  readonly #nonces: DpopNonces | null;
 
-export function createDpop({ singleUses, nonces, algorithms, clock }: DpopOptions): Dpop {
-  async function check({ proof: text, method, url }: ProofRequest, accessToken: string | null) {
+  /** `nonces` is null if `oauth_server:dpop_nonces` is off. */
+  constructor(server: Server, nonces: DpopNonces | null) {
+    this.#server = server;
+    this.#nonces = nonces;
+  }
+
+  /**
+   * Checks the proof of a request, and its nonce if one is required; writes nothing. Null for a
+   * request without one. Throws a DpopError. Claim the proof before you act on it.
+   */
+  async check(
+    { proof: text, method, url }: ProofRequest,
+    accessToken: string | null,
+  ): Promise<DpopProof | null> {
     if (text === null) return null;
+    const { clock, profiles } = this.#server;
     const proof = checked(() => checkDpopProof(text, { method, url, accessToken, now: clock() }));
-    if (algorithms !== null) requireAlgorithm(proof, algorithms);
+    if (profiles.servers !== null) requireAlgorithm(proof, profiles.servers.algorithms);
+    const nonces = this.#nonces;
     if (nonces === null) return proof;
     const { nonce } = proof;
     if (nonce !== null && (await nonces.isGood(nonce))) return proof;
@@ -57,12 +50,19 @@ export function createDpop({ singleUses, nonces, algorithms, clock }: DpopOption
     throw new DpopError('use_dpop_nonce', detail, await nonces.current());
   }
 
-  async function claim({ thumbprint, jti, expiresAt }: DpopProof): Promise<void> {
-    if (await singleUses.claim('proof', [thumbprint, jti], expiresAt)) return;
+  /**
+   * Records the use of the proof permanently: throws a DpopError if it was used before, in any
+   * process.
+   */
+  async claim({ thumbprint, jti, expiresAt }: DpopProof): Promise<void> {
+    if (await this.#server.singleUses.claim('proof', [thumbprint, jti], expiresAt)) return;
     throw new DpopError('invalid_dpop_proof', 'of the proof: it was used before');
   }
 
-  return { check, claim, nonce: async () => nonces?.current() ?? null };
+  /** The value of the header field `DPoP-Nonce` for an answer; null if no proof needs a nonce. */
+  async nonce(): Promise<string | null> {
+    return this.#nonces?.current() ?? null;
+  }
 }
 
 /**

@@ -1,8 +1,11 @@
 import { DPOP_SCHEME } from '../../http/dpop.ts';
+import type { IssuanceCheck } from '../../grants/issuing.ts';
 import { defineFeature } from '../../feature.ts';
-import { createDpopBinding, proofAlgorithms } from './binding.ts';
+import { DpopBinding, proofAlgorithms } from './binding.ts';
 import { dpopScopeShape, dpopShape } from './config.ts';
-import { boundScopes, createRequireBinding, dpopProblems } from './demands.ts';
+import { BindingDemands, boundScopes, dpopProblems } from './demands.ts';
+import { Dpop } from './dpop.ts';
+import { DpopNonces } from './nonces.ts';
 
 /** Access tokens that are bound to a key of their client with DPoP (RFC 9449). */
 export const dpop = defineFeature({
@@ -33,13 +36,17 @@ export const dpop = defineFeature({
     },
   ],
   start(server, config) {
-    const { dpop: mode = 'off' } = config;
-    const issuanceCheck = createRequireBinding(mode, boundScopes(config.scopes));
+    const { dpop: mode = 'off', dpop_nonces: withNonces = false, scopes } = config;
+    const demands = new BindingDemands(mode, boundScopes(scopes));
+    const issuanceCheck: IssuanceCheck = (...token) => demands.require(...token);
     if (mode === 'off') return { issuanceCheck };
+    const nonces = withNonces ? new DpopNonces(server.sealer, server.clock) : null;
     return {
       issuanceCheck,
-      binding: createDpopBinding(server, config),
-      metadata: { dpop_signing_alg_values_supported: proofAlgorithms(server.profiles.servers) },
+      binding: new DpopBinding(server, new Dpop(server, nonces), mode),
+      metadata: {
+        dpop_signing_alg_values_supported: proofAlgorithms(server.profiles.servers?.algorithms ?? null),
+      },
       usesOnce: true,
     };
   },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createCookieSealer } from '../../authorization/cookie-keys.ts';
-import { createDpopNonces } from './nonces.ts';
+import { CookieSealer } from '../../authorization/cookie-keys.ts';
+import { DpopNonces } from './nonces.ts';
 import type { CookieKeyRecords } from '../../store/sql/cookie-keys.ts';
 
 const START = 1_800_000_000_000;
@@ -18,10 +18,10 @@ function installation() {
   return () => {
     let now = START;
     const clock = () => now;
-    const sealer = createCookieSealer({ store, clock, lifetime: 600_000 });
+    const sealer = new CookieSealer(store, clock, 600_000);
     return {
       sealer,
-      nonces: createDpopNonces({ sealer, clock }),
+      nonces: new DpopNonces(sealer, clock),
       at: (milliseconds: number) => void (now = START + milliseconds),
     };
   };

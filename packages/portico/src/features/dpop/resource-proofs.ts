@@ -1,19 +1,10 @@
 import { Note } from '../../http/note.ts';
 import { requestLineOf, sourceOf } from '../../http/request-line.ts';
 import { isLiteralTarget } from '../../http/request-target.ts';
-import type { Profiles } from '../../profiles.ts';
+import type { Server } from '../../server.ts';
 import type { BoundToken, ProofRefusal } from '../../tokens/key-binding.ts';
 import type { Dpop } from './dpop.ts';
 import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
-
-export interface ResourceProofsOptions {
-  readonly origin: string;
-  readonly basePath: string;
-  /** The part of `basePath` that is left in a request as it arrives. */
-  readonly mountPath: string;
-  readonly dpop: Pick<Dpop, 'check' | 'claim'>;
-  readonly profiles: Profiles;
-}
 
 /**
  * The proof that was claimed with a request, and by which server: the request may be checked there
@@ -26,13 +17,15 @@ const claimed = new Note<{ readonly by: object; readonly text: string }>('claime
  * section 7).
  */
 export class ResourceProofs {
-  readonly #options: ResourceProofsOptions;
+  readonly #server: Server;
+  readonly #dpop: Dpop;
   /** The path prefix that a proxy removes. */
   readonly #removed: string;
 
-  constructor(options: ResourceProofsOptions) {
-    this.#options = options;
-    const { basePath, mountPath } = options;
+  constructor(server: Server, dpop: Dpop) {
+    this.#server = server;
+    this.#dpop = dpop;
+    const { basePath, mountPath } = server;
     this.#removed = basePath.slice(0, basePath.length - mountPath.length);
   }
 
@@ -62,7 +55,7 @@ export class ResourceProofs {
     token: string,
     { thumbprint, clientProfile }: BoundToken,
   ): Promise<ProofRefusal | null> {
-    const { dpop, profiles } = this.#options;
+    const dpop = this.#dpop;
     const { method, target } = requestLineOf(request);
     const url = this.#publicUrl(target);
     if (url === null) return refusedProof('the path of the request is not written as URLs write it');
@@ -70,7 +63,7 @@ export class ResourceProofs {
     const proof = await dpop.check({ proof: text, method, url }, token);
     if (proof === null || text === null) return refusedProof('there is no DPoP header');
     if (proof.thumbprint !== thumbprint) return OTHER_KEY;
-    const allowed = profiles.named(clientProfile)?.algorithms;
+    const allowed = this.#server.profiles.named(clientProfile)?.algorithms;
     if (allowed !== undefined && !allowed.includes(proof.algorithm))
       return refusedProof(`of the proof: its alg is ${proof.algorithm}, which the profile does not allow`);
     const source = sourceOf(request);
@@ -88,7 +81,7 @@ export class ResourceProofs {
   #publicUrl(target: string): string | null {
     const query = target.indexOf('?');
     const path = query < 0 ? target : target.slice(0, query);
-    const { origin } = this.#options;
+    const { origin } = this.#server;
     return path.startsWith('/') && isLiteralTarget(path) ? `${origin}${this.#removed}${path}` : null;
   }
 }

@@ -10,8 +10,9 @@ import {
 } from '../../../../../test/support/token-endpoint.ts';
 import type { Server } from '../../server.ts';
 import type { SingleUses } from '../../store/single-uses.ts';
-import { bindingBy } from './binding.ts';
-import { createDpop } from './dpop.ts';
+import { DpopBinding } from './binding.ts';
+import { Dpop } from './dpop.ts';
+import type { DpopNonces } from './nonces.ts';
 
 const NOW = 1_800_000_000_000;
 const THUMBPRINT = expect.stringMatching(/^[\w-]{43}$/) as string;
@@ -55,15 +56,17 @@ function dpopBinding(steps: unknown[], { dpop, governs }: Pick<Started, 'dpop' |
     },
     isGood: async (nonce: string) => nonce === 'this one',
   };
-  const made = createDpop({
-    singleUses,
-    nonces: dpop === 'with nonces' ? nonces : null,
-    algorithms: null,
-    clock: () => NOW,
-  });
   const profiles = { servers: null, of: () => (governs === true ? { algorithms: ['ES256'] } : null) };
-  const server = { profiles, config: { scopes: {} }, basePath: '', mountPath: '' } as unknown as Server;
-  return bindingBy(made, server, {});
+  const server = {
+    profiles,
+    singleUses,
+    clock: () => NOW,
+    config: { scopes: {} },
+    basePath: '',
+    mountPath: '',
+  } as unknown as Server;
+  const used = dpop === 'with nonces' ? (nonces as unknown as DpopNonces) : null;
+  return new DpopBinding(server, new Dpop(server, used), 'accept');
 }
 
 function start({ dpop = 'off', governs = false, ...started }: Started = {}) {

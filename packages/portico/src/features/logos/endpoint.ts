@@ -1,5 +1,6 @@
+import type { Handler } from '../../endpoints/endpoint.ts';
 import { queryParameters } from '../../parameters.ts';
-import { jsonReply, type Reply } from '../../replies/responses.ts';
+import { jsonReply } from '../../replies/responses.ts';
 import type { LogoRecords } from '../../store/sql/logos.ts';
 
 /** A year: a new logo has a new URL. */
@@ -19,11 +20,11 @@ const HARMLESS = {
  * GET /oauth/logo: the logo that an operator gave the client `client_id`, when its hash is `v`. It
  * reads no session.
  */
-export function createLogoEndpoint({ store }: { readonly store: LogoRecords }) {
-  return async (request: Request): Promise<Reply> => {
+export function logoEndpoint(logos: LogoRecords): Handler {
+  return async (request) => {
     const asked = queryParameters(request);
     const [clientId, hash] = [asked.get('client_id') ?? '', asked.get('v') ?? ''];
-    const logo = isPlain(clientId) && isPlain(hash) ? await store.findLogo(clientId, hash) : null;
+    const logo = isPlain(clientId) && isPlain(hash) ? await logos.findLogo(clientId, hash) : null;
     if (logo === null) {
       return jsonReply({ error: 'invalid_request', error_description: 'There is no such logo.' }, 404);
     }

@@ -1,7 +1,7 @@
 import { defineFeature } from '../../feature.ts';
 import { createFetchImage } from '../../outbound/fetch-json.ts';
 import { logosShape } from './config.ts';
-import { createLogoEndpoint } from './endpoint.ts';
+import { logoEndpoint } from './endpoint.ts';
 import { pictureOf } from './picture.ts';
 
 const PATH = '/oauth/logo';
@@ -16,7 +16,7 @@ export const logos = defineFeature({
     const fetchImage = createFetchImage(fetching);
     return {
       logos: { path: `${basePath}${PATH}`, pictureOf: (named) => pictureOf(named, fetchImage) },
-      handlers: () => ({ oauth_server_logo: createLogoEndpoint({ store: store.logos }) }),
+      handlers: () => ({ oauth_server_logo: logoEndpoint(store.logos) }),
     };
   },
 });

@@ -36,7 +36,7 @@ export class Assertions implements ClientAssertions {
     this.#keys = keys;
   }
 
-  problems(client: Pick<KeyedClient, 'id' | 'keys'>): Promise<readonly string[]> {
+  problems(client: KeyedClient): Promise<readonly string[]> {
     return this.#keys.problems(client);
   }
 

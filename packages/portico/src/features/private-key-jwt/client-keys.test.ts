@@ -5,7 +5,7 @@ import type { PublicKey } from '../../jws/public-keys.ts';
 import { ClientKeysError } from '../../errors.ts';
 import type { FetchJson } from '../../outbound/fetch-json.ts';
 import { OutboundError } from '../../outbound/limits.ts';
-import { createClientKeySource } from './client-keys.ts';
+import { ClientKeySource } from './client-keys.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 const { publicKey } = generateKeyPairSync('ed25519');
@@ -29,16 +29,16 @@ function start() {
       if (value instanceof Error) throw value;
       return { value, headers: state.headers };
     };
-  const source = createClientKeySource({
+  const source = new ClientKeySource(
     newFetchJson,
-    source: {
+    {
       refusal: () => state.refusal,
       keysIn() {
         throw new OutboundError('no document is read here');
       },
     } satisfies Partial<ClientSource> as unknown as ClientSource,
-    clock: () => state.now,
-  });
+    () => state.now,
+  );
   const client = (at: string, registeredBy: KeyedClient['registeredBy'] = 'operator'): KeyedClient => ({
     id: `client of ${at}`,
     registeredBy,
@@ -246,7 +246,11 @@ describe("warnings about a client's keys", () => {
   test('include stored keys', async () => {
     const { source } = start();
     const problems = (jwks: string | null) =>
-      source.problems({ id: 'a', keys: { jwks, jwksUri: null, algorithm: 'ES256' } });
+      source.problems({
+        id: 'a',
+        registeredBy: 'operator',
+        keys: { jwks, jwksUri: null, algorithm: 'ES256' },
+      });
     expect(await problems(JSON.stringify(setOf('a')))).toEqual(['none of them verifies ES256']);
     expect(await problems(null)).toEqual([expect.stringContaining('not a set')]);
   });

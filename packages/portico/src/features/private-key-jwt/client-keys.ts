@@ -9,24 +9,6 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';
 
 /**
- * The public keys of clients, known here or published by the client, who changes them there without
- * a call.
- */
-export interface ClientKeySource {
-  /**
-   * Whether `fits` holds for the keys of this client. Where it does not for those that were
-   * published before, it is asked of those that are published now, at most once a minute. Throws a
-   * ClientKeysError when none are known and none can be fetched.
-   */
-  haveOne(client: KeyedClient, fits: Fits): Promise<boolean>;
-  /**
-   * Problems of the keys of this client as they are now, whatever was fetched before; empty when
-   * nothing is wrong.
-   */
-  problems(client: Pick<KeyedClient, 'id' | 'keys'>): Promise<readonly string[]>;
-}
-
-/**
  * Whether one of these keys fits, of a client that signs with this algorithm alone; with any, when
  * it is null.
  */
@@ -38,15 +20,6 @@ export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boo
  */
 export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
   return registeredBy === 'document' && keys.jwksUri === null;
-}
-
-export interface ClientKeySourceOptions {
-  /** Makes a fetch with its own limits. */
-  readonly newFetchJson: () => FetchJson;
-  /** Clients that no one registered; null where there are none. */
-  readonly source: ClientSource | null;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
 }
 
 /** In bytes. */
@@ -84,119 +57,167 @@ interface Published {
   readonly nextFetchAt: number;
 }
 
-export function createClientKeySource(options: ClientKeySourceOptions): ClientKeySource {
-  const { newFetchJson, source, clock } = options;
+/**
+ * The public keys of clients, known here or published by the client, who changes them there without
+ * a call.
+ */
+export class ClientKeySource {
+  readonly #source: ClientSource | null;
   /** By the text that is kept. */
-  const kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
+  readonly #kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
   // Anyone can publish a document that names any URL, and send assertions of its client. What is
-  // fetched then, and what fails, must not
-  // affect a client that an operator registered.
-  const ofDocuments = createPublishedKeys({ fetchJson: newFetchJson(), clock, ...KEY_SETS });
-  const ofRegistered = createPublishedKeys({ fetchJson: newFetchJson(), clock, ...KEY_SETS });
-  const inDocuments = createPublishedKeys({
-    fetchJson: newFetchJson(),
-    clock,
-    limit: LARGEST_DOCUMENT,
-    read(document, url) {
-      const { jwks, jwksUri: elsewhere, algorithm } = requireSource().keysIn(document, url);
-      return { keys: jwks === null ? [] : keysOf(jwks), algorithm, elsewhere };
-    },
-  });
-  const fetchForOperator = newFetchJson();
+  // fetched then, and what fails, must not affect a client that an operator registered.
+  readonly #ofDocuments: PublishedKeys;
+  readonly #ofRegistered: PublishedKeys;
+  readonly #inDocuments: PublishedKeys;
+  readonly #fetchForOperator: FetchJson;
 
-  function keysOf(jwks: string): readonly PublicKey[] {
-    return kept.touch(jwks) ?? kept.put(jwks, readKeySet(JSON.parse(jwks)) ?? []);
+  /**
+   * `newFetchJson` makes a fetch with its own limits. `source` has the clients that no one
+   * registered; null where there are none.
+   */
+  constructor(newFetchJson: () => FetchJson, source: ClientSource | null, clock: () => number) {
+    this.#source = source;
+    this.#ofDocuments = new PublishedKeys(newFetchJson(), clock, KEY_SETS);
+    this.#ofRegistered = new PublishedKeys(newFetchJson(), clock, KEY_SETS);
+    this.#inDocuments = new PublishedKeys(newFetchJson(), clock, {
+      limit: LARGEST_DOCUMENT,
+      read: (document, url) => {
+        const { jwks, jwksUri: elsewhere, algorithm } = this.#requireSource().keysIn(document, url);
+        return { keys: jwks === null ? [] : this.#keysOf(jwks), algorithm, elsewhere };
+      },
+    });
+    this.#fetchForOperator = newFetchJson();
   }
 
-  async function keySetOf({ id, keys: { jwks, jwksUri } }: Pick<KeyedClient, 'id' | 'keys'>) {
+  /**
+   * Problems of the keys of this client as they are now, whatever was fetched before; empty when
+   * nothing is wrong.
+   */
+  async problems(client: KeyedClient): Promise<readonly string[]> {
+    try {
+      return keySetProblems(await this.#keySetOf(client), client.keys.algorithm);
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      return [`they cannot be fetched: ${error.message}`];
+    }
+  }
+
+  /**
+   * Whether `fits` holds for the keys of this client. Where it does not for those that were
+   * published before, it is asked of those that are published now, at most once a minute. Throws a
+   * ClientKeysError when none are known and none can be fetched.
+   */
+  async haveOne(client: KeyedClient, fits: Fits): Promise<boolean> {
+    const { id, registeredBy, keys } = client;
+    const { jwks, jwksUri, algorithm } = keys;
+    if (areInDocument(client)) return this.#haveInDocument(id, fits);
+    if (jwksUri === null) return jwks !== null && fits(this.#keysOf(jwks), algorithm);
+    const fit = (set: PublishedSet) => fits(set.keys, algorithm);
+    if (registeredBy !== 'document') return this.#ofRegistered.haveOne(id, jwksUri, fit);
+    this.#requireAllowed(jwksUri);
+    return this.#ofDocuments.haveOne(id, jwksUri, fit);
+  }
+
+  #keysOf(jwks: string): readonly PublicKey[] {
+    return this.#kept.touch(jwks) ?? this.#kept.put(jwks, readKeySet(JSON.parse(jwks)) ?? []);
+  }
+
+  async #keySetOf({ id, keys: { jwks, jwksUri } }: KeyedClient): Promise<unknown> {
     if (jwksUri === null) return JSON.parse(jwks ?? 'null') as unknown;
     const about = { limit: LARGEST, person: personOf(id), isKnown: true };
-    return (await fetchForOperator(new URL(jwksUri), about)).value;
+    return (await this.#fetchForOperator(new URL(jwksUri), about)).value;
   }
 
-  function requireSource(): ClientSource {
-    if (source !== null) return source;
+  #requireSource(): ClientSource {
+    if (this.#source !== null) return this.#source;
     throw unavailable('no feature of this server reads what describes it', BETWEEN_FETCHES / 1000);
   }
 
-  function requireAllowed(url: string): void {
-    const refusal = requireSource().refusal(url);
+  #requireAllowed(url: string): void {
+    const refusal = this.#requireSource().refusal(url);
     if (refusal !== null) throw unavailable(refusal, BETWEEN_FETCHES / 1000);
   }
 
   /** Takes only the keys. Other changes to the document count at the next authorization. */
-  async function haveInDocument(url: string, fits: Fits): Promise<boolean> {
-    requireAllowed(url);
+  async #haveInDocument(url: string, fits: Fits): Promise<boolean> {
+    this.#requireAllowed(url);
     let last: PublishedSet = { keys: [] };
-    const isInside = await inDocuments(url, url, (set) => {
+    const isInside = await this.#inDocuments.haveOne(url, url, (set) => {
       last = set;
       return fits(set.keys, set.algorithm ?? null);
     });
     const { elsewhere = null, algorithm = null } = last;
     if (isInside || elsewhere === null) return isInside;
-    requireAllowed(elsewhere);
-    return ofDocuments(url, elsewhere, (set) => fits(set.keys, algorithm));
+    this.#requireAllowed(elsewhere);
+    return this.#ofDocuments.haveOne(url, elsewhere, (set) => fits(set.keys, algorithm));
   }
-
-  return {
-    async problems(client) {
-      try {
-        return keySetProblems(await keySetOf(client), client.keys.algorithm);
-      } catch (error) {
-        if (!(error instanceof OutboundError)) throw error;
-        return [`they cannot be fetched: ${error.message}`];
-      }
-    },
-
-    async haveOne(client, fits) {
-      const { id, registeredBy, keys } = client;
-      const { jwks, jwksUri, algorithm } = keys;
-      if (areInDocument(client)) return haveInDocument(id, fits);
-      if (jwksUri === null) return jwks !== null && fits(keysOf(jwks), algorithm);
-      const fit = (set: PublishedSet) => fits(set.keys, algorithm);
-      if (registeredBy !== 'document') return ofRegistered(id, jwksUri, fit);
-      requireAllowed(jwksUri);
-      return ofDocuments(id, jwksUri, fit);
-    },
-  };
 }
 
-/** Whether what is published at this URL fits, as `haveOne` says. */
-type PublishedKeys = (
-  clientId: string,
-  url: string,
-  fits: (set: PublishedSet) => boolean,
-) => Promise<boolean>;
-
-interface PublishedKeysOptions {
-  readonly fetchJson: FetchJson;
-  readonly clock: () => number;
+/** What is fetched as keys. */
+interface KeysToFetch {
   /** In bytes. */
   readonly limit: number;
   /** What was fetched, as a set of keys. Throws an OutboundError for anything else. */
   readonly read: (value: unknown, url: string) => PublishedSet;
 }
 
-const KEY_SETS = {
+const KEY_SETS: KeysToFetch = {
   limit: LARGEST,
-  read: (value: unknown): PublishedSet => ({ keys: readKeySet(value) ?? [] }),
+  read: (value) => ({ keys: readKeySet(value) ?? [] }),
 };
 
-function createPublishedKeys({ fetchJson, clock, limit, read }: PublishedKeysOptions): PublishedKeys {
+/** Keys that are published at URLs. */
+class PublishedKeys {
+  readonly #fetchJson: FetchJson;
+  readonly #clock: () => number;
+  readonly #what: KeysToFetch;
   /** By URL. */
-  const published = new RecentMap<string, Published>(MOST_REMEMBERED);
-  const underWay = new Map<string, Promise<Published>>();
+  readonly #published = new RecentMap<string, Published>(MOST_REMEMBERED);
+  readonly #underWay = new Map<string, Promise<Published>>();
 
-  const freshSet = ({ set, freshUntil }: Published) => (freshUntil > clock() ? set : null);
+  constructor(fetchJson: FetchJson, clock: () => number, what: KeysToFetch) {
+    this.#fetchJson = fetchJson;
+    this.#clock = clock;
+    this.#what = what;
+  }
+
+  /** Whether what is published at this URL fits, as `ClientKeySource.haveOne` says. */
+  async haveOne(clientId: string, url: string, fits: (set: PublishedSet) => boolean): Promise<boolean> {
+    const known = this.#published.touch(url);
+    const fresh = known === undefined ? null : this.#freshSet(known);
+    if (fresh !== null && fits(fresh)) return true;
+    const wait = (known?.nextFetchAt ?? 0) - this.#clock();
+    if (wait <= 0 || wait > BETWEEN_FETCHES)
+      return fits((await this.#fetchOnce(url, clientId)).set ?? { keys: [] });
+    if (fresh !== null) return false;
+    throw unavailable('they could not be fetched a moment ago', Math.ceil(wait / 1000));
+  }
+
+  #freshSet({ set, freshUntil }: Published): PublishedSet | null {
+    return freshUntil > this.#clock() ? set : null;
+  }
+
+  async #fetchOnce(url: string, clientId: string): Promise<Published> {
+    const running = this.#underWay.get(url) ?? this.#fetch(url, clientId);
+    this.#underWay.set(url, running);
+    try {
+      return await running;
+    } finally {
+      if (this.#underWay.get(url) === running) this.#underWay.delete(url);
+    }
+  }
 
   /**
    * After a failed fetch, keys that are still fresh stay in use, and the fetch is not repeated at
    * once.
    */
-  async function fetchKeys(url: string, clientId: string): Promise<Published> {
+  async #fetch(url: string, clientId: string): Promise<Published> {
+    const published = this.#published;
+    const { limit, read } = this.#what;
     const before = published.get(url);
     try {
-      const { value, headers } = await fetchJson(new URL(url), {
+      const { value, headers } = await this.#fetchJson(new URL(url), {
         limit,
         person: personOf(clientId),
         isKnown: (before?.set ?? null) !== null,
@@ -204,7 +225,7 @@ function createPublishedKeys({ fetchJson, clock, limit, read }: PublishedKeysOpt
       const set = read(value, url);
       if (set.keys.length === 0 && (set.elsewhere ?? null) === null)
         throw new OutboundError('it is not a key set that can verify');
-      const now = clock();
+      const now = this.#clock();
       const fresh = Math.min(secondsFresh(headers) * 1000, LONGEST_FRESH);
       const fetched = { set, freshUntil: now + fresh, nextFetchAt: now + BETWEEN_FETCHES };
       published.put(url, fetched);
@@ -212,34 +233,13 @@ function createPublishedKeys({ fetchJson, clock, limit, read }: PublishedKeysOpt
       return fetched;
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      const nextFetchAt = clock() + AFTER_FAILURE;
-      if (before !== undefined && freshSet(before) !== null)
+      const nextFetchAt = this.#clock() + AFTER_FAILURE;
+      if (before !== undefined && this.#freshSet(before) !== null)
         return published.put(url, { ...before, nextFetchAt });
       published.put(url, { set: null, freshUntil: 0, nextFetchAt });
       throw unavailable(error.message, error.retryAfter ?? AFTER_FAILURE / 1000);
     }
   }
-
-  async function fetchOnce(url: string, clientId: string): Promise<Published> {
-    const running = underWay.get(url) ?? fetchKeys(url, clientId);
-    underWay.set(url, running);
-    try {
-      return await running;
-    } finally {
-      if (underWay.get(url) === running) underWay.delete(url);
-    }
-  }
-
-  return async (clientId, url, fits) => {
-    const known = published.touch(url);
-    const fresh = known === undefined ? null : freshSet(known);
-    if (fresh !== null && fits(fresh)) return true;
-    const wait = (known?.nextFetchAt ?? 0) - clock();
-    if (wait <= 0 || wait > BETWEEN_FETCHES)
-      return fits((await fetchOnce(url, clientId)).set ?? { keys: [] });
-    if (fresh !== null) return false;
-    throw unavailable('they could not be fetched a moment ago', Math.ceil(wait / 1000));
-  };
 }
 
 /** For whom keys are fetched, among those who have anything fetched. */

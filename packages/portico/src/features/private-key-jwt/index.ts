@@ -1,7 +1,7 @@
 import { defineFeature } from '../../feature.ts';
 import { createFetchJson } from '../../outbound/fetch-json.ts';
 import { Assertions } from './assertions.ts';
-import { createClientKeySource } from './client-keys.ts';
+import { ClientKeySource } from './client-keys.ts';
 import { privateKeyJwtShape } from './config.ts';
 
 /** Client authentication by assertions that clients sign with their keys (RFC 7523 section 2.2). */
@@ -14,7 +14,7 @@ export const privateKeyJwt = defineFeature({
     return {
       usesOnce: true,
       clientAssertions: (source) =>
-        new Assertions(server, createClientKeySource({ newFetchJson, source, clock: server.clock })),
+        new Assertions(server, new ClientKeySource(newFetchJson, source, server.clock)),
     };
   },
 });

@@ -8,7 +8,7 @@ import { jsonReply, withFields, type Reply } from '../../replies/responses.ts';
 import type { Server } from '../../server.ts';
 import type { KeyBinding } from '../../tokens/key-binding.ts';
 import type { PushedRequests } from './pushed.ts';
-import { createPushingClients } from './pushing-clients.ts';
+import { pushingClients } from './pushing-clients.ts';
 
 /** Where clients push authorization requests, below `base_path`. */
 export const PAR_PATH = '/oauth/par';
@@ -18,27 +18,22 @@ export const PAR_PATH = '/oauth/par';
  * has passed every check.
  */
 export class ParEndpoint {
-  readonly #pushed: Pick<PushedRequests, 'keep'>;
+  readonly #pushed: PushedRequests;
   readonly #parts: Parts;
   readonly #authentication: ClientAuthentication;
   /** The URL of this endpoint, which proofs must name. */
   readonly #url: string;
 
-  constructor(pushed: Pick<PushedRequests, 'keep'>, { host, issuer }: Server, parts: Parts) {
+  constructor(pushed: PushedRequests, server: Server, parts: Parts) {
     this.#pushed = pushed;
     this.#parts = parts;
-    this.#url = `${issuer}${PAR_PATH}`;
-    const { clients, clientSource } = parts;
+    this.#url = `${server.issuer}${PAR_PATH}`;
     // An assertion may also name this server by its token endpoint.
-    this.#authentication = parts.authenticating(
-      createPushingClients({ clients, clientSource, host }),
-      TOKEN_PATH,
-      PAR_PATH,
-    );
+    this.#authentication = parts.authenticating(pushingClients(server, parts), TOKEN_PATH, PAR_PATH);
   }
 
   readonly answer: Handler = async (request): Promise<Reply> => {
-    const { binding, checks, keptOf } = this.#parts;
+    const { binding, checks } = this.#parts;
     const form = await formParameters(request);
     // Before the client is authenticated, as at the token endpoint.
     const proved = binding === null ? null : await binding.prove(request, this.#url);
@@ -48,7 +43,7 @@ export class ParEndpoint {
     form.require('client_id');
     if (form.has('request_uri')) throw new OAuthError('invalid_request', 'A request_uri cannot be pushed.');
     await checks.checkDirect(form, client);
-    const sent = keptOf(form);
+    const sent = checks.kept(form);
     const bound =
       binding === null || proved === null ? sent : [...sent, ...keyOf(form, binding, proved.thumbprint)];
     const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);

@@ -3,7 +3,7 @@ import { defineFeature } from '../../feature.ts';
 import { pushedShape } from './config.ts';
 import { refuseUnpushed } from './demanded.ts';
 import { PAR_PATH, ParEndpoint } from './endpoint.ts';
-import { createPushedRequests } from './pushed.ts';
+import { PushedRequests } from './pushed.ts';
 
 /** Authorization requests that clients push before they send a browser (RFC 9126). */
 export const pushedRequests = defineFeature({
@@ -35,8 +35,8 @@ export const pushedRequests = defineFeature({
   start(server, { pushed_authorization_requests: mode = 'off' }) {
     const indirectRefusal = (client: ClientDemands) => refuseUnpushed(client, mode === 'require');
     if (mode === 'off') return { indirectRefusal };
-    const { store, host, pruning, clock, issuer } = server;
-    const directRequests = createPushedRequests({ store: store.waitingRequests, host, pruning, clock });
+    const { issuer } = server;
+    const directRequests = new PushedRequests(server);
     return {
       indirectRefusal,
       directRequests,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { AuthorizationPageError, NotNowError } from '../../errors.ts';
 import { createParameters } from '../../parameters.ts';
+import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
-import { createPushedRequests } from './pushed.ts';
+import { PushedRequests } from './pushed.ts';
 import type { WaitingRequestRecords } from '../../store/sql/waiting-requests.ts';
 
 const START = 1_800_000_000_000;
@@ -24,25 +25,26 @@ function start(about: { readonly address?: string | null; readonly hasRoom?: boo
   const kept: Kept[] = [];
   const rows = new Map<string, Kept[0]>();
   const ticks = { count: 0 };
-  const pushed = createPushedRequests({
-    store: {
-      async keepWaitingRequest(...asked: Kept) {
-        kept.push(asked);
-        if (hasRoom) rows.set(asked[0].secretHash, asked[0]);
-        return hasRoom;
-      },
-      async findWaitingRequest(hash, now) {
-        const row = rows.get(hash);
-        return row === undefined || row.expiresAt <= now ? null : row.parameters;
-      },
-      async endWaitingRequest(hash) {
-        rows.delete(hash);
-      },
-    } satisfies Partial<WaitingRequestRecords> as unknown as WaitingRequestRecords,
+  const waitingRequests = {
+    async keepWaitingRequest(...asked: Kept) {
+      kept.push(asked);
+      if (hasRoom) rows.set(asked[0].secretHash, asked[0]);
+      return hasRoom;
+    },
+    async findWaitingRequest(hash, now) {
+      const row = rows.get(hash);
+      return row === undefined || row.expiresAt <= now ? null : row.parameters;
+    },
+    async endWaitingRequest(hash) {
+      rows.delete(hash);
+    },
+  } satisfies Partial<WaitingRequestRecords>;
+  const pushed = new PushedRequests({
+    store: { waitingRequests },
     host: { clientAddress: () => address },
     pruning: { tick: async () => void (ticks.count += 1) },
     clock: () => time.now,
-  });
+  } as unknown as Server);
   /** The id of the request that a browser's query names. */
   const idOf = (query: string) => pushed.idOf(createParameters(new URLSearchParams(query)));
   return { pushed, idOf, time, kept, rows, ticks };

@@ -1,26 +1,12 @@
 import { networkOf } from '../../http/addresses.ts';
 import { keyedHash, randomToken, tokenHash } from '../../crypto.ts';
 import { NotNowError } from '../../errors.ts';
-import { callerAddress, type CompleteHost } from '../../host.ts';
-import type { Pruning } from '../../store/pruning.ts';
+import { callerAddress } from '../../host.ts';
+import type { Parameters } from '../../parameters.ts';
+import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
-import type { WaitingRequestRecords } from '../../store/sql/waiting-requests.ts';
 import { notUsable, type DirectRequests } from '../../authorization/direct-requests.ts';
 import { ROW_BYTES, WAITING_BUDGET, type SentParameters } from '../../authorization/waiting-requests.ts';
-
-/**
- * Authorization requests that a client pushed (RFC 9126), until a browser comes with their
- * `request_uri` (decision 44). The `request_uri` and the client together make the id of the
- * request. It finds the pushed request, the browser's cookie during sign-in, and the consent
- * request. So only the first person who comes with it is asked.
- */
-export interface PushedRequests extends DirectRequests {
-  /**
-   * Stores what this client has pushed until it is used; returns its `request_uri`. Throws a
-   * NotNowError without room.
-   */
-  keep(request: Request, client: Client, sent: SentParameters): Promise<PushedRequest>;
-}
 
 export interface PushedRequest {
   readonly requestUri: string;
@@ -28,60 +14,70 @@ export interface PushedRequest {
   readonly expiresIn: number;
 }
 
-export interface PushedRequestsOptions {
-  readonly store: WaitingRequestRecords;
-  readonly host: Pick<CompleteHost, 'clientAddress'>;
-  readonly pruning: Pick<Pruning, 'tick'>;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
-
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const SECRET = /^[\w-]{43}$/;
 /** In seconds: the client redirects the browser at once. */
 const LIFETIME = 60;
 
-export function createPushedRequests({ store, host, pruning, clock }: PushedRequestsOptions): PushedRequests {
-  return {
-    async keep(request, client, sent) {
-      const secret = randomToken();
-      const parameters = JSON.stringify(sent);
-      const now = clock();
-      const kept = await store.keepWaitingRequest(
-        {
-          secretHash: tokenHash(requestIdOf(secret, client.id)),
-          network: networkOf(callerAddress(host, request)) ?? '',
-          parameters,
-          bytes: Buffer.byteLength(parameters) + ROW_BYTES,
-          expiresAt: now + LIFETIME * 1000,
-        },
-        mayBeAnybody(client) ? WAITING_BUDGET : null,
-        now,
-      );
-      if (!kept) throw noRoom();
-      await pruning.tick();
-      return { requestUri: PREFIX + secret, expiresIn: LIFETIME };
-    },
+/**
+ * Authorization requests that a client pushed (RFC 9126), until a browser comes with their
+ * `request_uri` (decision 44). The `request_uri` and the client together make the id of the
+ * request. It finds the pushed request, the browser's cookie during sign-in, and the consent
+ * request. So only the first person who comes with it is asked.
+ */
+export class PushedRequests implements DirectRequests {
+  readonly #server: Server;
 
-    idOf(parameters) {
-      const [requestUri = '', ...others] = parameters.all('request_uri').filter((value) => value !== '');
-      if (!requestUri.startsWith(PREFIX)) return null;
-      if (others.length > 0 || parameters.has('request') || parameters.isRepeated('client_id')) {
-        throw notUsable('it came with another one, with a request, or with more than one client_id');
-      }
-      const clientId = parameters.get('client_id') ?? '';
-      const secret = requestUri.slice(PREFIX.length);
-      if (!SECRET.test(secret)) throw notUsable('this server makes no such request_uri');
-      return requestIdOf(secret, clientId);
-    },
+  constructor(server: Server) {
+    this.#server = server;
+  }
 
-    async find(requestId) {
-      const parameters = await store.findWaitingRequest(tokenHash(requestId), clock());
-      return parameters === null ? null : (JSON.parse(parameters) as SentParameters);
-    },
+  /**
+   * Stores what this client has pushed until it is used; returns its `request_uri`. Throws a
+   * NotNowError without room.
+   */
+  async keep(request: Request, client: Client, sent: SentParameters): Promise<PushedRequest> {
+    const { store, host, pruning, clock } = this.#server;
+    const secret = randomToken();
+    const parameters = JSON.stringify(sent);
+    const now = clock();
+    const kept = await store.waitingRequests.keepWaitingRequest(
+      {
+        secretHash: tokenHash(requestIdOf(secret, client.id)),
+        network: networkOf(callerAddress(host, request)) ?? '',
+        parameters,
+        bytes: Buffer.byteLength(parameters) + ROW_BYTES,
+        expiresAt: now + LIFETIME * 1000,
+      },
+      mayBeAnybody(client) ? WAITING_BUDGET : null,
+      now,
+    );
+    if (!kept) throw noRoom();
+    await pruning.tick();
+    return { requestUri: PREFIX + secret, expiresIn: LIFETIME };
+  }
 
-    end: (requestId) => store.endWaitingRequest(tokenHash(requestId)),
-  };
+  idOf(parameters: Parameters): string | null {
+    const [requestUri = '', ...others] = parameters.all('request_uri').filter((value) => value !== '');
+    if (!requestUri.startsWith(PREFIX)) return null;
+    if (others.length > 0 || parameters.has('request') || parameters.isRepeated('client_id')) {
+      throw notUsable('it came with another one, with a request, or with more than one client_id');
+    }
+    const clientId = parameters.get('client_id') ?? '';
+    const secret = requestUri.slice(PREFIX.length);
+    if (!SECRET.test(secret)) throw notUsable('this server makes no such request_uri');
+    return requestIdOf(secret, clientId);
+  }
+
+  async find(requestId: string): Promise<SentParameters | null> {
+    const { store, clock } = this.#server;
+    const parameters = await store.waitingRequests.findWaitingRequest(tokenHash(requestId), clock());
+    return parameters === null ? null : (JSON.parse(parameters) as SentParameters);
+  }
+
+  end(requestId: string): Promise<void> {
+    return this.#server.store.waitingRequests.endWaitingRequest(tokenHash(requestId));
+  }
 }
 
 /** Valid only for this client: with another client's id there is no such request. */

@@ -1,23 +1,18 @@
 import { networkOf } from '../../http/addresses.ts';
-import type { ClientSource } from '../../clients/client-source.ts';
 import { invalidClient } from '../../clients/credentials.ts';
-import type { Clients, FindClient } from '../../clients/clients.ts';
+import type { FindClient } from '../../clients/clients.ts';
 import { AuthorizationPageError, NotNowError } from '../../errors.ts';
-import { callerAddress, type CompleteHost } from '../../host.ts';
+import type { Parts } from '../../feature.ts';
+import { callerAddress } from '../../host.ts';
+import type { Server } from '../../server.ts';
 import { askedScopes } from '../../authorization/request.ts';
-
-export interface PushingClientsOptions {
-  readonly clients: Pick<Clients, 'find'>;
-  readonly clientSource: Pick<ClientSource, 'names' | 'require' | 'find'> | null;
-  readonly host: Pick<CompleteHost, 'clientAddress'>;
-}
 
 /**
  * Finds a client that pushes a request (RFC 9126). A document is fetched for this, because neither
  * the request nor its key can be checked without it, within the low limits for strangers (decision
  * 44).
  */
-export function createPushingClients({ clients, clientSource, host }: PushingClientsOptions): FindClient {
+export function pushingClients({ host }: Server, { clients, clientSource }: Parts): FindClient {
   return async (clientId, request, form) => {
     if (clientSource?.names(clientId) !== true) return clients.find(clientId);
     const network = networkOf(callerAddress(host, request)) ?? '';

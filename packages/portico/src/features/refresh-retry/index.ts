@@ -9,9 +9,10 @@ import { RefreshRetries } from './retries.ts';
 export const refreshRetry = defineFeature({
   name: 'refresh_retry',
   config: refreshRetryShape,
-  start({ store, audit, clock }, { refresh_retry_seconds: seconds = 0 }) {
+  start(server, { refresh_retry_seconds: seconds = 0 }) {
     if (seconds === 0) return {};
-    const retrying = { store: store.refreshTokens, audit, clock, window: seconds * 1000 };
-    return { secondUses: (rules, binding) => new RefreshRetries({ ...retrying, binding }, rules) };
+    return {
+      secondUses: (rules, binding) => new RefreshRetries(server, seconds * 1000, rules, binding),
+    };
   },
 });

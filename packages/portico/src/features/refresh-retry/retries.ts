@@ -1,24 +1,12 @@
-import type { Audit } from '../../auditing/audit.ts';
 import { derivedKey, openText, sealText, tokenHash } from '../../crypto.ts';
 import type { KeptAnswer, RefreshToken } from '../../store/grant.ts';
-import type { RefreshTokenRecords } from '../../store/sql/refresh-tokens.ts';
+import type { Server } from '../../server.ts';
 import { tokenTypeOf, type KeyBinding } from '../../tokens/key-binding.ts';
 import type { TokenResponse } from '../../grants/grant.ts';
 import type { PreparedTokens } from '../../grants/issuing.ts';
 import { invalidGrant, secondsLeft } from '../../grants/outcome.ts';
 import type { TokenRequest } from '../../grants/lost-answers.ts';
 import type { RefreshRules, SecondUses } from '../../grants/second-uses.ts';
-
-export interface RefreshRetriesOptions {
-  readonly store: RefreshTokenRecords;
-  readonly audit: Audit;
-  /** Null if tokens are not bound. */
-  readonly binding: KeyBinding | null;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** How long after its use, in milliseconds. */
-  readonly window: number;
-}
 
 /**
  * The encrypted content. It has no ID token: that is signed again, with the person's current data
@@ -40,12 +28,19 @@ interface Sealed {
  * decrypts it.
  */
 export class RefreshRetries implements SecondUses {
-  readonly #options: RefreshRetriesOptions;
+  readonly #server: Server;
+  readonly #window: number;
   readonly #rules: RefreshRules;
+  readonly #binding: KeyBinding | null;
 
-  constructor(options: RefreshRetriesOptions, rules: RefreshRules) {
-    this.#options = options;
+  /**
+   * `window` is how long after its use, in milliseconds. `binding` is null if tokens are not bound.
+   */
+  constructor(server: Server, window: number, rules: RefreshRules, binding: KeyBinding | null) {
+    this.#server = server;
+    this.#window = window;
     this.#rules = rules;
+    this.#binding = binding;
   }
 
   seal(presented: string, token: RefreshToken, { tokens, response }: PreparedTokens, now: number): string {
@@ -61,9 +56,9 @@ export class RefreshRetries implements SecondUses {
     presented: string,
     token: RefreshToken,
   ): Promise<TokenResponse | null> {
-    const { store, audit, binding, clock } = this.#options;
+    const { store, audit, clock } = this.#server;
     const { family } = token;
-    const kept = await store.findKeptAnswer(family.id);
+    const kept = await store.refreshTokens.findKeptAnswer(family.id);
     const sealed = kept === null ? null : this.#open(presented, token, kept);
     if (sealed === null) return null;
     const { access, refresh, scopes, expiresAt } = sealed;
@@ -76,7 +71,7 @@ export class RefreshRetries implements SecondUses {
     }
     const response: TokenResponse = {
       access_token: access,
-      token_type: tokenTypeOf(binding, thumbprint),
+      token_type: tokenTypeOf(this.#binding, thumbprint),
       expires_in: secondsLeft(expiresAt, clock()),
       scope: '',
       refresh_token: refresh,
@@ -93,9 +88,8 @@ export class RefreshRetries implements SecondUses {
    * current one.
    */
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
-    const { clock, window } = this.#options;
-    const now = clock();
-    if (kept.usedAt + window <= now || kept.expiresAt <= now) return null;
+    const now = this.#server.clock();
+    if (kept.usedAt + this.#window <= now || kept.expiresAt <= now) return null;
     const text = openText(keyOf(presented), aboutOf(token, kept.generation, kept.usedAt), kept.sealed);
     if (text === null) return null;
     const sealed = JSON.parse(text) as Sealed;

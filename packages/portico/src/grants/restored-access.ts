@@ -1,5 +1,5 @@
-import { actedBy, type Audit } from '../auditing/audit.ts';
-import type { Store } from '../store/store.ts';
+import { actedBy } from '../auditing/audit.ts';
+import type { Server } from '../server.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
 
 /** What has ended after a backup was restored. */
@@ -17,13 +17,6 @@ export interface EndedAccess {
   readonly initialAccessTokens: number;
 }
 
-export interface EndingOptions {
-  readonly store: Store;
-  readonly audit: Audit;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
-
 /** Sorts before every key. */
 const FIRST = '';
 
@@ -36,7 +29,7 @@ type Step = (after: string) => Promise<{ readonly ended: number; readonly last: 
  * has ended when it resolves. It goes by keys and not by clocks.
  */
 export async function endAllAccess(
-  { store, audit, clock }: EndingOptions,
+  { store, audit, clock }: Server,
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
   // End waiting requests first. Anything allowed meanwhile is an authorization by then.

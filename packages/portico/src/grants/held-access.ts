@@ -1,8 +1,8 @@
+import { personProblem, type PersonReference } from '../contracts/person.ts';
 import { AccessError } from '../errors.ts';
 import type { AuthorizationFilter, FoundHeld, HeldAuthorization } from '../store/authorization-search.ts';
 import type { AuthorizationSearch } from '../store/sql/authorization-search.ts';
 import { isScopeToken } from '../tokens/scopes.ts';
-import { requirePerson } from './people.ts';
 
 /** Which part of a list to return. */
 export interface AuthorizationPage {
@@ -107,4 +107,14 @@ function requireFilter({ clientId, person, scope, unusedSince }: AuthorizationFi
 /** Whether the text can be an authorization id. */
 export function isAuthorizationId(text: string): boolean {
   return ID.test(text);
+}
+
+/**
+ * Returns the person exactly as stored: nothing is trimmed, folded or normalized. Throws an
+ * AccessError for an impossible person, so that no engine gets text that it would change.
+ */
+export function requirePerson({ provider, id }: PersonReference): PersonReference {
+  const problem = personProblem({ provider, id });
+  if (problem !== null) throw new AccessError(problem);
+  return { provider, id };
 }

@@ -1,0 +1,214 @@
+import { samePerson, type PersonReference } from '../contracts/person.ts';
+import { actedBy, type Acting } from '../auditing/audit.ts';
+import { randomIdentifier } from '../crypto.ts';
+import { AccessError } from '../errors.ts';
+import { quoted, quotedPublic } from '../quoting.ts';
+import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
+import type { AuthorizationFilter } from '../store/authorization-search.ts';
+import type { Server } from '../server.ts';
+import {
+  isAuthorizationId,
+  listHeld,
+  requirePerson,
+  type AuthorizationList,
+  type AuthorizationPage,
+} from './held-access.ts';
+import type { EndedAccess } from './restored-access.ts';
+
+/** An ended authorization. */
+export interface RevokedAuthorization {
+  /** An identifier. It grants no access. */
+  readonly id: string;
+  /** The application that held it. */
+  readonly clientId: string;
+  /** The person who gave it. */
+  readonly person: PersonReference;
+  /** False when it had already ended. */
+  readonly revoked: boolean;
+}
+
+/** What has ended for a person. */
+export interface RevokedPerson {
+  /** How many authorizations this call has ended. */
+  readonly authorizations: number;
+  /** How many requests were waiting for the person's answer. */
+  readonly requests: number;
+}
+
+/** What was removed about a person. */
+export interface ErasedPerson {
+  /** How many authorizations this call has removed, including ended ones. */
+  readonly authorizations: number;
+  /** How many requests the person was asked, answered or not. */
+  readonly requests: number;
+  /** Whether the person had a subject. */
+  readonly subject: boolean;
+  /** How many events of the stored audit now have a pseudonym. */
+  readonly events: number;
+}
+
+/** An authorization and its owner. */
+type Holder = Omit<RevokedAuthorization, 'revoked'>;
+
+/** Sorts before the id of every request. */
+const FIRST = '';
+
+/** Lists and ends access, for console commands and an administrator's pages. */
+export class Access {
+  readonly #server: Server;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /**
+   * The living authorizations that match the filter, newest first. A page reads at most five
+   * thousand rows. So it may have fewer items than requested, or none, and still be followed by
+   * more. Throws an AccessError for malformed input.
+   */
+  async list(filter: AuthorizationFilter = {}, page: AuthorizationPage = {}): Promise<AuthorizationList> {
+    const { store, clock } = this.#server;
+    return listHeld(store.authorizationSearch, filter, page, clock());
+  }
+
+  /**
+   * Ends an authorization and everything issued from it. Once this resolves, none of its tokens is
+   * accepted. Throws an AccessError if no authorization has the id.
+   */
+  async revokeAuthorization(id: string, acting?: Acting): Promise<RevokedAuthorization> {
+    return this.#revoke(await this.#requireHolder(id), acting);
+  }
+
+  /**
+   * Ends several authorizations, each by itself. Throws an AccessError, and ends none, if one of
+   * the ids does not exist.
+   */
+  async revokeAuthorizations(
+    ids: readonly string[],
+    acting?: Acting,
+  ): Promise<readonly RevokedAuthorization[]> {
+    const holders: Holder[] = [];
+    for (const id of new Set(ids)) holders.push(await this.#requireHolder(id));
+    const ended: RevokedAuthorization[] = [];
+    for (const holder of holders) ended.push(await this.#revoke(holder, acting));
+    return ended;
+  }
+
+  /**
+   * Ends everything that the person has allowed, and the requests that wait for their answer, in
+   * batches. Once this resolves, nothing that was allowed before is valid. The person may allow
+   * applications again. Throws an AccessError for a person about whom nothing is stored. Calling it
+   * again ends what is left.
+   */
+  async revokePerson(given: PersonReference, options: Lasting = {}): Promise<RevokedPerson> {
+    const { store, audit } = this.#server;
+    const { report, ...acting } = options;
+    const person = requirePerson(given);
+    // End waiting requests first. Anything allowed meanwhile is an authorization by then, and is
+    // found.
+    const requests = await this.#endRequests(person, false);
+    const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
+    if (authorizations === 0 && requests === 0) {
+      if (!isKnown && !(await store.subjects.hasSubject(person)))
+        throw new AccessError(unknownPerson(person));
+      await store.authorizations.confirmRevokedOfPerson(person);
+    }
+    await audit({ type: 'person_revoked', person, authorizations, ...actedBy(acting) });
+    return { authorizations, requests };
+  }
+
+  /**
+   * Removes all data about a person, in batches: what they have allowed with everything issued from
+   * it, the requests that they were asked, and their subject. In the stored audit, a random
+   * pseudonym replaces them. The account stays, because it belongs to the application. To
+   * applications, the person is a new one from now on. Throws an AccessError for a person about
+   * whom nothing is stored. Calling it again removes what is left.
+   */
+  async erasePerson(given: PersonReference, { report, by }: Lasting = {}): Promise<ErasedPerson> {
+    const { store, audit } = this.#server;
+    const person = requirePerson(given);
+    const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
+    // Remove the subject first. A process that has already read it is answering a request, which
+    // is removed next, or has answered it, and then the authorization is found.
+    const subject = await store.subjects.forgetSubject(person);
+    const requests = await this.#endRequests(person, true);
+    const authorizations = await inBatches(async () => {
+      const { removed, more } = await store.authorizations.removeFamiliesOfPerson(person, BATCH);
+      return { count: removed, more };
+    }, report);
+    const events = await inBatches(async () => {
+      const count = await audit.pseudonymise(person, pseudonym.id, BATCH);
+      return { count, more: count > 0 };
+    });
+    if (!subject && requests + authorizations + events === 0) throw new AccessError(unknownPerson(person));
+    const isThemself = typeof by === 'object' && samePerson(by, person);
+    const acting = by === undefined ? {} : { by: isThemself ? pseudonym : by };
+    await audit({ type: 'person_erased', person: pseudonym, authorizations, ...actedBy(acting) });
+    return { authorizations, requests, subject, events };
+  }
+
+  /**
+   * Ends every authorization with everything issued from it, every token that clients have for
+   * themselves, the waiting requests, and the initial access tokens, in batches. Use it after a
+   * database was restored from a backup, which does not know what was revoked or used later. Once
+   * it resolves, nothing that existed when it began is valid. Calling it again ends what is left.
+   */
+  async endAll(options?: Lasting): Promise<EndedAccess> {
+    const { endAllAccess } = await import('./restored-access.ts');
+    return endAllAccess(this.#server, options);
+  }
+
+  #endRequests(person: PersonReference, forget: boolean): Promise<number> {
+    const { consentRequests } = this.#server.store;
+    let after: string | null = FIRST;
+    return inBatches(async () => {
+      const { ended, last } = await consentRequests.endRequestsOfPerson(
+        person,
+        after ?? FIRST,
+        BATCH,
+        forget,
+      );
+      after = last;
+      return { count: ended, more: last !== null };
+    });
+  }
+
+  /** How many authorizations were ended, and whether there were any. */
+  async #revokeAll(person: PersonReference, report?: (count: number) => void) {
+    const { store, clock } = this.#server;
+    let below: string | null = null;
+    let isKnown = false;
+    const revoked = await inBatches(async () => {
+      const batch = await store.authorizations.revokeOfPerson(person, below, clock(), BATCH);
+      below = batch.last;
+      isKnown ||= batch.found > 0;
+      return { count: batch.revoked, more: batch.last !== null };
+    }, report);
+    return { revoked, isKnown };
+  }
+
+  async #requireHolder(id: string): Promise<Holder> {
+    const { authorizations } = this.#server.store;
+    const holder = isAuthorizationId(id) ? await authorizations.findHolder(id) : null;
+    if (holder === null) throw new AccessError(`No authorization has the id ${quoted(id)}. ${SEE_LIST}`);
+    return { id, ...holder };
+  }
+
+  async #revoke(holder: Holder, acting?: Acting): Promise<RevokedAuthorization> {
+    const { store, audit, clock } = this.#server;
+    const { id: authorization, clientId, person } = holder;
+    const revoked = await store.authorizations.revokeFamily(authorization, clock());
+    const about = { authorization, clientId, person, ...actedBy(acting) };
+    if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'operator' });
+    return { ...holder, revoked };
+  }
+}
+
+const SEE_LIST = 'See oauth:authorization:list; one that ended long ago is removed';
+
+function unknownPerson({ provider, id }: PersonReference): string {
+  return (
+    `Nothing is kept here of the person ${quotedPublic(id)} of the provider ${quotedPublic(provider)}. Ids are compared byte by byte: upper case, ` +
+    "accents and spaces count; those of the kit's own accounts are in account:list --json"
+  );
+}
