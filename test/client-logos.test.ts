@@ -247,6 +247,6 @@ describe('the site of a client', () => {
     'https://ada:secret@client.example/',
     'client.example',
   ])('is refused if it is %s', async (siteUri) => {
-    await expect(registerClient(plain, { siteUri })).rejects.toThrow('has to be an https URL');
+    await expect(registerClient(plain, { siteUri })).rejects.toThrow('must be an https URL');
   });
 });

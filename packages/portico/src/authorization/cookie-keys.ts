@@ -82,6 +82,7 @@ export class CookieSealer implements Sealer {
 export class Sealing {
   readonly #server: Server;
 
+  /** Called by the server. */
   constructor(server: Server) {
     this.#server = server;
   }

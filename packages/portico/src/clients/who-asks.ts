@@ -50,6 +50,7 @@ interface PlacedClient {
   readonly redirectUris: readonly string[];
 }
 
+/** Whether an operator registered the client. */
 export function isVerified({ registeredBy }: { readonly registeredBy: RegisteredBy }): boolean {
   return registeredBy === 'operator';
 }

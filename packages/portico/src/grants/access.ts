@@ -57,6 +57,7 @@ const FIRST = '';
 export class Access {
   readonly #server: Server;
 
+  /** Called by the server. */
   constructor(server: Server) {
     this.#server = server;
   }

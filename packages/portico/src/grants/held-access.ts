@@ -23,6 +23,7 @@ export interface AuthorizationList {
 }
 
 export const DEFAULT_LIMIT = 50;
+/** How many authorizations one page lists at most. */
 export const MOST_LISTED = 1000;
 
 /**
