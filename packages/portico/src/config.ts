@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LONGEST_LIFETIME } from './contracts/lifetimes.ts';
+import { LONGEST_LIFETIME } from './contracts/longest-lifetime.ts';
 import { canonicalTag } from './words/language-ranges.ts';
 import { claimNameProblem, type ClaimsMapper } from './tokens/claims.ts';
 import { IDENTITY_SCOPES, isScopeToken, OFFLINE_ACCESS } from './tokens/scopes.ts';

@@ -1,5 +1,6 @@
 import type { Database, SqlConnection, SqlDialect, SqlParameter } from './contract.ts';
 import type { Examinations } from './examinations.ts';
+import type { MeaningsOf } from './meaning.ts';
 import type { ColumnTypes } from './schema.ts';
 
 /**
@@ -11,6 +12,8 @@ export interface Dialect extends StatementDialect, SchemaDialect {
   readonly name: SqlDialect;
   /** Whether the engine runs in this process, on a file, and not on a server. */
   readonly isEmbedded: boolean;
+  /** What the engine's errors mean. */
+  readonly failures: MeaningsOf;
   /** What the doctor can examine. Loaded on demand. */
   examinations(): Promise<Examinations>;
   /**

@@ -1,12 +1,8 @@
-import { codesOf, type Meaning, type MeaningsOf } from './meaning.ts';
-import { mysqlMeanings } from './mysql/failures.ts';
-import { postgresMeanings } from './postgres/failures.ts';
-import { sqliteMeanings } from './sqlite/failures.ts';
+import { DIALECTS } from './dialects.ts';
+import { codesOf, type Meaning } from './meaning.ts';
 
-/** All engines. Each recognizes its own errors. */
-const ENGINES: readonly MeaningsOf[] = [postgresMeanings, mysqlMeanings, sqliteMeanings];
-
-const meanings = (error: Error) => ENGINES.flatMap((meaningsOf) => meaningsOf(error));
+/** Each engine recognizes its own errors. */
+const meanings = (error: Error) => Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
 
 const means = (error: unknown, meaning: Meaning): error is Error =>
   error instanceof Error && meanings(error).includes(meaning);

@@ -1,3 +1,4 @@
+import type { SqlDialect } from './contract.ts';
 import type { OpenedDatabase } from './opened.ts';
 import { ConfigurationError } from './errors.ts';
 import { mysqlOpener } from './mysql/opening.ts';
@@ -5,8 +6,12 @@ import { opened, type DatabaseOptions, type EngineOpener } from './opening.ts';
 import { postgresOpener } from './postgres/opening.ts';
 import { sqliteOpener } from './sqlite/opening.ts';
 
-/** All engines. */
-const OPENERS: readonly EngineOpener[] = [sqliteOpener, postgresOpener, mysqlOpener];
+/** Opens a database of each engine in `dialects.ts`. */
+const OPENERS: Readonly<Record<SqlDialect, EngineOpener>> = {
+  sqlite: sqliteOpener,
+  postgres: postgresOpener,
+  mysql: mysqlOpener,
+};
 
 /**
  * Opens the store of a URL: `sqlite:<file>` (relative to the directory; `sqlite::memory:`),
@@ -15,7 +20,7 @@ const OPENERS: readonly EngineOpener[] = [sqliteOpener, postgresOpener, mysqlOpe
  */
 export function openDatabase(url: string, options: DatabaseOptions): OpenedDatabase {
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
-  const opener = OPENERS.find(({ schemes }) => schemes.includes(scheme));
+  const opener = Object.values(OPENERS).find(({ schemes }) => schemes.includes(scheme));
   const engine = opener?.open({ url, rest }, options) ?? null;
   if (opener !== undefined && engine !== null) return opened(opener.dialect, engine, options);
   throw new ConfigurationError([

@@ -2,7 +2,7 @@
  * What the server reports about its work to telemetry. It contains no secret, token or code, and
  * nothing that a stranger sent, except the request with which an endpoint begins.
  */
-import type { DatabaseConnections } from '@portico/sql';
+import type { DatabaseConnections, SqlDialect } from '@portico/sql';
 
 /**
  * Work that takes time. Each task is one object for the lifetime of the server, so that you can
@@ -35,7 +35,7 @@ export interface MeasuredStoreOperation {
   /** Such as `rotateRefreshToken`. */
   readonly name: string;
   /** The engine of the store. */
-  readonly dialect: 'sqlite' | 'postgres' | 'mysql';
+  readonly dialect: SqlDialect;
 }
 
 /**

@@ -11,6 +11,7 @@ import { requireGrant, type TokenGrant, type TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 import type { TokenRequest } from './lost-answers.ts';
 import { invalidGrant, Outcomes } from './outcome.ts';
+import { Replays } from './replay.ts';
 import { verifiesChallenge } from './pkce.ts';
 import {
   againFor,
@@ -30,11 +31,13 @@ import {
 export class AuthorizationCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
+  readonly #replays: Replays;
 
   constructor(parts: GrantParts) {
     this.#parts = parts;
     const again = againFor('authorization_code', parts, (inForce) => inForce);
-    this.#outcomes = new Outcomes('authorization_code', parts, again);
+    this.#replays = new Replays('authorization_code', parts);
+    this.#outcomes = new Outcomes(parts, again, this.#replays);
   }
 
   /** Answers a token request with `grant_type=authorization_code`. */
@@ -62,7 +65,7 @@ export class AuthorizationCodeGrant implements TokenGrant {
         // Browser histories contain codes, so only a replay by the code's own client revokes the
         // authorization.
         if (!code.used) await this.#burn(code, client, now);
-        else if (code.family.clientId === client.id) await this.#outcomes.revokeReplayed(code);
+        else if (code.family.clientId === client.id) await this.#replays.revoke(code);
       }
       // Checked only now: a code from a client that may not use this grant is spent all the same.
       requireGrant(client, 'authorization_code');
@@ -77,8 +80,7 @@ export class AuthorizationCodeGrant implements TokenGrant {
    * this one is a replay.
    */
   async #burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
-    if (await this.#parts.server.store.codes.burnCode(code, client.id, now))
-      await this.#outcomes.auditReplay(code);
+    if (await this.#parts.server.store.codes.burnCode(code, client.id, now)) await this.#replays.audit(code);
   }
 
   /** Spends a code that fits its request. */

@@ -7,7 +7,7 @@ import type { TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 import type { Again } from './second-uses.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
-import { ReplayEventLimit } from '../auditing/replay-event-limit.ts';
+import type { Replays } from './replay.ts';
 
 /** The value of `expires_in`, however long ago the token was issued. */
 export function secondsLeft(expiresAt: number, now: number): number {
@@ -32,13 +32,10 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
   if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
 }
 
-/**
- * The name of a stored grant in the log, and of its replay in the audit log; and whether a refusal
- * spends it.
- */
+/** The name of a stored grant in the log, and whether a refusal spends it. */
 const KINDS = {
-  authorization_code: { name: 'code', replayed: 'code_replayed', isSpentRefused: true },
-  refresh_token: { name: 'refresh token', replayed: 'refresh_token_replayed', isSpentRefused: false },
+  authorization_code: { name: 'code', isSpentRefused: true },
+  refresh_token: { name: 'refresh token', isSpentRefused: false },
 } as const;
 
 /** Why the store issued nothing, although all earlier checks passed. */
@@ -57,13 +54,13 @@ export class Outcomes {
   readonly #grantType: keyof typeof KINDS;
   readonly #parts: GrantParts;
   readonly #again: Again;
-  readonly #replays: ReplayEventLimit;
+  readonly #replays: Replays;
 
-  constructor(grantType: keyof typeof KINDS, parts: GrantParts, again: Again) {
-    this.#grantType = grantType;
+  constructor(parts: GrantParts, again: Again, replays: Replays) {
+    this.#grantType = replays.grantType;
     this.#parts = parts;
     this.#again = again;
-    this.#replays = new ReplayEventLimit(parts.server.clock);
+    this.#replays = replays;
   }
 
   /**
@@ -95,28 +92,6 @@ export class Outcomes {
     throw outcome.error;
   }
 
-  /**
-   * Ends everything that came from a grant that is used a second time: a thief may have the tokens
-   * of the first use.
-   */
-  async revokeReplayed(used: StoredGrant): Promise<void> {
-    const { store, clock } = this.#parts.server;
-    await this.auditReplay(used, await store.authorizations.revokeReplayed(used, clock()));
-  }
-
-  /**
-   * Audits a second use, and whether it ended the authorization. Of those that ended nothing, it
-   * audits a few per minute.
-   */
-  async auditReplay({ family }: StoredGrant, revoked = true): Promise<void> {
-    const { audit, measuring } = this.#parts.server;
-    const about = { authorization: family.id, clientId: family.clientId, person: family.person };
-    if (revoked || this.#replays.admits(family.id))
-      await audit({ type: KINDS[this.#grantType].replayed, ...about });
-    measuring?.replayed(this.#grantType === 'refresh_token' ? this.#grantType : 'code');
-    if (revoked) await audit({ type: 'family_revoked', ...about, reason: 'replay' });
-  }
-
   async #issued({ family }: StoredGrant, { tokens, response }: PreparedTokens): Promise<TokenResponse> {
     const { audit, measuring, clock } = this.#parts.server;
     const grantType = this.#grantType;
@@ -129,7 +104,7 @@ export class Outcomes {
   }
 
   async #refused(used: StoredGrant, refusal: GrantRefusal): Promise<never> {
-    if (refusal === 'used') await this.auditReplay(used);
+    if (refusal === 'used') await this.#replays.audit(used);
     throw invalidGrant(`the ${KINDS[this.#grantType].name} ${LATE_REFUSALS[refusal]}`);
   }
 }

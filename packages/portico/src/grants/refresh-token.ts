@@ -12,6 +12,7 @@ import type { GrantParts } from './parts.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 import { invalidGrant, Outcomes } from './outcome.ts';
+import { Replays } from './replay.ts';
 import type { SecondUses } from './second-uses.ts';
 import {
   againFor,
@@ -42,6 +43,7 @@ interface Offer extends TokenRequest {
 export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
   readonly #outcomes: Outcomes;
+  readonly #replays: Replays;
   /** Null if each second use is a replay. */
   readonly #retries: SecondUses | null;
 
@@ -50,7 +52,8 @@ export class RefreshTokenGrant implements TokenGrant {
     const again = againFor('refresh_token', parts, (inForce, form, client) =>
       this.#narrowed(inForce, client, form.get('scope')),
     );
-    this.#outcomes = new Outcomes('refresh_token', parts, again);
+    this.#replays = new Replays('refresh_token', parts);
+    this.#outcomes = new Outcomes(parts, again, this.#replays);
     const requireSame = this.#requireSame.bind(this);
     this.#retries = parts.secondUses?.({ again, requireSame }, parts.binding) ?? null;
   }
@@ -81,7 +84,7 @@ export class RefreshTokenGrant implements TokenGrant {
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;
     if (family.thumbprint === null || family.thumbprint === thumbprint) return;
-    if (used && family.isBoundLate === true) await this.#outcomes.revokeReplayed(token);
+    if (used && family.isBoundLate === true) await this.#replays.revoke(token);
     throw invalidGrant(ofAnotherKey('refresh token', thumbprint));
   }
 
@@ -92,7 +95,7 @@ export class RefreshTokenGrant implements TokenGrant {
   async #answerUsed(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
     if (answer !== null) return answer;
-    await this.#outcomes.revokeReplayed(token);
+    await this.#replays.revoke(token);
     throw invalidGrant('the refresh token was used before; its authorization is revoked');
   }
 

@@ -16,7 +16,10 @@ export type Again = (
   issued: { readonly scopes: readonly string[]; readonly response: TokenResponse },
 ) => Promise<TokenResponse>;
 
-/** Decides what a second use of a refresh token gets. Without it, a second use is a replay. */
+/**
+ * Decides what a second use of a refresh token gets. Without it, a second use is a replay
+ * (`replay.ts`).
+ */
 export interface SecondUses {
   /** What the store keeps of the answer to the first use. */
   seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { OutOfRangeError } from '@portico/sql';
-import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
+import { LONGEST_LIFETIME } from '../contracts/longest-lifetime.ts';
 import type { Acting, Audit } from '../auditing/audit.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, type SigningAlgorithms } from './algorithms.ts';

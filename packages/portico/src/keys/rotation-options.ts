@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { OutOfRangeError } from '@portico/sql';
 import type { Acting } from '../auditing/audit.ts';
-import { LONGEST_LIFETIME } from '../contracts/lifetimes.ts';
+import { LONGEST_LIFETIME } from '../contracts/longest-lifetime.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import { DEFAULT_ALGORITHM, missingKey, type SigningAlgorithms } from './algorithms.ts';
 import type { KeyFiles } from './key-files.ts';

@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
+import type { SqlDialect } from '@portico/sql';
 import type { MeasuredTask } from '../contracts/telemetry.ts';
 
 /** The names of metrics and spans. They follow the semantic conventions where those have names. */
@@ -27,7 +28,11 @@ export const ALGORITHM = 'portico.key_algorithm';
 export const REQUEST_ID = 'portico.request_id';
 
 /** The engines as the conventions name them. MariaDB counts as MySQL. */
-const SYSTEMS = { sqlite: 'sqlite', postgres: 'postgresql', mysql: 'mysql' } as const;
+const SYSTEMS: Readonly<Record<SqlDialect, string>> = {
+  sqlite: 'sqlite',
+  postgres: 'postgresql',
+  mysql: 'mysql',
+};
 
 /** The attributes of a task that never change. */
 export function fixedAttributes(task: MeasuredTask): Attributes {

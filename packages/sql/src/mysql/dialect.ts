@@ -2,6 +2,7 @@ import type { SqlConnection } from '../contract.ts';
 import type { Dialect } from '../dialect.ts';
 import { quotedText } from '../quoting.ts';
 import type { ColumnTypes } from '../schema.ts';
+import { mysqlMeanings } from './failures.ts';
 
 /** The table, column or key already exists, is already gone, or is already renamed. */
 const DONE_BEFORE: ReadonlySet<unknown> = new Set([1050, 1054, 1060, 1061, 1091]);
@@ -11,6 +12,7 @@ export const MYSQL: Dialect = {
   name: 'mysql',
   examinations: async () => (await import('./checks.ts')).EXAMINATIONS,
   isEmbedded: false,
+  failures: mysqlMeanings,
   copying: { advice: 'use mariadb-dump --single-transaction (docs/backup.md)' },
 
   insertIfNone: (row) => `INSERT IGNORE INTO ${row}`,

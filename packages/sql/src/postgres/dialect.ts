@@ -1,6 +1,7 @@
 import type { SqlConnection } from '../contract.ts';
 import type { Dialect, Schemas } from '../dialect.ts';
 import { quotedText } from '../quoting.ts';
+import { postgresMeanings } from './failures.ts';
 
 const COLUMN_TYPES = {
   identifier: 'TEXT COLLATE "C"',
@@ -18,6 +19,7 @@ export const POSTGRES: Dialect = {
   name: 'postgres',
   examinations: async () => (await import('./checks.ts')).EXAMINATIONS,
   isEmbedded: false,
+  failures: postgresMeanings,
   copying: { advice: 'use pg_dump, or a base backup with its log (docs/backup.md)' },
 
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,

@@ -1,5 +1,6 @@
 import type { Dialect } from '../dialect.ts';
 import { quotedText } from '../quoting.ts';
+import { sqliteMeanings } from './failures.ts';
 
 const COLUMN_TYPES = {
   identifier: 'TEXT',
@@ -14,6 +15,7 @@ export const SQLITE: Dialect = {
   name: 'sqlite',
   examinations: async () => (await import('./checks.ts')).EXAMINATIONS,
   isEmbedded: true,
+  failures: sqliteMeanings,
   copying: { statement: 'VACUUM INTO ?' },
 
   insertIfNone: (row, key) => `INSERT INTO ${row} ON CONFLICT ${key} DO NOTHING`,
