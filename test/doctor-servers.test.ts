@@ -129,7 +129,11 @@ const ON_POSTGRES: Readonly<Record<string, () => Promise<void>>> = {
     const pool = { size: 10, lifetime: 300 };
     expect(await findings('connections', { pool })).toMatchObject([finding('ok', /^room for 29 processes/)]);
     expect(await findings('connections', { pool: { ...pool, size: 400 } })).toMatchObject([
-      finding('warning', /^the pool may open 400 connections, and the server allows 297/, /database_pool_size/),
+      finding(
+        'warning',
+        /^the pool may open 400 connections, and the server allows 297/,
+        /database_pool_size/,
+      ),
     ]);
     const name = new URL(portal.env['DATABASE_URL'] ?? '').pathname.slice(1);
     await until(`ALTER DATABASE ${name} CONNECTION LIMIT 15`, `ALTER DATABASE ${name} CONNECTION LIMIT -1`);
