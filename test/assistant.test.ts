@@ -6,7 +6,7 @@ import { addonManifest, examineAssistant, listingProblems } from '@portico/assis
 import type { ToolInterface } from '@portico/mcp';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import kitchen from '../examples/assistant/app.ts';
-import { lengthOf } from '../packages/assistant/src/listing.ts';
+import { countCharacters } from '../packages/assistant/src/listing.ts';
 import { startAssistant, type AssistantOptions, type RunningAssistant } from './support/assistant.ts';
 import { porticoHere, ROOT, type ConsoleResult } from './support/console.ts';
 import { REDIRECT_URI } from './support/portal.ts';
@@ -641,7 +641,7 @@ describe('the listing', () => {
 
   // @shows MCP-6.13
   test('a character is one that people would count as one', () => {
-    expect([FAMILY, ACCENTED, '🇺🇸', 'abc', ''].map(lengthOf)).toEqual([1, 1, 1, 3, 0]);
+    expect([FAMILY, ACCENTED, '🇺🇸', 'abc', ''].map(countCharacters)).toEqual([1, 1, 1, 3, 0]);
   });
 
   // @shows MCP-6.4

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sectionOf as sectionOfPart } from '../packages/portico/src/console/sections.ts';
+import { findSection as sectionOfPart } from '../packages/portico/src/console/sections.ts';
 import { ROOT } from './support/console.ts';
 
 /** A reader of a log line, or of a finding of the doctor, finds its section. */

@@ -1,4 +1,4 @@
-import { profilesOf, withProfile } from '../../packages/portico/src/assembly/feature-profiles.ts';
+import { collectProfiles, withProfile } from '../../packages/portico/src/assembly/feature-profiles.ts';
 import type { OAuthServerConfig } from '../../packages/portico/src/config.ts';
 import { featuresWith } from '../../packages/portico/src/features.ts';
 import type { Profiles } from '../../packages/portico/src/profiles.ts';
@@ -6,5 +6,5 @@ import type { Profiles } from '../../packages/portico/src/profiles.ts';
 /** For tests: the profiles of a server with this configuration. */
 export function profilesWith(config: Partial<OAuthServerConfig> = {}): Profiles {
   const complete = { code_ttl: 60, ...config } as OAuthServerConfig;
-  return profilesOf(featuresWith(), withProfile(featuresWith(), complete));
+  return collectProfiles(featuresWith(), withProfile(featuresWith(), complete));
 }

@@ -5,7 +5,7 @@ import { ERROR } from '../../packages/portico/src/words/english/error.ts';
 import { RESPONSE } from '../../packages/portico/src/words/english/response.ts';
 import { SIGN_IN } from '../../packages/portico/src/words/english/sign-in.ts';
 import { WHO_ASKS } from '../../packages/portico/src/words/english/who-asks.ts';
-import { formsOf, type Catalog } from '../../packages/portico/src/words/message.ts';
+import { getForms, type Catalog } from '../../packages/portico/src/words/message.ts';
 import { writePage } from './write-page.ts';
 
 const SECTIONS: readonly (readonly [title: string, messages: Catalog])[] = [
@@ -27,7 +27,7 @@ too. Of two texts the first is for one, and the second for every other number.
 export function messagesPage(): string {
   const sections = SECTIONS.map(([title, messages]) => {
     const rows = Object.entries(messages).map(
-      ([key, message]) => `| \`${key}\` | ${formsOf(message).join('<br>')} |`,
+      ([key, message]) => `| \`${key}\` | ${getForms(message).join('<br>')} |`,
     );
     return `## ${title}\n\n| Key | In English |\n| --- | --- |\n${rows.join('\n')}\n`;
   });

@@ -29,7 +29,7 @@ export function openUntil({ revokedAt, previousSecretExpiresAt }: Client, now: n
 }
 
 /** How the client authenticates, by its name in RFC 7591 section 2. */
-export function authenticationOf(client: Parameters<typeof authenticationMetadata>[0]): string {
+export function getAuthentication(client: Parameters<typeof authenticationMetadata>[0]): string {
   const { token_endpoint_auth_method: method } = authenticationMetadata(client, []);
   return String(method);
 }

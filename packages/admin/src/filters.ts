@@ -34,7 +34,7 @@ function field({ name, text, type, options }: Filter, value: string): Html {
 }
 
 /** The current filters, for the address of the same list. */
-export function filtersOf({ query }: Asked, filters: readonly Filter[]): Readonly<Record<string, string>> {
+export function readFilters({ query }: Asked, filters: readonly Filter[]): Readonly<Record<string, string>> {
   return Object.fromEntries(filters.map(({ name }) => [name, query.get(name) ?? '']));
 }
 

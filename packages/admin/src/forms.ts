@@ -41,8 +41,8 @@ export class Forms {
   /** The hidden fields of a form. */
   fields(visitor: Visitor, subject: FormSubject): Html {
     const [id, shownAt] = [randomToken(), String(this.#clock())];
-    const state = stateOf(visitor, subject);
-    const token = formToken(visitor, ...formOf(visitor, subject, [id, shownAt, state]));
+    const state = getState(visitor, subject);
+    const token = formToken(visitor, ...getForm(visitor, subject, [id, shownAt, state]));
     const fields = { do: subject.action, form_id: id, shown_at: shownAt, state, csrf_token: token };
     return markup`${Object.entries(fields).map(
       ([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`,
@@ -56,12 +56,12 @@ export class Forms {
   async refusal(visitor: Visitor, form: Parameters, subject: FormSubject): Promise<string | null> {
     const sent = (name: string) => form.get(name) ?? '';
     const [id, shownAt, state] = [sent('form_id'), sent('shown_at'), sent('state')];
-    if (!isFormToken(sent('csrf_token'), visitor, ...formOf(visitor, subject, [id, shownAt, state]))) {
+    if (!isFormToken(sent('csrf_token'), visitor, ...getForm(visitor, subject, [id, shownAt, state]))) {
       return 'the csrf_token is not that of this form, person and browser session';
     }
     const age = this.#clock() - Number(shownAt);
     if (age > LIFETIME || age < -TOLERANCE) return 'the form was shown more than half an hour ago';
-    if (state !== stateOf(visitor, subject)) return 'what it is about has changed since it was shown';
+    if (state !== getState(visitor, subject)) return 'what it is about has changed since it was shown';
     const until = Number(shownAt) + LIFETIME + TOLERANCE;
     return (await this.#singleUses.claim('form', [id], until)) ? null : 'the form was sent before';
   }
@@ -71,11 +71,11 @@ export class Forms {
  * Keyed with the session's secret, so that it reveals nothing about a client, such as its secret's
  * hash.
  */
-function stateOf({ browserSecret }: Visitor, { action, target, state }: FormSubject): string {
+function getState({ browserSecret }: Visitor, { action, target, state }: FormSubject): string {
   return keyedHash(browserSecret, 'oauth/admin state', action, target, JSON.stringify(state));
 }
 
-function formOf(
+function getForm(
   { user }: Visitor,
   { action, target }: FormSubject,
   sent: readonly string[],

@@ -1,5 +1,5 @@
 import type { BrandingView } from 'portico';
-import { shownPerson, tokensOf, type Visitor } from 'portico/extension';
+import { shownPerson, getTokens, type Visitor } from 'portico/extension';
 import type { AdministrationPageName } from './table.ts';
 import type { AdministrationParts } from './page.ts';
 import type { PageLinks } from './links.ts';
@@ -72,7 +72,7 @@ function navigation({ links, current, parts }: Framed): HtmlContent {
     ['Who holds access', links.access, 'oauth_server_admin_access', 'oauth_server_admin_person'],
     ['Open rotations', links.rotations, 'oauth_server_admin_rotations'],
     ['Signing keys', links.keys, 'oauth_server_admin_keys'],
-    ...(tokensOf(parts.server.arrivals) === null
+    ...(getTokens(parts.server.arrivals) === null
       ? []
       : [['Registration', links.registration, 'oauth_server_admin_registration'] as const]),
     ['Audit', links.audit, 'oauth_server_admin_audit'],

@@ -34,18 +34,18 @@ export async function knownPeople(
   people: readonly PersonReference[],
 ): Promise<(person: PersonReference) => KnownPerson> {
   const known = new Map<string, KnownPerson>();
-  const waiting = [...new Map(people.map((person) => [keyOf(person), person])).values()];
+  const waiting = [...new Map(people.map((person) => [getKey(person), person])).values()];
   async function loadSome(): Promise<void> {
     for (let person = waiting.pop(); person !== undefined; person = waiting.pop()) {
       const account = await loadAccount(person).catch(() => undefined);
-      if (account !== undefined) known.set(keyOf(person), describe(account));
+      if (account !== undefined) known.set(getKey(person), describe(account));
     }
   }
   const loading = Promise.all(Array.from({ length: AT_ONCE }, loadSome));
   await inTime(loading, PATIENCE, () => new HostTimeoutError('loadAccount', PATIENCE)).catch(() => {
     waiting.length = 0;
   });
-  return (person) => known.get(keyOf(person)) ?? UNKNOWN;
+  return (person) => known.get(getKey(person)) ?? UNKNOWN;
 }
 
 /**
@@ -77,7 +77,7 @@ export async function findPeople(
   return { people, more: found.length > MOST_FOUND };
 }
 
-function keyOf({ provider, id }: PersonReference): string {
+function getKey({ provider, id }: PersonReference): string {
   return JSON.stringify([provider, id]);
 }
 

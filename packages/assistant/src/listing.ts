@@ -22,7 +22,7 @@ export function listingProblems(listing: unknown): readonly ConfigurationProblem
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** The number of characters as people count them: a flag, or a letter with its accents, is one. */
-export function lengthOf(text: string): number {
+export function countCharacters(text: string): number {
   return [...graphemes.segment(text)].length;
 }
 
@@ -41,10 +41,10 @@ function section<Shape extends z.core.$ZodShape>(shape: Shape) {
 
 function text(longest: number) {
   const error = `must be a text of 1 to ${longest} characters`;
-  return z.string({ error }).refine((value) => value.trim() !== '' && lengthOf(value) <= longest, {
+  return z.string({ error }).refine((value) => value.trim() !== '' && countCharacters(value) <= longest, {
     error: ({ input }) => {
       const value = String(input);
-      return value.trim() === '' ? error : `has ${lengthOf(value)} characters; ${longest} at most`;
+      return value.trim() === '' ? error : `has ${countCharacters(value)} characters; ${longest} at most`;
     },
   });
 }

@@ -10,7 +10,7 @@ import {
   type ClientMetadata,
 } from 'portico/extension';
 import type { ClientImport, ClientImportOptions, ImportedClient } from './contract.ts';
-import { clientIdOf, readClientRecord, type ClientRecord } from './client-records.ts';
+import { readClientId, readClientRecord, type ClientRecord } from './client-records.ts';
 import { createHashReader, plainSecret, type HashReader, type ImportedSecret } from './secret-hashes.ts';
 
 /**
@@ -67,7 +67,7 @@ export class ClientImporter {
       written,
       clients: judged.map(({ outcome, problem, changes, accepted: own }, at) => ({
         record: at + 1,
-        clientId: clientIdOf(records[at]),
+        clientId: readClientId(records[at]),
         outcome,
         problem,
         changes,

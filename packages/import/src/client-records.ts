@@ -71,7 +71,7 @@ const READ: ReadonlySet<string> = new Set([
 const CLIENT_ID = /^[\x21-\x7E]{1,255}$/;
 
 /** The id in a record, for the report. Null if it cannot be an id. */
-export function clientIdOf(record: unknown): string | null {
+export function readClientId(record: unknown): string | null {
   if (typeof record !== 'object' || record === null) return null;
   const { client_id: id } = record as { readonly client_id?: unknown };
   return typeof id === 'string' && CLIENT_ID.test(id) ? id : null;
@@ -87,7 +87,7 @@ export function readClientRecord(
   demands: readonly ClientDemand[],
   rights: readonly string[],
 ): ClientRecord {
-  const fields = fieldsOf(record);
+  const fields = readFields(record);
   const clientId = text(fields, 'client_id') ?? '';
   if (!CLIENT_ID.test(clientId)) {
     throw new RegistrationError('client_id must have 1 to 255 printable ASCII characters');
@@ -139,7 +139,7 @@ export function readClientRecord(
 }
 
 /** Empty values count as left out: other servers write every field that they know. */
-function fieldsOf(record: unknown): Fields {
+function readFields(record: unknown): Fields {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
     throw new RegistrationError('it is not a JSON object');
   }
@@ -253,12 +253,12 @@ function list(fields: Fields, name: string): readonly string[] | null {
   if (value === undefined) return null;
   const isText = typeof value === 'string';
   const read = isText && value.trimStart().startsWith('[') ? parsed(value) : value;
-  if (typeof read === 'string') return wordsOf(read);
+  if (typeof read === 'string') return getWords(read);
   if (Array.isArray(read) && read.every((each) => typeof each === 'string')) return read;
   throw new RegistrationError(`${name} must be a list of strings`);
 }
 
-function wordsOf(text: string): readonly string[] {
+function getWords(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 

@@ -1,6 +1,6 @@
 import type { AuthorizationServer, Client, ExaminedApplication, Finding } from 'portico';
 import { everyClient, failing, livingClients, pendingSteps } from 'portico/extension';
-import { createImportedSecrets, isImported, iterationsOf } from './imported-secrets.ts';
+import { createImportedSecrets, isImported, readIterations } from './imported-secrets.ts';
 
 /** Each costs a slow hash. */
 const MOST_TRIED = 500;
@@ -19,7 +19,7 @@ export async function examineImportedSecrets(
 
 async function tooSlow(server: AuthorizationServer): Promise<readonly Finding[]> {
   const configured = server.config.imported_pbkdf2_iterations ?? 0;
-  const needed = ({ secretHash }: Client) => (secretHash === null ? 0 : iterationsOf(secretHash));
+  const needed = ({ secretHash }: Client) => (secretHash === null ? 0 : readIterations(secretHash));
   const locked = await livingClients(server, (client) => needed(client) > configured);
   if (locked.length === 0) return [];
   return [

@@ -4,7 +4,7 @@ import type { PasswordHasher } from 'portico';
 import {
   createImportedSecrets,
   isWrapped,
-  iterationsOf,
+  readIterations,
   wrapHash,
   type ForeignHash,
 } from './imported-secrets.ts';
@@ -154,8 +154,8 @@ describe('a hash of another server', () => {
   test('reports its number of iterations', async () => {
     const { digest } = derived(1);
     const kept = await Promise.all([derived(1), derived(40)].map((each) => wrapHash(each, passwordHasher)));
-    expect(kept.map(iterationsOf)).toEqual([1, 40]);
+    expect(kept.map(readIterations)).toEqual([1, 40]);
     for (const other of [`imported$sha256$$plain$${digest}`, `$plain$imported$pbkdf2_sha256$1$c2FsdA$x`, ''])
-      expect(iterationsOf(other)).toBe(0);
+      expect(readIterations(other)).toBe(0);
   });
 });

@@ -133,7 +133,7 @@ export function isImported(kept: string): boolean {
 /**
  * How many iterations of PBKDF2 this stored hash needs. 0 for any other kind of hash.
  */
-export function iterationsOf(kept: string): number {
+export function readIterations(kept: string): number {
   return readPbkdf2(kept)?.iterations ?? 0;
 }
 

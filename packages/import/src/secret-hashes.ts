@@ -52,9 +52,9 @@ export interface HashReader {
 
 /** Reads hashes. Those that the host's hasher made stay as they are. */
 export async function createHashReader(hasher: PasswordHasher, iterations: number): Promise<HashReader> {
-  const own = shapeOf(await hasher.hash(randomToken()));
+  const own = getShape(await hasher.hash(randomToken()));
   return (text) => {
-    if (own !== null && shapeOf(text) === own) {
+    if (own !== null && getShape(text) === own) {
       return {
         hash: async () => text,
         isKept: async (kept) => kept === text,
@@ -104,7 +104,7 @@ function ownShape(own: string | null): string {
  * salt and the value of the PHC string format, or of a hash of bcrypt (`$2b$12$…`); with their
  * lengths. Null for another form.
  */
-export function shapeOf(hash: string): string | null {
+export function getShape(hash: string): string | null {
   if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(hash)) return `${hash.slice(0, 7)}53`;
   const parts = hash.split('$');
   if (parts[0] !== '' || parts.length < 5 || !/^[\x21-\x7E]{1,512}$/.test(hash)) return null;

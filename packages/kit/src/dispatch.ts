@@ -1,6 +1,6 @@
 import { isOverloaded } from '@portico/sql';
 import type { Connection, Middleware } from 'portico';
-import { isLiteralTarget, pathOf, requestIdOf, runInContext, withRequestId } from 'portico/extension';
+import { isLiteralTarget, readPath, getRequestId, runInContext, withRequestId } from 'portico/extension';
 import { HttpError } from './errors.ts';
 import { setTimeout } from 'node:timers/promises';
 import { RequestContext, runWithContext } from './accounts/request-context.ts';
@@ -27,7 +27,7 @@ export class Dispatcher {
 
   /** Never rejects. */
   fetch(request: Request, connection: Connection): Promise<Response> {
-    const requestId = requestIdOf(request);
+    const requestId = getRequestId(request);
     return runInContext(undefined, requestId, () => this.#answer(request, connection, requestId));
   }
 
@@ -64,7 +64,7 @@ export class Dispatcher {
       throw new HttpError(404, 'The path is not written as any route is');
     }
     const { config, people, csrf } = this.#kit;
-    const matched = this.#routes.match(sent.method, pathOf(sent.url));
+    const matched = this.#routes.match(sent.method, readPath(sent.url));
     progress.route = matched.route.name;
     const request = matched.kind === 'application' ? limitBody(sent, config.body_limit) : sent;
     const address = () => resolveClientAddress(request, connection.address, config.trusted_proxies);

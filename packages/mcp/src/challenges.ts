@@ -1,7 +1,7 @@
 import { type AuthorizationServer, type BearerErrorCode, token } from 'portico';
 import { answerFields, type BindingRefusal, challenges } from 'portico/extension';
 import type { McpConfig } from './config.ts';
-import { listedScopes, scopeOf, type CallRefusal, type Guarded } from './tools/tool-access.ts';
+import { listedScopes, getScope, type CallRefusal, type Guarded } from './tools/tool-access.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -76,7 +76,7 @@ export class Challenges {
     const needed =
       used === null
         ? this.#supported
-        : used.flatMap((each) => scopeOf(each, this.#server, this.#supported) ?? []);
+        : used.flatMap((each) => getScope(each, this.#server, this.#supported) ?? []);
     const held = await this.#server.scopesHeldBy(person, needed);
     return used === null ? held.length === 0 : held.length < needed.length;
   }
@@ -105,7 +105,7 @@ export class Challenges {
    * The scopes that a use needs: its own, and one that reaches the resource, in one challenge.
    */
   scopesFor(used: Guarded): readonly string[] {
-    const scope = scopeOf(used, this.#server, this.#supported);
+    const scope = getScope(used, this.#server, this.#supported);
     if (scope === null) return [];
     const [first] = this.#supported;
     return first === undefined || this.#supported.includes(scope) ? [scope] : [first, scope];

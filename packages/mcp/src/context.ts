@@ -1,9 +1,9 @@
 import { type AuthorizationServer, BearerError, token } from 'portico';
-import { requestIdOf, withCurrentRequestId } from 'portico/extension';
+import { getRequestId, withCurrentRequestId } from 'portico/extension';
 import type { Log } from '@portico/sql';
 import { Challenges } from './challenges.ts';
 import type { McpConfig } from './config.ts';
-import { refusal, refusalOf } from './refusal.ts';
+import { refusal, getRefusal } from './refusal.ts';
 import type { ToolRegistry } from './tools/tools.ts';
 import { offeredVersions, type OfferedVersions } from './protocol/versions.ts';
 
@@ -80,20 +80,20 @@ export class McpContext {
     try {
       return await this.server.withToken(request, answer);
     } catch (exception) {
-      this.log.error('The MCP endpoint failed: {exception}', { requestId: requestIdOf(request), exception });
+      this.log.error('The MCP endpoint failed: {exception}', { requestId: getRequestId(request), exception });
       return refusal(500, 'The server failed to answer.');
     }
   }
 
   /** Logs a refusal by an endpoint in one line, in the authorization server's format. */
   logRefusal(endpoint: string, request: Request, response: Response, clientId: string | null): void {
-    const refused = refusalOf(response);
+    const refused = getRefusal(response);
     // 499: the caller hung up and gets no response.
     if (refused === null || refused.status === 499) return;
     this.server.measuring?.refusedWith(endpoint, refused.status);
     this.log.info('{endpoint} refused: {error} ({detail})', {
       endpoint,
-      requestId: requestIdOf(request),
+      requestId: getRequestId(request),
       error: refused.status,
       detail: refused.message,
       clientId,

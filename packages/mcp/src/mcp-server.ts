@@ -1,5 +1,5 @@
 import type { AuthorizationServer, Endpoint } from 'portico';
-import { requestIdOf, runInContext, withRequestId } from 'portico/extension';
+import { getRequestId, runInContext, withRequestId } from 'portico/extension';
 import { MCP_PATH, McpContext, type McpServerOptions } from './context.ts';
 import { Contributions } from './contributions.ts';
 import type { Named } from './feature.ts';
@@ -17,7 +17,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   const context = new McpContext(options);
   const contributions = new Contributions(context, FEATURES);
   const { server, config, tools, resource } = context;
-  const document = metadataOf(context);
+  const document = buildMetadata(context);
   const { challenge, narrow_service_scope: narrows } = config.oauth;
   server.serveResource({
     ...(server.config.audience === resource ? { metadata: document } : {}),
@@ -42,7 +42,7 @@ function named({ name, personal, scope }: RegisteredTool): Named {
 }
 
 /** Protected resource metadata (RFC 9728 section 2). */
-function metadataOf({ server, config, resource, name }: McpContext): Readonly<Record<string, unknown>> {
+function buildMetadata({ server, config, resource, name }: McpContext): Readonly<Record<string, unknown>> {
   const listed = listedScopes(server, config.oauth.scopes_supported);
   return {
     resource,
@@ -103,11 +103,11 @@ function measured({ measuring }: AuthorizationServer, endpoint: Endpoint): Endpo
   const { name, path: route } = endpoint;
   const task = { kind: 'endpoint', name, route } as const;
   const answer = async (request: Request) =>
-    withRequestId(await endpoint.handle(request), requestIdOf(request));
+    withRequestId(await endpoint.handle(request), getRequestId(request));
   const handle: Endpoint['handle'] =
     measuring === null ? answer : (request) => measuring.endpoint(task, request, () => answer(request));
   return {
     ...endpoint,
-    handle: (request, context) => runInContext(context, requestIdOf(request), () => handle(request)),
+    handle: (request, context) => runInContext(context, getRequestId(request), () => handle(request)),
   };
 }

@@ -12,7 +12,7 @@ import { MCP_PATH } from './context.ts';
 import { FEATURES } from './features.ts';
 import type { McpServer } from './mcp-endpoint.ts';
 import { createMcpServer } from './mcp-server.ts';
-import { endpointOf, registerAt } from './registering.ts';
+import { getEndpoint, registerAt } from './registering.ts';
 import { repeatedArguments } from './protocol/parameter-headers.ts';
 import { createToolRegistry, type ToolRegistry } from './tools/tools.ts';
 import { STATELESS_VERSION } from './protocol/versions.ts';
@@ -33,7 +33,7 @@ const MCP = 'mcp';
  * `register`. Throws anywhere else.
  */
 export function tool(): ToolRegistry {
-  return endpointOf('tool()', 'tools').tools;
+  return getEndpoint('tool()', 'tools').tools;
 }
 
 /**

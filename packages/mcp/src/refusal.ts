@@ -41,7 +41,7 @@ export function requestRefusal(
   error: { readonly code: number; readonly message: string; readonly data?: unknown },
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const response = jsonResponse({ jsonrpc: '2.0', id: idOf(message), error }, status, {
+  const response = jsonResponse({ jsonrpc: '2.0', id: getId(message), error }, status, {
     'Cache-Control': 'no-store',
     ...headers,
   });
@@ -61,7 +61,7 @@ export function jsonResponse(
   });
 }
 
-function idOf(message: unknown): string | number | null {
+function getId(message: unknown): string | number | null {
   const id = typeof message === 'object' && message !== null && 'id' in message ? message.id : null;
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
@@ -83,6 +83,6 @@ export function refusedCall(
 }
 
 /** What is known of a refusal. Null for any other response. */
-export function refusalOf(response: Response): NotedRefusal | null {
+export function getRefusal(response: Response): NotedRefusal | null {
   return refusals.of(response) ?? null;
 }

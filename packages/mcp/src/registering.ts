@@ -12,7 +12,7 @@ export function registerAt<Value>(endpoint: McpServer, register: () => Value): V
  * The endpoint of the application that is starting. Throws anywhere else. `call` and `things` are
  * for the message: what was called, and what it registers.
  */
-export function endpointOf(call: string, things: string): McpServer {
+export function getEndpoint(call: string, things: string): McpServer {
   const endpoint = registering.getStore();
   if (endpoint === undefined) {
     throw new Error(

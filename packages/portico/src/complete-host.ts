@@ -64,7 +64,7 @@ export function completeHost<Context>(
             await defaults.audit(event);
           }
         : (event) => audit(event, context()),
-    ...browserOf(host, context, loginUrl, browsers),
+    ...getBrowser(host, context, loginUrl, browsers),
   };
 }
 
@@ -79,7 +79,7 @@ interface BrowserMembers {
  * How browsers are told apart, signed out and answered: with the host's own secret, or with a
  * cookie of Portico.
  */
-function browserOf<Context>(
+function getBrowser<Context>(
   host: Host<Context>,
   context: () => Context,
   loginUrl: (returnTo: string) => string,

@@ -28,8 +28,8 @@ export const oauthServerConfiguration: OAuthServerConfiguration = configurationW
  */
 export function configurationWith(own: readonly Feature[]): OAuthServerConfiguration {
   const features = featuresWith(own);
-  const keys = keysOf(features, 'config', Object.keys(coreShape));
-  const ofScopes = keysOf(features, 'scopeConfig', SCOPE_KEYS);
+  const keys = getKeys(features, 'config', Object.keys(coreShape));
+  const ofScopes = getKeys(features, 'scopeConfig', SCOPE_KEYS);
   const shape = { ...coreShape, scopes: scopesSchema(ofScopes), ...keys };
   return z.strictObject(shape, {
     error: ({ code, keys: unknown }) => (code === 'unrecognized_keys' ? unknownKeys(unknown) : undefined),
@@ -41,15 +41,15 @@ function unknownKeys(keys: readonly string[]): string {
 }
 
 /** The keys that these features add to the configuration of an application. */
-export function applicationKeysOf(features: readonly Feature[]): ConfigShape {
-  return keysOf(features, 'applicationConfig', []);
+export function getApplicationKeys(features: readonly Feature[]): ConfigShape {
+  return getKeys(features, 'applicationConfig', []);
 }
 
 /**
  * The keys that features add, each with its schema. Throws if one of them is taken: its schema
  * would replace a check that something else relies on.
  */
-function keysOf(
+function getKeys(
   features: readonly Feature[],
   part: 'config' | 'applicationConfig' | 'scopeConfig',
   core: readonly string[],

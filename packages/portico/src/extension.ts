@@ -13,7 +13,7 @@ export { EVENT_TYPES, isEventType } from './auditing/event-types.ts';
 export { shownPerson } from './authorization/page-data.ts';
 export { checkNewClient } from './clients/checking.ts';
 export { authenticationMetadata } from './clients/client-metadata.ts';
-export { isClientUrl, tokensOf } from './clients/client-source.ts';
+export { isClientUrl, getTokens } from './clients/client-source.ts';
 export { DEFAULT_OVERLAP } from './clients/clients.ts';
 export { CLIENT_AUTHENTICATION_METHODS, PRIVATE_KEY_JWT } from './clients/credentials.ts';
 export { clientPages } from './clients/listing.ts';
@@ -31,7 +31,7 @@ export { configurationChecks, printReport } from './console/report.ts';
 export { isYes } from './contracts/answers.ts';
 export { hasHalves, jsonText, wellFormedJson } from './contracts/json.ts';
 export { personProblem, samePerson } from './contracts/person.ts';
-export { spanOf } from './contracts/spans.ts';
+export { readSpan } from './contracts/spans.ts';
 export { keyedHash, randomToken } from './crypto.ts';
 export { createArgon2id } from './defaults/argon2id.ts';
 export { FairQueue } from './defaults/fair-queue.ts';
@@ -40,11 +40,11 @@ export { AuthorizationPageError, HostTimeoutError } from './errors.ts';
 export { formToken, isFormToken } from './form-token.ts';
 export { prefersPage } from './http/accept.ts';
 export { EXPOSED_HEADERS } from './http/added-headers.ts';
-export { canonicalAddress, networkOf } from './http/addresses.ts';
+export { canonicalAddress, findNetwork } from './http/addresses.ts';
 export { cookieNameBelow } from './http/base-path.ts';
-export { authorizationOf, isBearerRequest, parseBearer, parseScheme } from './http/bearer.ts';
+export { readAuthorization, isBearerRequest, parseBearer, parseScheme } from './http/bearer.ts';
 export { readBytes } from './http/body.ts';
-export { currentCaller, onBehalfOf } from './http/caller.ts';
+export { currentCaller, runAsCaller } from './http/caller.ts';
 export {
   type BindingOffer,
   type BindingRefusal,
@@ -59,7 +59,7 @@ export { DPOP_SCHEME, dpopOffer } from './http/dpop.ts';
 export { type AttemptKey, FailedAttempts } from './http/failed-attempts.ts';
 export { inTime } from './http/in-time.ts';
 export { isLoopback } from './http/loopback.ts';
-export { acceptsByName, mediaTypeOf } from './http/media-types.ts';
+export { acceptsByName, readMediaType } from './http/media-types.ts';
 export { Note } from './http/note.ts';
 export { allowedFields } from './http/preflight.ts';
 export { RecentMap } from './http/recent-map.ts';
@@ -68,10 +68,10 @@ export {
   madeWithRequestId,
   nameRequest,
   newRequestId,
-  requestIdOf,
+  getRequestId,
   withRequestId,
 } from './http/request-id.ts';
-export { isLiteralTarget, pathOf } from './http/request-target.ts';
+export { isLiteralTarget, readPath } from './http/request-target.ts';
 export { comesFromHere, isSentFromHere } from './http/same-origin.ts';
 export { throttleLog } from './http/throttle-log.ts';
 export { type DpopProof, DpopProofError, type DpopProofProblem, checkDpopProof } from './jws/dpop-proof.ts';

@@ -1,5 +1,5 @@
 import { readText, type BodyFailure } from './http/body.ts';
-import { mediaTypeOf } from './http/media-types.ts';
+import { readMediaType } from './http/media-types.ts';
 import { BodyTooLargeError, OAuthError } from './errors.ts';
 import { quoted, quotedList } from './quoting.ts';
 
@@ -62,7 +62,7 @@ export function unrepeated(sent: URLSearchParams): Parameters {
 
 /** Whether the body is declared as a form (RFC 6749 appendix B). */
 export function isForm(request: Request): boolean {
-  return mediaTypeOf(request.headers.get('content-type')) === 'application/x-www-form-urlencoded';
+  return readMediaType(request.headers.get('content-type')) === 'application/x-www-form-urlencoded';
 }
 
 export function createParameters(sent: URLSearchParams): Parameters {

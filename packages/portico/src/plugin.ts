@@ -3,14 +3,14 @@ import path from 'node:path';
 import { AUDIT } from './auditing/audit.ts';
 import type { Application, Plugin } from './application/contracts.ts';
 import { assembleServer } from './assembly/authorization-server.ts';
-import { brandingOf } from './assembly/branding.ts';
+import { getBranding } from './assembly/branding.ts';
 import { featureProblems, withProfile } from './assembly/feature-profiles.ts';
-import { algorithmsOf, catalogsOf } from './assembly/start-features.ts';
+import { collectAlgorithms, collectCatalogs } from './assembly/start-features.ts';
 import { completeHost, type HostDefaults } from './complete-host.ts';
 import { builtInViews } from './host-defaults.ts';
 import type { KeySigner } from './keys/signers.ts';
 import type { OAuthServerConfig, OAuthServerConfigInput } from './config.ts';
-import { applicationKeysOf, configurationWith } from './configuration.ts';
+import { getApplicationKeys, configurationWith } from './configuration.ts';
 import type { Feature } from './feature.ts';
 import { featuresWith } from './features.ts';
 import { examineLoginRoute } from './console/application-checks.ts';
@@ -18,7 +18,7 @@ import { authorizationServerOf, OAUTH_SERVER } from './console/open-server.ts';
 import { csrfExemptRoutes } from './endpoints/table.ts';
 import type { CompleteHost, Host } from './host.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
-import { speakingOf } from './tokens/scopes.ts';
+import { getSpeakingOptions } from './tokens/scopes.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
 /** What an application gives the plugin besides its configuration. */
@@ -68,16 +68,16 @@ export function oauthServer<Context = unknown>({
     },
     configuration: {
       oauth_server: configurationWith(options.features ?? []),
-      ...applicationKeysOf(features),
+      ...getApplicationKeys(features),
     },
     problems: (config) =>
       featureProblems(features, config['oauth_server'] as OAuthServerConfig, config['public_url'] as string),
     words: (config) => ({
-      ...speakingOf(config['oauth_server'] as OAuthServerConfig),
-      catalogs: catalogsOf(features),
+      ...getSpeakingOptions(config['oauth_server'] as OAuthServerConfig),
+      catalogs: collectCatalogs(features),
     }),
     branding: (config, place) =>
-      brandingOf(features, config['oauth_server'] as OAuthServerConfig, { ...place, application: config }),
+      getBranding(features, config['oauth_server'] as OAuthServerConfig, { ...place, application: config }),
     tokenSchemes(config) {
       const section = withProfile(features, config['oauth_server'] as OAuthServerConfig);
       return features.flatMap((feature) => feature.tokenSchemes?.(section) ?? []);
@@ -93,7 +93,7 @@ export function oauthServer<Context = unknown>({
       addServerCommands({
         demands: features.flatMap(({ clientDemands = [] }) => clientDemands),
         profiles: features.flatMap(({ profile }) => profile ?? []),
-        algorithms: algorithmsOf(features).names,
+        algorithms: collectAlgorithms(features).names,
       })(program, context);
       for (const feature of features) (await feature.commands?.())?.(program, context);
     },
@@ -109,7 +109,7 @@ export function oauthServer<Context = unknown>({
         config: configurationWithKeyPath(application),
         host: (browsers) =>
           host === undefined
-            ? hostOf(application)
+            ? getHost(application)
             : completeHost(
                 typeof host === 'function' ? host(application) : host,
                 kitDefaults(application),
@@ -168,7 +168,7 @@ function kitDefaults(application: Application): HostDefaults {
  * The framework's host contract. Throws a ConfigurationError in an application that mounts Portico
  * without a `host`.
  */
-function hostOf(application: Application): CompleteHost {
+function getHost(application: Application): CompleteHost {
   const { login_route: signIn } = application.config['oauth_server'] as OAuthServerConfig;
   if (application.host !== null) {
     const { log, passwordHasher, views, events } = application;

@@ -1,5 +1,5 @@
 import { Note } from './http/note.ts';
-import { requestIdOf } from './http/request-id.ts';
+import { getRequestId } from './http/request-id.ts';
 import {
   AuthorizationPageError,
   BearerError,
@@ -30,7 +30,7 @@ export interface Refused {
 export function logRefusal(host: CompleteHost, { endpoint, request, error, clientId }: Refused): void {
   host.log.info('{endpoint} refused: {error} ({detail})', {
     endpoint,
-    requestId: request === null ? null : requestIdOf(request),
+    requestId: request === null ? null : getRequestId(request),
     ...reason(error),
     clientId,
     ...((error instanceof OAuthError || error instanceof BearerError) && error.authorization !== null
@@ -51,7 +51,7 @@ function knownAddress(host: CompleteHost, request: Request): string | null {
 
 /** What a refusal says about itself in the log. */
 function reason(error: Error): { readonly error: string; readonly detail: string } {
-  return { error: refusalCode(error) ?? error.name, detail: detailOf(error) };
+  return { error: refusalCode(error) ?? error.name, detail: getDetail(error) };
 }
 
 /** The one code of a refusal, in the log and elsewhere; null for other errors. */
@@ -66,7 +66,7 @@ export function refusalCode(error: Error): string | null {
   return error instanceof BodyTooLargeError ? 'body_too_large' : null;
 }
 
-function detailOf(error: Error): string {
+function getDetail(error: Error): string {
   if (error instanceof OAuthError || error instanceof BearerError || error instanceof KeyProofError)
     return error.detail ?? error.message;
   if (error instanceof AuthorizationPageError) return error.detail ?? `${error.title}: ${error.message}`;

@@ -15,7 +15,7 @@ export function codeWithin(error: unknown): string | null {
 }
 
 /** The code of an error, or else its class name, such as `TypeError`. Null if it has neither. */
-export function nameOf(error: unknown): string | null {
+export function getName(error: unknown): string | null {
   const code = codeWithin(error);
   if (code !== null || !(error instanceof Error)) return code;
   return /^\w{1,64}$/.test(error.name) ? error.name : null;

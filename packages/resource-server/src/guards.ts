@@ -1,4 +1,4 @@
-import { authorizationOf, DPOP_SCHEME, EXPOSED_HEADERS, parseScheme, pathOf } from 'portico/extension';
+import { readAuthorization, DPOP_SCHEME, EXPOSED_HEADERS, parseScheme, readPath } from 'portico/extension';
 import type { IntrospectedToken } from './introspection.ts';
 import type { SentRequest } from './contract.ts';
 import type { ResourceServer } from './server.ts';
@@ -75,7 +75,7 @@ export interface GuardedContext {
  * The header fields of a refusal. Keeps the fields that the application's CORS already exposes,
  * beside the challenge.
  */
-function fieldsOf(
+function readFields(
   { headers }: Response,
   exposed: number | string | readonly string[] | undefined,
 ): Record<string, string> {
@@ -98,12 +98,12 @@ function sentRequest(
 /** Express: `app.get('/orders', expressGuard(resource, 'orders:read'), handler)`. */
 export function expressGuard(resource: ResourceServer, scope: string) {
   return async (req: GuardedRequest, res: ExpressAnswer, next: () => void): Promise<void> => {
-    const authorization = authorizationOf(req);
+    const authorization = readAuthorization(req);
     const outcome = await resource.authorize(authorization, scope, sentRequest(authorization, req));
     if (outcome instanceof Response) {
       res
         .status(outcome.status)
-        .set(fieldsOf(outcome, res.get?.(EXPOSED_HEADERS)))
+        .set(readFields(outcome, res.get?.(EXPOSED_HEADERS)))
         .send(await outcome.text());
       return;
     }
@@ -118,13 +118,13 @@ export function expressGuard(resource: ResourceServer, scope: string) {
 export function fastifyGuard(resource: ResourceServer, scope: string) {
   return async (request: GuardedRequest, reply: FastifyAnswer): Promise<void> => {
     const { headers, raw } = request;
-    const authorization = authorizationOf({ headers, rawHeaders: raw?.rawHeaders ?? [] });
+    const authorization = readAuthorization({ headers, rawHeaders: raw?.rawHeaders ?? [] });
     const outcome = await resource.authorize(authorization, scope, sentRequest(authorization, request));
     if (!(outcome instanceof Response)) {
       tokens.set(request, outcome);
       return;
     }
-    reply.code(outcome.status).headers(fieldsOf(outcome, reply.getHeader?.(EXPOSED_HEADERS)));
+    reply.code(outcome.status).headers(readFields(outcome, reply.getHeader?.(EXPOSED_HEADERS)));
     await reply.send(await outcome.text());
   };
 }
@@ -140,7 +140,7 @@ export function honoGuard(resource: ResourceServer, scope: string) {
     const sent =
       parseScheme(DPOP_SCHEME, authorization) === null
         ? undefined
-        : { method: raw.method, target: pathOf(raw.url), dpop: raw.headers.get('dpop') };
+        : { method: raw.method, target: readPath(raw.url), dpop: raw.headers.get('dpop') };
     const outcome = await resource.authorize(authorization, scope, sent);
     if (outcome instanceof Response) {
       const exposed = outcome.headers.get(EXPOSED_HEADERS);

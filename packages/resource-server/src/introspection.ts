@@ -157,7 +157,7 @@ function judged(answer: oauth.IntrospectionResponse, audience: string | null): U
   const meant = audience === null ? targets.length === 0 : targets.includes(audience);
   if (!answer.active) return { reason: 'token_not_active', clientId };
   if (!meant) return { reason: 'other_audience', clientId };
-  const boundTo = bindingOf(answer);
+  const boundTo = getBinding(answer);
   if (boundTo === undefined) return { reason: 'unknown_binding', clientId };
   return {
     token: {
@@ -174,7 +174,7 @@ function judged(answer: oauth.IntrospectionResponse, audience: string | null): U
  * The key that the token is bound to (RFC 9449 section 6.2), or null for none. Undefined if it is
  * bound to something else or unknown: such a token cannot be used here.
  */
-function bindingOf({ cnf, token_type: type }: oauth.IntrospectionResponse): string | null | undefined {
+function getBinding({ cnf, token_type: type }: oauth.IntrospectionResponse): string | null | undefined {
   if (cnf === undefined) return type?.toLowerCase() === 'dpop' ? undefined : null;
   const { jkt, ...others } = cnf as Readonly<Record<string, unknown>>;
   return typeof jkt === 'string' && Object.keys(others).length === 0 ? jkt : undefined;

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { dpopOffer } from 'portico/extension';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { DpopOptions, SentRequest } from './contract.ts';
-import { Proofs, refusalOf } from './proofs.ts';
+import { Proofs, getRefusal } from './proofs.ts';
 
 const NOW = 1_800_000_000_000;
 const TOKEN = 'an access token';
@@ -126,13 +126,13 @@ test('The public URL of an API must be a valid URL without query and fragment', 
 test('A refusal lists the algorithms, and whether proofs are required', () => {
   const url = { publicUrl: 'https://api.example' };
   const offered = (required: boolean) => dpopOffer({ required, algorithms: ALGORITHMS });
-  expect(refusalOf(new Proofs(url), false)).toEqual({ ...offered(false), presented: false, answer: null });
-  expect(refusalOf(new Proofs({ ...url, required: true }), true)).toEqual({
+  expect(getRefusal(new Proofs(url), false)).toEqual({ ...offered(false), presented: false, answer: null });
+  expect(getRefusal(new Proofs({ ...url, required: true }), true)).toEqual({
     ...offered(true),
     presented: true,
     answer: null,
   });
-  expect(refusalOf(null, true)).toBeNull();
+  expect(getRefusal(null, true)).toBeNull();
 });
 
 describe('Whether a proof is new', () => {

@@ -109,6 +109,6 @@ function remembering(most: number): NonNullable<DpopOptions['claim']> {
 }
 
 /** What a refusal says about DPoP. Null when DPoP is off. */
-export function refusalOf(proofs: Proofs | null, presented: boolean): BindingRefusal | null {
+export function getRefusal(proofs: Proofs | null, presented: boolean): BindingRefusal | null {
   return bindingRefusal(proofs?.offer ?? null, presented ? { answer: null } : undefined);
 }

@@ -1,5 +1,5 @@
 import { type BindingRefusal, challenges } from 'portico/extension';
-import { nameOf } from './causes.ts';
+import { getName } from './causes.ts';
 import type { Refusal, RefusalReason } from './contract.ts';
 
 /** Why a request is refused, and what is known about it at that point. */
@@ -101,7 +101,7 @@ export function refuse(refusal: Refusal, challenge: Challenge): { refusal: Refus
   try {
     return { refusal, response: responseTo(refusal, challenge) };
   } catch (error) {
-    const fault: Refusal = { ...refusal, ...ANSWERS.fault, reason: 'fault', detail: nameOf(error) };
+    const fault: Refusal = { ...refusal, ...ANSWERS.fault, reason: 'fault', detail: getName(error) };
     return { refusal: fault, response: responseTo(fault, challenge) };
   }
 }

@@ -1,8 +1,8 @@
 import { DPOP_SCHEME, parseBearer, parseScheme } from 'portico/extension';
-import { nameOf } from './causes.ts';
+import { getName } from './causes.ts';
 import { Introspection, IntrospectionError, type IntrospectedToken } from './introspection.ts';
 import type { DpopOptions, Refusal, SentRequest } from './contract.ts';
-import { Proofs, refusalOf } from './proofs.ts';
+import { Proofs, getRefusal } from './proofs.ts';
 import { refusalFor, refuse, tell, type Grounds } from './refusals.ts';
 
 /** The authorization server to ask, and the credentials for it. */
@@ -93,7 +93,7 @@ class IntrospectingServer {
     const isPresented = 'token' in presented;
     const outcome = isPresented ? await this.#checked(presented, scope, request) : presented;
     if (!('reason' in outcome)) return outcome;
-    const dpop = refusalOf(this.#proofs, isPresented && presented.scheme === 'DPoP');
+    const dpop = getRefusal(this.#proofs, isPresented && presented.scheme === 'DPoP');
     const secrets = isPresented ? [presented.token, ...this.#credentials] : this.#credentials;
     const told = refuse(refusalFor(outcome, scope, secrets), { metadata: this.#metadata, dpop });
     if (this.#onRefusal !== undefined) tell(this.#onRefusal, { ...told.refusal });
@@ -108,7 +108,7 @@ class IntrospectingServer {
     try {
       return await this.#check(presented, scope, request);
     } catch (error) {
-      if (!(error instanceof IntrospectionError)) return { reason: 'fault', detail: nameOf(error) };
+      if (!(error instanceof IntrospectionError)) return { reason: 'fault', detail: getName(error) };
       const { reason, detail, answered } = error;
       return { reason, detail, answered };
     }

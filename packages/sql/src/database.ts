@@ -1,6 +1,6 @@
 import type { OpenedDatabase } from './opened.ts';
 import type { SqlConnection, SqlDialect, SqlParameter, SqlResult } from './contract.ts';
-import { dialectOf } from './dialects.ts';
+import { getDialect } from './dialects.ts';
 import type { Engine, EngineConnection, StatementResult } from './engine.ts';
 import { isUnavailable, isWorthRetrying } from './failures.ts';
 import { OpenTransaction, refusalInside, type TransactionLimits } from './open-transaction.ts';
@@ -32,7 +32,7 @@ export function createDatabase({ dialect, schema, store, limits, ...parts }: Dat
   const engine = refusingInside(parts.engine, store);
   const retries = { statements: 0, transactions: 0 };
   const onRetry = () => (retries.transactions += 1);
-  const { isEmbedded } = dialectOf({ dialect });
+  const { isEmbedded } = getDialect({ dialect });
   const statements = isEmbedded ? engine : retryingStatements(engine, () => (retries.statements += 1));
   const connection = sqlConnection(statements);
   const endReads = (together: Together) => engine.endReads(together);

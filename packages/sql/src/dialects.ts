@@ -15,6 +15,6 @@ export const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
 };
 
 /** How this database's engine writes SQL. */
-export function dialectOf({ dialect }: OfDialect): Dialect {
+export function getDialect({ dialect }: OfDialect): Dialect {
   return DIALECTS[dialect];
 }

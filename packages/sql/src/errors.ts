@@ -59,13 +59,13 @@ export function isOverloaded(error: unknown): error is OverloadedError {
 }
 
 /** The code of a Node error, such as `ENOENT`, or of one of ours. Null without one. */
-export function codeOf(error: unknown): string | null {
+export function getErrorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
 /** Whether an error has this code, such as `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
-  return codeOf(error) === code;
+  return getErrorCode(error) === code;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { DIALECTS } from './dialects.ts';
-import { codesOf, type Meaning } from './meaning.ts';
+import { getErrorCodes, type Meaning } from './meaning.ts';
 
 /** Each engine recognizes its own errors. */
 const meanings = (error: Error) => Object.values(DIALECTS).flatMap(({ failures }) => failures(error));
@@ -74,7 +74,7 @@ export function rolledBack(): Error {
 
 /** Whether this process knows, from the server's answer, that nothing took effect. */
 export function isFoundUndone(error: unknown): boolean {
-  return error instanceof Error && codesOf(error).some((code) => FOUND_UNDONE.has(code));
+  return error instanceof Error && getErrorCodes(error).some((code) => FOUND_UNDONE.has(code));
 }
 const FOUND_UNDONE: ReadonlySet<unknown> = new Set([FOREIGN_TRANSACTION, ROLLED_BACK]);
 
@@ -101,7 +101,7 @@ const UNAVAILABLE: ReadonlySet<Meaning | undefined> = new Set(['unavailable', 'r
 
 function saysUnavailable(error: Error): boolean {
   return (
-    codesOf(error).some((code) => UNREACHABLE.has(code)) ||
+    getErrorCodes(error).some((code) => UNREACHABLE.has(code)) ||
     meanings(error).some((meaning) => UNAVAILABLE.has(meaning))
   );
 }

@@ -22,13 +22,13 @@ export { printMigrations } from './print-migrations.ts';
 export type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnection } from './schema.ts';
 export { BEGUN, MIGRATIONS_TABLE } from './known-migrations.ts';
 export type { Dialect } from './dialect.ts';
-export { dialectOf } from './dialects.ts';
+export { getDialect } from './dialects.ts';
 export { insertIfNone } from './insert-if-none.ts';
 export { readsTogether } from './together.ts';
 export { systemTimer } from './timer.ts';
 export type { Log, LogContext } from './log.ts';
 export {
-  codeOf,
+  getErrorCode,
   ConfigurationError,
   hasCode,
   isConfigurationError,

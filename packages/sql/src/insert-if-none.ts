@@ -1,5 +1,5 @@
 import type { Database, SqlParameter } from './contract.ts';
-import { dialectOf } from './dialects.ts';
+import { getDialect } from './dialects.ts';
 
 /**
  * Inserts `row`, such as `t (k, v) VALUES (?, ?)`, unless a row with the same `key`, such as `(k)`,
@@ -11,6 +11,6 @@ export async function insertIfNone(
   key: string,
   values: readonly SqlParameter[],
 ): Promise<boolean> {
-  const statement = dialectOf(database).insertIfNone(row, key);
+  const statement = getDialect(database).insertIfNone(row, key);
   return (await database.execute(statement, values)).affected === 1;
 }

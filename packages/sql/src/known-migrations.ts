@@ -30,7 +30,7 @@ export function createTable({ identifier, time }: ColumnTypes): string {
 }
 
 /** The steps that are not applied, including one that began and did not finish. */
-export function missingOf(
+export function findMissing(
   migrations: readonly Migration[],
   known: ReadonlyMap<string, number>,
 ): readonly Migration[] {

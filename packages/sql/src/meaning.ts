@@ -21,6 +21,6 @@ export type Meaning =
 export type MeaningsOf = (error: Error) => readonly (Meaning | undefined)[];
 
 /** The codes of an error, as drivers and Node give them. */
-export function codesOf(error: Error): readonly unknown[] {
+export function getErrorCodes(error: Error): readonly unknown[] {
   return [...('code' in error ? [error.code] : []), ...('errno' in error ? [error.errno] : [])];
 }

@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database, SqlConnection } from './contract.ts';
-import { dialectOf } from './dialects.ts';
+import { getDialect } from './dialects.ts';
 import type { Dialect } from './dialect.ts';
 import {
   BEGUN,
   createTable,
   knownMigrations,
   MIGRATIONS_TABLE,
-  missingOf,
+  findMissing,
   sorted,
 } from './known-migrations.ts';
 import type { BegunStep, ColumnTypes, Migration, MigrationState, SchemaConnection } from './schema.ts';
@@ -28,7 +28,7 @@ export async function migrate(
 ): Promise<readonly string[]> {
   const database = store.withoutTimeout?.() ?? store;
   const ordered = sorted(migrations);
-  const dialect = dialectOf(database);
+  const dialect = getDialect(database);
   return waitForLock(database, async (connection) => {
     await dialect.lock(connection, LOCK_NAME, LOCK_SECONDS);
     try {
@@ -36,7 +36,7 @@ export async function migrate(
       if (typeof database.schema === 'string') await dialect.schemas?.create(connection, database.schema);
       await connection.execute(createTable(types));
       const known = await knownMigrations(dialect, connection);
-      const missing = missingOf(ordered, known);
+      const missing = findMissing(ordered, known);
       for (const [index, migration] of missing.entries()) {
         onStep({
           name: migration.name,
@@ -72,7 +72,7 @@ async function waitForLock<T>(
     try {
       return await database.transaction(work);
     } catch (error) {
-      const isBusy = dialectOf(database).isEmbedded && database.isUnavailable(error);
+      const isBusy = getDialect(database).isEmbedded && database.isUnavailable(error);
       if (!isBusy || performance.now() > until) throw error;
       await setTimeout(100);
     }
@@ -84,7 +84,7 @@ export async function migrationStatus(
   database: Database,
   migrations: readonly Migration[],
 ): Promise<readonly MigrationState[]> {
-  const known = await knownMigrations(dialectOf(database), database);
+  const known = await knownMigrations(getDialect(database), database);
   return sorted(migrations).map(({ name }) => {
     const at = known.get(name) ?? BEGUN;
     return { name, appliedAt: at === BEGUN ? null : new Date(at).toISOString() };

@@ -1,6 +1,6 @@
 import type { BorrowedDatabase, BorrowingOptions, OpenedDatabase } from './opened.ts';
 import type { SqlDialect } from './contract.ts';
-import { dialectOf } from './dialects.ts';
+import { getDialect } from './dialects.ts';
 import { ConfigurationError } from './errors.ts';
 import { createDatabase } from './database.ts';
 import type { Engine } from './engine.ts';
@@ -91,7 +91,7 @@ function assemble(
   const engine = open({ ...limits, ...times });
   const engineWithoutTimeout = () =>
     // An embedded engine waits for no server, and a database in memory exists only once.
-    dialectOf({ dialect }).isEmbedded
+    getDialect({ dialect }).isEmbedded
       ? engine
       : open({ ...limits, statementTimeout: null, idleTimeout: null });
   let withoutTimeout: OpenedDatabase | null = null;
@@ -113,7 +113,7 @@ function assemble(
 }
 
 function requireSchema(dialect: SqlDialect, schema: string): void {
-  const { schemas } = dialectOf({ dialect });
+  const { schemas } = getDialect({ dialect });
   const message =
     schemas === null
       ? `is for PostgreSQL; ${dialect} has no schemas, so give Portico a separate database`

@@ -66,7 +66,7 @@ export function openOwnedFolder(folder: string): OwnedFolder {
   let closed = false;
   return {
     uid: owner.uid,
-    path: owner.uid === 0 ? folder : pathOf(descriptor, folder, owner),
+    path: owner.uid === 0 ? folder : getPath(descriptor, folder, owner),
     give: (file) => give(file, folder, owner),
     close() {
       if (!closed) closeSync(descriptor);
@@ -163,7 +163,7 @@ function openOrMake(folder: string): number {
   const parent = openOrMake(path.dirname(folder));
   try {
     const owner = fstatSync(parent);
-    const within = owner.uid === 0 ? path.dirname(folder) : pathOf(parent, path.dirname(folder), owner);
+    const within = owner.uid === 0 ? path.dirname(folder) : getPath(parent, path.dirname(folder), owner);
     const name = path.join(within, path.basename(folder));
     try {
       mkdirSync(name, 0o700);
@@ -183,7 +183,8 @@ function openOrMake(folder: string): number {
 function openMade(name: string, folder: string, owner: Stats): number {
   const descriptor = openSync(name, FOLDER | constants.O_NOFOLLOW);
   try {
-    if (readdirSync(pathOf(descriptor, folder, owner)).length > 0) throw new NotGivenError(folder, owner.uid);
+    if (readdirSync(getPath(descriptor, folder, owner)).length > 0)
+      throw new NotGivenError(folder, owner.uid);
     give(descriptor, folder, owner);
     return descriptor;
   } catch (error) {
@@ -205,7 +206,7 @@ function give(descriptor: number, folder: string, { uid, gid }: Stats): void {
 /**
  * Only Linux gives open files a path. Elsewhere the owner could replace the folder in the meantime.
  */
-function pathOf(descriptor: number, folder: string, { uid }: Stats): string {
+function getPath(descriptor: number, folder: string, { uid }: Stats): string {
   if (process.platform !== 'linux') throw new NotGivenError(folder, uid);
   return `/proc/self/fd/${descriptor}`;
 }

@@ -1,7 +1,7 @@
 import type { Database, SqlConnection, SqlParameter } from './contract.ts';
 import type { Dialect } from './dialect.ts';
-import { dialectOf } from './dialects.ts';
-import { createTable, knownMigrations, MIGRATIONS_TABLE, missingOf, sorted } from './known-migrations.ts';
+import { getDialect } from './dialects.ts';
+import { createTable, knownMigrations, MIGRATIONS_TABLE, findMissing, sorted } from './known-migrations.ts';
 import type { ColumnTypes, Migration } from './schema.ts';
 
 /**
@@ -12,9 +12,9 @@ import type { ColumnTypes, Migration } from './schema.ts';
  * Rejects if a step began and did not finish, or if a step reads data to build its next statements.
  */
 export async function printMigrations(database: Database, migrations: readonly Migration[]): Promise<string> {
-  const dialect = dialectOf(database);
+  const dialect = getDialect(database);
   const known = await knownMigrations(dialect, database);
-  const missing = missingOf(sorted(migrations), known);
+  const missing = findMissing(sorted(migrations), known);
   const begun = missing.find(({ name }) => known.has(name));
   if (begun !== undefined)
     throw new Error(`The step ${begun.name} was started but not finished: run db:migrate up to finish it`);
@@ -24,7 +24,7 @@ export async function printMigrations(database: Database, migrations: readonly M
   for (const migration of missing) {
     parts.push(
       `-- ${migration.name}`,
-      ...(await statementsOf(migration, dialect, types)),
+      ...(await listStatements(migration, dialect, types)),
       `INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES (${literal(migration.name, dialect)}, ${dialect.now})`,
     );
   }
@@ -40,7 +40,7 @@ const HEAD =
   '-- What Portico needs of this database. Run it once, as one transaction where the engine has those for a schema.';
 
 /** The statements of a step, which runs on a connection that only records them. */
-async function statementsOf(
+async function listStatements(
   migration: Migration,
   dialect: Dialect,
   types: ColumnTypes,

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolveClientAddress } from '../../../packages/kit/src/http/client-address.ts';
-import { canonicalAddress, networkOf } from '../../../packages/portico/src/http/addresses.ts';
+import { canonicalAddress, findNetwork } from '../../../packages/portico/src/http/addresses.ts';
 import { isPublicAddress, isLoopbackAddress } from '../../../packages/portico/src/outbound/addresses.ts';
 import { secondsFresh } from '../../../packages/portico/src/outbound/freshness.ts';
 import { hold, type Target } from '../target.ts';
@@ -77,7 +77,7 @@ export const target: Target = {
     if (address !== null) {
       hold(isIP(address) !== 0 && written(address) === address, 'an address is not written as it should be');
       hold(canonicalAddress(address) === address, 'an address has two forms');
-      const network = networkOf(address) ?? '';
+      const network = findNetwork(address) ?? '';
       hold(
         isIPv4(address) ? network === address : network.endsWith('::/64') && isIPv6(network.slice(0, -3)),
         'a network is none',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
-  authorizationOf,
+  readAuthorization,
   isBearerRequest,
   parseBearer,
   parseScheme,
@@ -87,7 +87,7 @@ export const target: Target = {
         (schemeOf(sent, 'bearer') !== null || schemeOf(sent, 'dpop') !== null),
       'who has no session is told in another way',
     );
-    const both = authorizationOf({
+    const both = readAuthorization({
       headers: { authorization: sent },
       rawHeaders: ['Authorization', sent, 'authorization', 'Bearer a'],
     });

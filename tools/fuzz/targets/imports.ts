@@ -3,8 +3,8 @@ import { GRANT_TYPES } from '../../../test/support/grant-types.ts';
 import { demands } from '../../../packages/portico/src/store/client-demands.fixture.ts';
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
 import { createScopeCatalog } from '../../../packages/portico/src/tokens/scopes.ts';
-import { clientIdOf, readClientRecord } from '../../../packages/import/src/client-records.ts';
-import { createHashReader, plainSecret, shapeOf } from '../../../packages/import/src/secret-hashes.ts';
+import { readClientId, readClientRecord } from '../../../packages/import/src/client-records.ts';
+import { createHashReader, plainSecret, getShape } from '../../../packages/import/src/secret-hashes.ts';
 import { importSubjects } from '../../../packages/import/src/subjects.ts';
 import { readRecords } from '../../../packages/import/src/import-file.ts';
 import { writeFileSync } from 'node:fs';
@@ -133,7 +133,7 @@ export const target: Target = {
       hold(records.length > 0, 'a file without records was read');
       for (const record of records.slice(0, 20)) {
         const read = unless(refuses, () => readClientRecord(record, NOW, demands(), GRANT_TYPES.rights));
-        const id = clientIdOf(record);
+        const id = readClientId(record);
         if (read === null) continue;
         hold(
           id === read.clientId && /^[\x21-\x7E]{1,255}$/.test(read.clientId),
@@ -159,7 +159,7 @@ export const target: Target = {
           );
         if (secretHash !== null && unless(refuses, () => readHash(secretHash)) !== null)
           hold(
-            /^(?:sha256:|pbkdf2_sha256\$)/.test(secretHash) || shapeOf(secretHash) !== null,
+            /^(?:sha256:|pbkdf2_sha256\$)/.test(secretHash) || getShape(secretHash) !== null,
             'a hash that nobody can verify',
           );
         const checked = await unlessAsync(refuses, () => checkRegistration(read.registration, server));

@@ -1,11 +1,11 @@
 import { prefersPage } from '../../../packages/portico/src/http/accept.ts';
-import { acceptsByName, mediaTypeOf } from '../../../packages/portico/src/http/media-types.ts';
-import { hintOf, sentHints } from '../../../packages/portico/src/authorization/sign-in-hints.ts';
+import { acceptsByName, readMediaType } from '../../../packages/portico/src/http/media-types.ts';
+import { readHint, sentHints } from '../../../packages/portico/src/authorization/sign-in-hints.ts';
 import { createParameters } from '../../../packages/portico/src/parameters.ts';
 import {
   acceptedLanguages,
   canonicalTag,
-  directionOf,
+  getDirection,
   lookUp,
   widened,
   wishedLanguages,
@@ -84,7 +84,7 @@ export const target: Target = {
             canonicalTag(tag) === tag && Intl.getCanonicalLocales(tag)[0] === tag,
             'a tag is not in its canonical form',
           );
-          hold(['ltr', 'rtl'].includes(directionOf(tag)), 'a language has no direction');
+          hold(['ltr', 'rtl'].includes(getDirection(tag)), 'a language has no direction');
           hold(
             widened(tag).every((each) => tag === each || tag.startsWith(`${each}-`)),
             'a wider tag is none',
@@ -95,14 +95,14 @@ export const target: Target = {
       }
       const form = createParameters(new URLSearchParams({ ui_locales: text, login_hint: text }));
       for (const [name, value] of sentHints(form, ['login_hint', 'ui_locales'])) {
-        hold(value === text && hintOf(form, name as 'ui_locales') === text, 'a hint was changed');
+        hold(value === text && readHint(form, name as 'ui_locales') === text, 'a hint was changed');
         hold(
           !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(value) && value.length <= 254,
           'a hint that nobody can see was taken',
         );
       }
-      const type = mediaTypeOf(text);
-      hold(type === mediaTypeOf(type) && !type.includes(';'), 'a media type has two forms');
+      const type = readMediaType(text);
+      hold(type === readMediaType(type) && !type.includes(';'), 'a media type has two forms');
       const accept = input.toString('latin1');
       for (const each of ['application/json', 'text/event-stream']) {
         if (!/[^\x20-\x7E]/.test(accept))

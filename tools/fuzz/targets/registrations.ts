@@ -2,7 +2,7 @@ import { demands } from '../../../packages/portico/src/store/client-demands.fixt
 import { createScopeCatalog, SERVICE_SCOPES } from '../../../packages/portico/src/tokens/scopes.ts';
 import { OAuthError, RegistrationError } from '../../../packages/portico/src/errors.ts';
 import { checkRegistration } from '../../../packages/portico/src/clients/registration.ts';
-import { registrationOf } from '../../../packages/portico/src/features/registration/asked-metadata.ts';
+import { readRegistration } from '../../../packages/portico/src/features/registration/asked-metadata.ts';
 import { checkDescribed } from '../support/described.ts';
 import type { Server } from '../../../packages/portico/src/server.ts';
 import { Profiles } from '../../../packages/portico/src/profiles.ts';
@@ -123,7 +123,7 @@ export const target: Target = {
       };
       const registration = unless(
         (error) => error instanceof OAuthError,
-        () => registrationOf(sent, rules),
+        () => readRegistration(sent, rules),
       );
       if (registration === null) continue;
       const isStranger = registration.public === true || !mayBeConfidential;

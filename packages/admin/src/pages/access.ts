@@ -1,5 +1,5 @@
 import { AccessError, type AuthorizationFilter } from 'portico';
-import { filterForm, filtersOf, personIn, type Filter } from '../filters.ts';
+import { filterForm, readFilters, personIn, type Filter } from '../filters.ts';
 import { heldBy, heldGroups } from '../grouping.ts';
 import { holdingRows } from '../holding.ts';
 import { isDoneSoon } from '../lasting.ts';
@@ -49,7 +49,7 @@ export const access: Page = {
       return { goTo: here(sent, { done: revoked ? 'revoked' : 'ended' }) };
     }
     if (form.get('do') !== 'revoke-group') return null;
-    const { end } = await groupInForm(sent, filterOf(sent));
+    const { end } = await groupInForm(sent, readFilter(sent));
     return { goTo: here(sent, { done: (await end()) ? 'revoked' : 'continuing' }) };
   },
 };
@@ -75,14 +75,14 @@ export async function groupInForm(
 
 async function held(asked: Asked): Promise<Html> {
   const { parts, query, links } = asked;
-  const { groups, next } = await heldGroups(parts.server.access, filterOf(asked), query.get('after'));
+  const { groups, next } = await heldGroups(parts.server.access, readFilter(asked), query.get('after'));
   const people = groups.map(({ authorizations: [{ person }] }) => person);
   const known = await knownPeople(parts.server.host, people);
   const none = next === null ? 'No active authorization matches.' : NONE_YET;
   const rows = holdingRows(groups, asked, { action: here(asked, {}), known });
   return markup`
       ${groups.length === 0 ? markup`<p class="empty">${none}</p>` : rows}
-      ${next === null ? null : markup`<p><a class="button" href="${withQuery(links.access, { ...filtersOf(asked, FILTERS), after: next })}">Go on: older ones</a></p>`}`;
+      ${next === null ? null : markup`<p><a class="button" href="${withQuery(links.access, { ...readFilters(asked, FILTERS), after: next })}">Go on: older ones</a></p>`}`;
 }
 
 async function found({ parts, links }: Asked, wanted: string): Promise<Html> {
@@ -129,7 +129,7 @@ const NONE_YET = 'None of the rows that were read match, and there are more.';
 const A_DAY = 86_400_000;
 
 /** Throws an AccessError for impossible values. */
-function filterOf(asked: Asked): AuthorizationFilter {
+function readFilter(asked: Asked): AuthorizationFilter {
   const { query, parts } = asked;
   const [clientId, scope, days] = [query.get('client'), query.get('scope'), query.get('unused_days')];
   const person = personIn(asked);
@@ -147,5 +147,5 @@ function filterOf(asked: Asked): AuthorizationFilter {
 /** This page of the list, with the same filters. */
 function here(asked: Asked, more: Readonly<Record<string, string>>): string {
   const after = asked.query.get('after') ?? '';
-  return withQuery(asked.links.access, { ...filtersOf(asked, FILTERS), after, ...more });
+  return withQuery(asked.links.access, { ...readFilters(asked, FILTERS), after, ...more });
 }

@@ -1,6 +1,6 @@
 import { AccessError, type AuditFilter, type AuditRecord, type PersonReference } from 'portico';
 import { EVENT_TYPES, OutOfRangeError, isEventType } from 'portico/extension';
-import { filterForm, filtersOf, personIn, type Filter } from '../filters.ts';
+import { filterForm, readFilters, personIn, type Filter } from '../filters.ts';
 import { withQuery } from '../links.ts';
 import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
@@ -26,9 +26,9 @@ export const audit: Page = {
     try {
       const after = query.get('after');
       const page = after === undefined ? {} : { after };
-      const { items, next } = await parts.server.audit.list(filterOf(asked), page);
+      const { items, next } = await parts.server.audit.list(readFilter(asked), page);
       const more =
-        next === null ? null : withQuery(links.audit, { ...filtersOf(asked, FILTERS), after: next });
+        next === null ? null : withQuery(links.audit, { ...readFilters(asked, FILTERS), after: next });
       const people = items
         .flatMap(({ person, by }) => [person, by])
         .filter((each) => each !== null && each !== 'console');
@@ -46,7 +46,7 @@ export const audit: Page = {
   },
 };
 
-function filterOf(asked: Asked): AuditFilter {
+function readFilter(asked: Asked): AuditFilter {
   const { query } = asked;
   const [clientId, type] = [query.get('client'), query.get('type')];
   const authorization = query.get('authorization');

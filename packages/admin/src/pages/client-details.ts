@@ -1,6 +1,6 @@
 import type { DescribedKey, ShownClient } from 'portico';
 import { comesFrom, isVerified, quotedPublic } from 'portico/extension';
-import { authenticationOf } from '../client-badges.ts';
+import { getAuthentication } from '../client-badges.ts';
 import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { AdministrationParts } from '../page.ts';
 import { code, facts, list, moment, words } from '../formatting.ts';
@@ -31,8 +31,8 @@ export function details(shown: ShownClient, { scopes, server }: AdministrationPa
           )}</ul>`,
     ],
     ['Redirect URIs', list(client.redirectUris)],
-    ['Authenticates by', code(authenticationOf(client))],
-    ['Its keys', keysOf(client.keys?.jwksUri ?? null, keys)],
+    ['Authenticates by', code(getAuthentication(client))],
+    ['Its keys', getKeys(client.keys?.jwksUri ?? null, keys)],
     [
       'ID tokens signed with',
       client.scopes.includes('openid') ? code(client.idTokenSignedResponseAlg) : null,
@@ -54,7 +54,7 @@ const REGISTERED_BY = {
 } as const;
 
 /** The name of a key may be any text that its owner has chosen. */
-function keysOf(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlContent {
+function getKeys(jwksUri: string | null, keys: readonly DescribedKey[]): HtmlContent {
   if (jwksUri !== null) return markup`at ${code(jwksUri)}`;
   if (keys.length === 0) return null;
   const names = keys.map(({ kid, kty, alg, thumbprint }) =>

@@ -7,7 +7,7 @@ import { rotationFields } from './rotating.ts';
 import { updateFields } from './updating.ts';
 
 /** Everything that the decision was based on. The last use is not part of it. */
-export function stateOf(known: Client | null): unknown {
+export function getState(known: Client | null): unknown {
   return known === null ? null : { ...known, usedAt: null };
 }
 
@@ -86,7 +86,7 @@ function question(asked: Asked, known: Client, refused: Refused | undefined, ask
       <p class="soft">${code(known.id)}</p>
       <p>${says}</p>
       <form method="post" action="${links.client(known.id)}">
-        ${fields({ action, target: known.id, state: stateOf(known) })}
+        ${fields({ action, target: known.id, state: getState(known) })}
         ${more}
         <p class="choices"><button class="${kind}" type="submit">${button}</button><a class="button" href="${links.client(known.id)}">Leave it as it is</a></p>
       </form>`,

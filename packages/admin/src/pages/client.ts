@@ -5,7 +5,7 @@ import { withQuery } from '../links.ts';
 import { markup, type HtmlContent } from '../html.ts';
 import type { Asked, Page, Refused, Sent, Shown } from '../page.ts';
 import { alert, clientName, code, moment, notice, secretOnce } from '../formatting.ts';
-import { QUESTIONS, stateOf } from './client-questions.ts';
+import { QUESTIONS, getState } from './client-questions.ts';
 import { details } from './client-details.ts';
 import { changesIn } from './updating.ts';
 
@@ -52,7 +52,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
     'update',
     async (sent, id, known) => {
       const { accept, parts, person, links, form } = sent;
-      await accept({ action: 'update', target: id, state: stateOf(known) });
+      await accept({ action: 'update', target: id, state: getState(known) });
       if (known === null) return null;
       const { changes } = await parts.server.clients.update(id, changesIn(form, known, sent), { by: person });
       return { goTo: links.client(id, { done: Object.keys(changes).length > 0 ? 'updated' : 'same' }) };
@@ -61,7 +61,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   [
     'revoke',
     async ({ accept, parts, person, links }, id, known) => {
-      await accept({ action: 'revoke', target: id, state: stateOf(known) });
+      await accept({ action: 'revoke', target: id, state: getState(known) });
       const { client: ended } = await parts.server.clients.revoke(id, { by: person });
       return { goTo: links.client(id, { done: ended.registeredBy === 'document' ? 'blocked' : 'revoked' }) };
     },
@@ -69,7 +69,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   [
     'unblock',
     async ({ accept, parts, person, links }, id, known) => {
-      await accept({ action: 'unblock', target: id, state: stateOf(known) });
+      await accept({ action: 'unblock', target: id, state: getState(known) });
       await parts.server.clients.unblock(id, { by: person });
       return { goTo: links.client(id, { done: 'unblocked' }) };
     },
@@ -78,7 +78,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
     'rotate-secret',
     async ({ accept, parts, person, links, form }, id, known) => {
       const overlap = Number(form.get('overlap') ?? Number.NaN);
-      await accept({ action: 'rotate-secret', target: id, state: stateOf(known) });
+      await accept({ action: 'rotate-secret', target: id, state: getState(known) });
       const { secret, previousExpiresAt } = await parts.server.clients.rotateSecret(id, overlap, {
         by: person,
         ...(known === null ? {} : { seen: known }),

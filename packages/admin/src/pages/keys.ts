@@ -63,7 +63,7 @@ export const keys: Page = {
     const ask = form.get('do') ?? '';
     if (!QUESTIONS.has(ask)) return null;
     const { keys: ring } = parts.server;
-    await accept({ action: ask, target: '', state: stateOf(await ring.list()) });
+    await accept({ action: ask, target: '', state: getState(await ring.list()) });
     try {
       await ring.rotate({ by: person, ...(ask === 'rotate-now' ? { now: true } : {}) });
     } catch (error) {
@@ -75,7 +75,7 @@ export const keys: Page = {
 };
 
 /** A form that was shown for other keys replaces none. */
-function stateOf(all: readonly KeyDescription[]): unknown {
+function getState(all: readonly KeyDescription[]): unknown {
   return all.map(({ kid, state }) => [kid, state]);
 }
 
@@ -121,7 +121,7 @@ function question(
       ${alert(refused)}
       <p>${says}</p>
       <form method="post" action="${links.keys}">
-        ${fields({ action: ask, target: '', state: stateOf(all) })}
+        ${fields({ action: ask, target: '', state: getState(all) })}
         <p class="choices"><button class="${ask === 'rotate' ? 'primary' : 'danger'}" type="submit">${button}</button><a class="button" href="${links.keys}">Leave them as they are</a></p>
       </form>`,
   };

@@ -1,4 +1,4 @@
-import { countRows, tokensOf } from 'portico/extension';
+import { countRows, getTokens } from 'portico/extension';
 import { registrationLink } from '../links.ts';
 import { markup, type HtmlContent, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
@@ -13,7 +13,7 @@ export const overview: Page = {
     const { parts, links } = asked;
     const { server } = parts;
     const ways: readonly (readonly [href: string, text: string, about: string])[] = [
-      ...(tokensOf(server.arrivals) === null
+      ...(getTokens(server.arrivals) === null
         ? []
         : [
             [

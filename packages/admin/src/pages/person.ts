@@ -60,7 +60,7 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
 export const person: Page = {
   async show(asked, refused) {
     const { parts, links, query } = asked;
-    const of = personOf(asked);
+    const of = readPerson(asked);
     const ask = (refused === undefined ? query.get('ask') : refused.form.get('do')) ?? '';
     const ending = ENDINGS.get(ask);
     if (ending !== undefined) return question(asked, of, { ask, ending, refused });
@@ -83,7 +83,7 @@ export const person: Page = {
 
   async act(sent) {
     const { form, accept, parts, links, person: by } = sent;
-    const of = personOf(sent);
+    const of = readPerson(sent);
     const here = (done: string) => ({ goTo: links.person(of.provider, of.id, { done }) });
     const does = form.get('do') ?? '';
     if (does === 'revoke-group') {
@@ -98,7 +98,7 @@ export const person: Page = {
     }
     const ending = ENDINGS.get(does);
     if (ending === undefined) return null;
-    await accept({ action: does, target: targetOf(of), state: null });
+    await accept({ action: does, target: getTarget(of), state: null });
     const isDone = await isDoneSoon(does, ending.work(sent, of), parts.server.host);
     return here(isDone ? does : 'continuing');
   },
@@ -134,11 +134,11 @@ async function whoItIs({ server }: Asked['parts'], of: PersonReference): Promise
   return markup`<p class="person"><strong>${calledBy(of, known)}</strong> ${aboutPerson(of, known)}</p>`;
 }
 
-function personOf({ query }: Asked): PersonReference {
+function readPerson({ query }: Asked): PersonReference {
   return { provider: query.get('provider') ?? '', id: query.get('id') ?? '' };
 }
 
-function targetOf({ provider, id }: PersonReference): string {
+function getTarget({ provider, id }: PersonReference): string {
   return JSON.stringify([provider, id]);
 }
 
@@ -159,7 +159,7 @@ async function question(
       ${await whoItIs(parts, of)}
       ${ending.says.map((text) => markup`<p>${text}</p>`)}
       <form method="post" action="${here}">
-        ${fields({ action: ask, target: targetOf(of), state: null })}
+        ${fields({ action: ask, target: getTarget(of), state: null })}
         <p class="choices"><button class="danger" type="submit">${ending.button}</button><a class="button" href="${here}">Leave it as it is</a></p>
       </form>`,
   };

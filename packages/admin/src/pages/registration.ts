@@ -1,5 +1,5 @@
 import type { InitialAccessToken } from 'portico';
-import { tokensOf } from 'portico/extension';
+import { getTokens } from 'portico/extension';
 import { markup, type Html } from '../html.ts';
 import type { Asked, Page } from '../page.ts';
 import { alert, code, moment, notice, secretOnce, words } from '../formatting.ts';
@@ -15,7 +15,7 @@ const DONE = {
 export const registration: Page = {
   async show(asked, refused) {
     const { parts, fields, links } = asked;
-    const says = tokensOf(parts.server.arrivals)?.says ?? OFF;
+    const says = getTokens(parts.server.arrivals)?.says ?? OFF;
     const tokens = (await parts.server.initialAccessTokens.list()).toReversed();
     const sent = (name: string) => refused?.form.get(name) ?? '';
     return {

@@ -3,9 +3,9 @@ import {
   comesFromHere,
   equalInConstantTime,
   isBearerRequest,
-  mediaTypeOf,
+  readMediaType,
   nameRequest,
-  requestIdOf,
+  getRequestId,
 } from 'portico/extension';
 import { HttpError } from '../errors.ts';
 import { createHmac } from 'node:crypto';
@@ -152,10 +152,10 @@ async function sentToken(
 ): Promise<{ readonly request: Request; readonly token: string | null }> {
   const header = request.headers.get('x-csrf-token');
   if (header !== null) return { request, token: header };
-  if (!FORM_TYPES.has(mediaTypeOf(request.headers.get('content-type')))) return { request, token: null };
+  if (!FORM_TYPES.has(readMediaType(request.headers.get('content-type')))) return { request, token: null };
   const body = await readBody(request, FORM_LIMIT);
   const { url, method, headers, signal } = request;
-  const copy = () => nameRequest(new Request(url, { method, headers, signal, body }), requestIdOf(request));
+  const copy = () => nameRequest(new Request(url, { method, headers, signal, body }), getRequestId(request));
   const token = await formField(copy(), '_csrf');
   return { request: copy(), token };
 }

@@ -120,7 +120,7 @@ class AccountTable implements AccountProvider {
   readonly search = async (text: string, limit: number): Promise<readonly DatabaseAccount[]> => {
     // PostgreSQL cannot store NUL in text, so no account contains it.
     if (text.includes('\0')) return [];
-    const [typed, lower] = [partOf(text), partOf(text.toLowerCase())];
+    const [typed, lower] = [getPart(text), getPart(text.toLowerCase())];
     return this.#select(
       `SELECT id, email, email_verified, name, active FROM (
         SELECT id, email, email_verified, name, active FROM host_accounts WHERE provider = ? ORDER BY email LIMIT ${SEARCHED}
@@ -270,7 +270,7 @@ function keptByNumber(make: (number: number) => string): (number: number) => str
 const SEARCHED = 100_000;
 
 /** A LIKE pattern that finds this text anywhere. Escapes the pattern's special characters. */
-function partOf(text: string): string {
+function getPart(text: string): string {
   return `%${text.replaceAll(/[!%_]/g, '!$&')}%`;
 }
 

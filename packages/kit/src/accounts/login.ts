@@ -6,7 +6,7 @@ import {
   comesFromHere,
   isSentFromHere,
   noteWish,
-  requestIdOf,
+  getRequestId,
   type Said,
   type SignInLinks,
   told,
@@ -201,7 +201,7 @@ function logForgery(log: Log, request: Request, origin: string): void {
   const detail = comesFromHere(request, origin)
     ? 'the CSRF token is missing or not of this browser'
     : 'the form comes from another site';
-  const context = { route: 'login_submit', requestId: requestIdOf(request), status: 403, detail };
+  const context = { route: 'login_submit', requestId: getRequestId(request), status: 403, detail };
   log.info('{route} refused: {status} ({detail})', context);
 }
 

@@ -1,5 +1,5 @@
 import type { Argon2idOptions, PasswordHasher } from 'portico';
-import { createArgon2id, networkOf } from 'portico/extension';
+import { createArgon2id, findNetwork } from 'portico/extension';
 import { currentAddress } from './request-context.ts';
 
 /**
@@ -7,5 +7,5 @@ import { currentAddress } from './request-context.ts';
  * strings. Networks take turns: a hash waits only for earlier hashes from its own network.
  */
 export function argon2idHasher(options: Argon2idOptions = {}): PasswordHasher {
-  return createArgon2id(options, () => networkOf(currentAddress()));
+  return createArgon2id(options, () => findNetwork(currentAddress()));
 }

@@ -4,8 +4,8 @@ import {
   currentRequestId,
   Event,
   type FailedAttempts,
-  networkOf,
-  onBehalfOf,
+  findNetwork,
+  runAsCaller,
 } from 'portico/extension';
 import type { Log } from '@portico/sql';
 import type { Accounts } from '../contracts.ts';
@@ -70,7 +70,7 @@ export function guardSignIn(
       accounts.authenticate(identifier, offered, (named) => {
         person = named;
       });
-    const attempt = await failedAttempts.attempt(keys, () => onBehalfOf(caller, check));
+    const attempt = await failedAttempts.attempt(keys, () => runAsCaller(caller, check));
     if (attempt.outcome === 'right') {
       await browser?.remember(account);
       return attempt.value;
@@ -106,7 +106,7 @@ interface Counted {
 }
 
 function countedByNetwork(account: string, address: string | null): Counted {
-  const network = networkOf(address);
+  const network = findNetwork(address);
   return {
     keys: [
       { key: JSON.stringify([account, network]), free: FREE_FAILURES.account },

@@ -105,7 +105,7 @@ function unnamed(permission: string, { config }: Application): string | null {
     readonly admin_permission?: string;
   };
   if (scopes === undefined) return null;
-  const ofScopes = permissionsOf(scopes);
+  const ofScopes = getPermissions(scopes);
   const named = administrator === undefined ? ofScopes : [...ofScopes, administrator];
   if (named.includes(permission)) return null;
   const all = named.join(', ') || 'none';
@@ -115,7 +115,7 @@ function unnamed(permission: string, { config }: Application): string | null {
 }
 
 /** The permissions of the configured scopes. */
-function permissionsOf(scopes: ConfigMap): readonly string[] {
+function getPermissions(scopes: ConfigMap): readonly string[] {
   return Object.entries(scopes).map(([name, definition]) => {
     const { permission = name } = (typeof definition === 'object' ? definition : {}) as {
       permission?: string;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { AddCommands, Application, Plugin } from 'portico';
-import { Event, isSchemaPending, SCHEMA_PENDING, spanOf, STANDARD_OUTPUT } from 'portico/extension';
+import { Event, isSchemaPending, SCHEMA_PENDING, readSpan, STANDARD_OUTPUT } from 'portico/extension';
 import { listen } from '../http/server.ts';
 
 interface Options {
@@ -30,7 +30,7 @@ export const addServe =
         'how long to keep serving after SIGTERM, while /health/ready reports that it is stopping (default: 0)',
       )
       .action(async (options: Options) => {
-        const drain = spanOf(context, '--drain', options.drain ?? '0');
+        const drain = readSpan(context, '--drain', options.drain ?? '0');
         if (drain > LONGEST_DRAIN) context.fail(`--drain must be 0 to ${LONGEST_DRAIN} seconds`);
         const application = await context.application({ serves: true });
         if (await isSchemaPending(application)) context.fail(SCHEMA_PENDING);

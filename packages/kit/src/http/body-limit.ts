@@ -1,4 +1,4 @@
-import { nameRequest, readBytes, requestIdOf } from 'portico/extension';
+import { nameRequest, readBytes, getRequestId } from 'portico/extension';
 import { HttpError } from '../errors.ts';
 
 /**
@@ -29,7 +29,7 @@ export function limitBody(request: Request, limit: number): Request {
     body: counted,
     duplex: 'half',
   } as RequestInit);
-  return nameRequest(limited, requestIdOf(request));
+  return nameRequest(limited, getRequestId(request));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { madeWithRequestId, REQUEST_ID_HEADER, requestIdOf } from 'portico/extension';
+import { madeWithRequestId, REQUEST_ID_HEADER, getRequestId } from 'portico/extension';
 import type { JSONRPCRequest } from '@modelcontextprotocol/server';
 import type { McpContext } from '../context.ts';
 import type { Contributions } from '../contributions.ts';
@@ -45,7 +45,7 @@ export class Exchange {
       return answer(request, (caller) => this.#stateless.answer(first, caller, metadata));
     }
     const answerOne: AnswerOne = (message, caller) => this.#answerOne(request, message, caller);
-    if (streaming) return named(request, EVENT_STREAM, eventsOf(requests, answerOne, signal, version));
+    if (streaming) return named(request, EVENT_STREAM, streamEvents(requests, answerOne, signal, version));
     const answers = await Promise.all(
       requests.map((message) => answerOne(message, { signal, notify: discard, version })),
     );
@@ -107,7 +107,7 @@ function named(
 ): Response {
   const response = new Response(body, {
     status,
-    headers: { ...headers, [REQUEST_ID]: requestIdOf(request) },
+    headers: { ...headers, [REQUEST_ID]: getRequestId(request) },
   });
   return madeWithRequestId(response);
 }
@@ -115,7 +115,7 @@ function named(
 function discard(): void {}
 
 /** Sends each answer as an event when it is ready, after the notifications of its tool. */
-function eventsOf(
+function streamEvents(
   requests: readonly JSONRPCRequest[],
   answerOne: AnswerOne,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-import { acceptsByName, hasHalves, mediaTypeOf, readBytes } from 'portico/extension';
+import { acceptsByName, hasHalves, readMediaType, readBytes } from 'portico/extension';
 import {
   isInitializeRequest,
   isJSONRPCNotification,
@@ -146,7 +146,7 @@ function headerRefusal(headers: Headers): Response | null {
   if (!RESPONSE_TYPES.every((mediaType) => acceptsByName(accept, mediaType))) {
     return refusal(406, 'Accept must list both application/json and text/event-stream.');
   }
-  if (mediaTypeOf(headers.get('content-type')) !== JSON_TYPE)
+  if (readMediaType(headers.get('content-type')) !== JSON_TYPE)
     return refusal(415, 'Content-Type must be application/json.');
   return null;
 }

@@ -21,7 +21,7 @@ export class RunningCalls {
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<Answer>,
   ): Promise<Answer> {
-    const key = keyOf(call);
+    const key = getKey(call);
     if (key === null) return work(signal);
     const ending = new AbortController();
     const end = () => ending.abort();
@@ -40,7 +40,7 @@ export class RunningCalls {
 
   /** Ends the call, if this process runs exactly one call with this id for the same token. */
   cancel(call: CallOfRequest): void {
-    const key = keyOf(call);
+    const key = getKey(call);
     const same = key === null ? undefined : this.#running.get(key);
     const [only] = same ?? [];
     // Without sessions it is unknown which of several calls with one id is meant.
@@ -53,7 +53,7 @@ export class RunningCalls {
  * service share its token, and the ids of each session start at the same number, so one user could
  * end another's call.
  */
-function keyOf({ request, id }: CallOfRequest): string | null {
+function getKey({ request, id }: CallOfRequest): string | null {
   if (token().user() === null) return null;
   return hash('sha256', JSON.stringify([request.headers.get('authorization'), id]));
 }

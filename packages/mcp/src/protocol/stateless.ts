@@ -67,7 +67,7 @@ export function readMetadata(body: unknown, headers: Headers, versions: OfferedV
  * version.
  */
 function readNotification(body: unknown, header: string | null, versions: OfferedVersions): Read {
-  const claimed = metaOf(body)?.[META_VERSION] ?? header;
+  const claimed = readMeta(body)?.[META_VERSION] ?? header;
   if (header !== null && header !== claimed) return mismatch(body, 'MCP-Protocol-Version');
   return claimed === STATELESS_VERSION
     ? { metadata: { capabilities: {} } }
@@ -75,7 +75,7 @@ function readNotification(body: unknown, header: string | null, versions: Offere
 }
 
 function readRequest(request: JSONRPCRequest, headers: Headers, versions: OfferedVersions): Read {
-  const meta = metaOf(request) ?? {};
+  const meta = readMeta(request) ?? {};
   const claimed = meta[META_VERSION];
   if (request.method === 'initialize' && claimed === undefined)
     return mismatch(request, 'MCP-Protocol-Version');
@@ -100,14 +100,14 @@ function namedBy({ method, params }: JSONRPCRequest): string | null {
   return typeof found === 'string' ? found : null;
 }
 
-function metaOf(message: unknown): Readonly<Record<string, unknown>> | undefined {
+function readMeta(message: unknown): Readonly<Record<string, unknown>> | undefined {
   const params = isObject(message) ? message['params'] : undefined;
   const meta = isObject(params) ? params['_meta'] : undefined;
   return isObject(meta) ? meta : undefined;
 }
 
 function claimsVersion(message: unknown): boolean {
-  return Object.hasOwn(metaOf(message) ?? {}, META_VERSION);
+  return Object.hasOwn(readMeta(message) ?? {}, META_VERSION);
 }
 
 /**

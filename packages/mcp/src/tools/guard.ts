@@ -5,11 +5,11 @@ import type { Guarded } from './tool-access.ts';
  * Throws for anything unclear: a value that cannot be a scope must not make it public.
  */
 export function readGuard(kind: string, name: string, registered: object): Guarded {
-  const scope = scopeOf(kind, name, registered);
+  const scope = readScope(kind, name, registered);
   return { personal: scope !== null || isPersonal(kind, name, registered), scope };
 }
 
-function scopeOf(kind: string, name: string, registered: object): string | null {
+function readScope(kind: string, name: string, registered: object): string | null {
   const scope: unknown = 'scope' in registered ? registered.scope : null;
   if (typeof scope === 'function') return String(scope.call(registered));
   if (scope === null || scope === undefined) return null;

@@ -50,7 +50,7 @@ export interface CallRefusal {
 }
 
 /** The scope that uses of something personal need. Null if none is offered. */
-export function scopeOf(
+export function getScope(
   { personal, scope }: Guarded,
   server: AuthorizationServer,
   supported: readonly string[],

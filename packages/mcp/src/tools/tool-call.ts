@@ -7,7 +7,7 @@ import { REACHED, startTimeLimit, tooLong } from './time-limit.ts';
 import { ToolQuestions } from './tool-questions.ts';
 import { errorResult, toolResult, type ToolResult } from './tool-result.ts';
 import { ToolError, type RegisteredTool, type ToolCall } from './tools.ts';
-import { traceOf } from './trace.ts';
+import { readTrace } from './trace.ts';
 
 /** The caller that waits for an answer. */
 export interface Caller {
@@ -47,7 +47,7 @@ export class ToolCalls {
       tool: tool.name,
       clientId: token().clientId() ?? '',
       person: token().user()?.reference ?? null,
-      outcome: outcomeOf(result),
+      outcome: getOutcome(result),
       duration: Math.round(performance.now() - began),
     });
     return result;
@@ -84,7 +84,7 @@ export class ToolCalls {
   }
 }
 
-function outcomeOf(result: ToolResult | ToolQuestions): 'succeeded' | 'failed' | 'asked' {
+function getOutcome(result: ToolResult | ToolQuestions): 'succeeded' | 'failed' | 'asked' {
   if (result instanceof ToolQuestions) return 'asked';
   return result.isError === true ? 'failed' : 'succeeded';
 }
@@ -98,7 +98,7 @@ function describeCall(
   const progressToken = meta?.progressToken;
   return {
     signal,
-    trace: traceOf(meta),
+    trace: readTrace(meta),
     get id() {
       return round.id();
     },

@@ -24,7 +24,7 @@ const LONGEST_BAGGAGE = 8192;
  * The trace in a request's `_meta`. Null without a well-formed one. Malformed or too long members
  * are left out.
  */
-export function traceOf(meta: Readonly<Record<string, unknown>> | undefined): TraceContext | null {
+export function readTrace(meta: Readonly<Record<string, unknown>> | undefined): TraceContext | null {
   const parent = meta?.['traceparent'];
   if (typeof parent !== 'string' || !PARENT.test(parent)) return null;
   return {

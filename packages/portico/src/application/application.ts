@@ -10,7 +10,7 @@ import {
   printMigrations,
   systemTimer,
   type Timer,
-  dialectOf,
+  getDialect,
 } from '@portico/sql';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import type { Branding } from '../contracts/branding.ts';
@@ -19,9 +19,9 @@ import { openLog, type ClosableLog } from '../defaults/log.ts';
 import { createViews, SHARED_VIEWS, type Views } from '../defaults/views.ts';
 import { withCurrentRequestId } from '../http/context.ts';
 import { systemRandom } from '../http/failed-attempts.ts';
-import { pathOf } from '../http/request-target.ts';
+import { readPath } from '../http/request-target.ts';
 import { Speaking } from '../words/speaking.ts';
-import { directoryOf, readConfiguration, requirePlugins, STANDARD_OUTPUT } from './configuration.ts';
+import { getDirectory, readConfiguration, requirePlugins, STANDARD_OUTPUT } from './configuration.ts';
 import type { KitConfig } from './keys.ts';
 import type {
   Application,
@@ -95,7 +95,7 @@ export async function startApplication(
   const configuration = readConfiguration(definition, options.env);
   const { kit } = configuration;
   const { standardOutput = 'stdout', clock = Date.now, random = systemRandom, timer = systemTimer } = options;
-  const directory = directoryOf(definition);
+  const directory = getDirectory(definition);
   const file = kit.log.path === STANDARD_OUTPUT ? standardOutput : path.resolve(directory, kit.log.path);
   const opened = openLog({ file, level: kit.log.level });
   const log: ClosableLog = { ...withCurrentRequestId(opened), close: () => opened.close() };
@@ -123,7 +123,7 @@ function openStore(
   const chosen = { timer, ...(kit.database_schema === '' ? {} : { schema: kit.database_schema }) };
   if (definition.database !== undefined) return definition.database.open({ ...chosen, log });
   return openDatabase(kit.database_url, {
-    directory: directoryOf(definition),
+    directory: getDirectory(definition),
     poolSize: kit.database_pool_size,
     connectionLifetime: kit.database_connection_lifetime,
     statementTimeout: kit.database_statement_timeout,
@@ -173,7 +173,7 @@ export class StartedApplication implements Application {
     const { config, kit, env, mode, storageDirectory } = parts.configuration;
     const { plugins = [] } = definition;
     this.definition = definition;
-    this.directory = directoryOf(definition);
+    this.directory = getDirectory(definition);
     this.storageDirectory = storageDirectory;
     this.env = env;
     this.mode = mode;
@@ -182,7 +182,7 @@ export class StartedApplication implements Application {
     this.basePath = kit.base_path;
     this.database = database;
     this.pool =
-      definition.database !== undefined || dialectOf(database).isEmbedded
+      definition.database !== undefined || getDialect(database).isEmbedded
         ? null
         : { size: kit.database_pool_size, lifetime: kit.database_connection_lifetime };
     this.log = log;
@@ -300,7 +300,7 @@ export class StartedApplication implements Application {
    * through its mount.
    */
   async fetch(request: Request, _connection?: Connection): Promise<Response> {
-    const path = pathOf(request.url);
+    const path = readPath(request.url);
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const found = [...this.#routes.values()].find(
       (route) => route.path === path && route.methods.some((each) => each === method),

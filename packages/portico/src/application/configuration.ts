@@ -23,7 +23,7 @@ const FOURTEEN_DAYS = 14 * 24 * 3600;
 export const STANDARD_OUTPUT = '-';
 
 /** The absolute path of the application's folder. */
-export function directoryOf({ directory = '.' }: ApplicationDefinition): string {
+export function getDirectory({ directory = '.' }: ApplicationDefinition): string {
   return path.resolve(directory);
 }
 
@@ -33,7 +33,7 @@ export function directoryOf({ directory = '.' }: ApplicationDefinition): string 
  * the process's environment.
  */
 export function readConfiguration(definition: ApplicationDefinition, base?: Environment): Configuration {
-  const directory = directoryOf(definition);
+  const directory = getDirectory(definition);
   const env = loadEnvironment(directory, base);
   const mode = env['APP_ENV'] === 'dev' ? 'dev' : 'prod';
   const storageDirectory = path.resolve(directory, env['STORAGE_DIR'] ?? 'storage');

@@ -25,7 +25,7 @@ import { csrfExemptRoutes, RESOURCE_METADATA, type EndpointName } from '../endpo
 import { UserinfoEndpoint } from '../endpoints/userinfo.ts';
 import { completeHost } from '../complete-host.ts';
 import { OWN_DEFAULTS } from '../host-defaults.ts';
-import { grantsOf } from '../grants/grant-types.ts';
+import { makeGrants } from '../grants/grant-types.ts';
 import { Issuing } from '../grants/issuing.ts';
 import { LostAnswers } from '../grants/lost-answers.ts';
 import { observedServer } from '../measuring/observed-server.ts';
@@ -51,7 +51,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   const foundation = layFoundation(options);
   const { server, features, contributions } = foundation;
   const { config, host, scopes } = server;
-  const parts = partsOf(foundation);
+  const parts = buildParts(foundation);
   const { clients: clientParts, authorize, resource, bearerTokens } = parts;
   const { clients } = clientParts;
   const failures = new Failures(server, options.showsDetails ?? false);
@@ -111,7 +111,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
     serveResource: (needs) => resource.add(needs),
     resourceMetadataUrl: resource.metadataUrl,
     endpoints: [
-      ...endpointsAt(handlersOf(foundation, parts), contributions.endpoints(shared), answering),
+      ...endpointsAt(buildHandlers(foundation, parts), contributions.endpoints(shared), answering),
       ...resourceMetadataEndpoints(resource, answering),
       ...contributions.plainEndpoints,
     ],
@@ -122,7 +122,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
 }
 
 /** The parts that endpoints are made of. */
-function partsOf({ server, contributions }: Foundation) {
+function buildParts({ server, contributions }: Foundation) {
   const { config, host, scopes } = server;
   const resource = new ProtectedResource(server, contributions);
   const bearerTokens = new BearerTokens(server, contributions.binding);
@@ -134,9 +134,9 @@ function partsOf({ server, contributions }: Foundation) {
 }
 
 /** The endpoints of every server. */
-function handlersOf(
+function buildHandlers(
   { server, contributions }: Foundation,
-  parts: ReturnType<typeof partsOf>,
+  parts: ReturnType<typeof buildParts>,
 ): Readonly<Record<EndpointName, Handler>> {
   const { bearerTokens, claims, clients, authorize } = parts;
   const { binding, metadata, responseModes } = contributions;
@@ -162,13 +162,13 @@ function handlersOf(
 function tokenEndpoint(
   server: Server,
   { binding, grants, issuanceChecks, secondUses, mayRedirect, droppedScopes }: Contributions,
-  { resource, claims, lastUse }: ReturnType<typeof partsOf>,
+  { resource, claims, lastUse }: ReturnType<typeof buildParts>,
   authentication: ClientAuthentication,
 ): TokenEndpoint {
   const issuing = new Issuing(server, claims, issuanceChecks, binding);
   const lostAnswers = new LostAnswers(server.clock);
   const parts = { server, issuing, lostAnswers, resource, secondUses, mayRedirect, droppedScopes, binding };
-  return new TokenEndpoint(grantsOf(grants, parts), parts, authentication, lastUse);
+  return new TokenEndpoint(makeGrants(grants, parts), parts, authentication, lastUse);
 }
 
 /** The metadata of the resource, if challenges name it. */

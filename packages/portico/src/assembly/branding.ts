@@ -5,7 +5,7 @@ import type { Feature } from '../feature.ts';
 import type { CompleteHost } from '../host.ts';
 
 /** The look that a feature gives the pages. */
-export function brandingOf(
+export function getBranding(
   features: readonly Feature[],
   config: OAuthServerConfig,
   place: BrandedPlace,
@@ -20,7 +20,7 @@ export function brandingWithoutApplication(
   config: OAuthServerConfig,
   basePath: string,
 ): Branding | null {
-  const found = brandingOf(features, config, { directory: null, basePath, application: {} });
+  const found = getBranding(features, config, { directory: null, basePath, application: {} });
   if (found !== null && 'problems' in found) throw new ConfigurationError(found.problems);
   return found;
 }

@@ -22,7 +22,7 @@ import type { ClientLogos } from '../clients/logos.ts';
 import { registration } from '../features/registration/index.ts';
 import type { Parts } from '../feature.ts';
 import type { Contributions } from './start-features.ts';
-import { pictureOf } from '../features/logos/picture.ts';
+import { getPicture } from '../features/logos/picture.ts';
 
 const NOW = 1_800_000_000_000;
 const ISSUER = 'https://portal.example/below';
@@ -44,7 +44,7 @@ const ALL_ON = {
 
 const LOGOS: ClientLogos = {
   path: '/oauth/logo',
-  pictureOf: (named) => pictureOf(named, () => Promise.reject(new Error('Nothing is fetched'))),
+  pictureOf: (named) => getPicture(named, () => Promise.reject(new Error('Nothing is fetched'))),
 };
 
 const hasher: PasswordHasher = {

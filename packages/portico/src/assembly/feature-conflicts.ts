@@ -45,7 +45,7 @@ const INTROSPECTION = 'introspection';
  * The grant types of the core and of the features. Throws for one that the core or another feature
  * has.
  */
-export function grantTypesOf(started: readonly Started[]): readonly GrantType[] {
+export function collectGrantTypes(started: readonly Started[]): readonly GrantType[] {
   const types = [...GRANT_TYPES];
   for (const { feature, grants = [] } of started) {
     for (const type of grants) {
@@ -61,7 +61,7 @@ export function grantTypesOf(started: readonly Started[]): readonly GrantType[] 
 }
 
 /** All members of the metadata that features add. Throws for one that another feature adds. */
-export function metadataOf(started: readonly Started[]): Readonly<Record<string, unknown>> {
+export function collectMetadata(started: readonly Started[]): Readonly<Record<string, unknown>> {
   const members: Record<string, unknown> = {};
   for (const { feature, metadata = {} } of started) {
     for (const [member, value] of Object.entries(metadata)) {
@@ -76,7 +76,7 @@ export function metadataOf(started: readonly Started[]): Readonly<Record<string,
 }
 
 /** The response modes that features add. Throws for one that the core or another feature has. */
-export function responseModesOf(started: readonly Started[]): readonly SendingMode[] {
+export function collectResponseModes(started: readonly Started[]): readonly SendingMode[] {
   const names = new Set([QUERY]);
   return started.flatMap(({ feature, responseModes = [] }) => {
     for (const { name } of responseModes) {

@@ -3,7 +3,7 @@ import type { OAuthServerConfig } from '../config.ts';
 import type { Feature, ProfileOffer } from '../feature.ts';
 import { fapi2 } from '../features/fapi2/index.ts';
 import { signingAlgorithms } from '../features/signing-algorithms/index.ts';
-import { profileProblems, profilesOf, requireNeeds } from './feature-profiles.ts';
+import { profileProblems, collectProfiles, requireNeeds } from './feature-profiles.ts';
 
 const CONFIG = { code_ttl: 60 } as OAuthServerConfig;
 const strict: Feature = {
@@ -33,7 +33,7 @@ test('a server of two profiles does not start', () => {
 });
 
 test('a client whose profile no feature provides gets nothing, even at a server of another one', () => {
-  const profiles = profilesOf([strict], CONFIG);
+  const profiles = collectProfiles([strict], CONFIG);
   const client = { profile: 'fapi2', grants: ['authorization_code' as const] };
   expect(profiles.of(client)).toMatchObject({ algorithms: [], longestCode: 0 });
   expect(profiles.of({ ...client, profile: null })?.name).toBe('strict');

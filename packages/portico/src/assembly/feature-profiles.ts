@@ -2,10 +2,10 @@ import { ConfigurationError, type ConfigurationProblem } from '@portico/sql';
 import type { OAuthServerConfig } from '../config.ts';
 import type { Contribution, Feature, ProfileOffer } from '../feature.ts';
 import { Profiles } from '../profiles.ts';
-import { algorithmsOf } from './start-features.ts';
+import { collectAlgorithms } from './start-features.ts';
 
 /** The security profiles of these features, as the server is configured. */
-export function profilesOf(features: readonly Feature[], config: OAuthServerConfig): Profiles {
+export function collectProfiles(features: readonly Feature[], config: OAuthServerConfig): Profiles {
   return new Profiles(
     offers(features).map((offer) => ({
       ...offer,
@@ -60,7 +60,7 @@ export function requireNeeds(
   config: OAuthServerConfig,
   contributed: Readonly<Partial<Record<keyof Contribution, unknown>>>,
 ): void {
-  const algorithms = algorithmsOf(features);
+  const algorithms = collectAlgorithms(features);
   const problems = serversOffers(features, config).flatMap(({ name, needs, idTokenAlgorithms }) => {
     const lacked: readonly (keyof Contribution | keyof Feature)[] = [
       ...needs.filter((part) => (contributed[part] ?? null) === null),

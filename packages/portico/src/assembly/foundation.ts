@@ -5,7 +5,7 @@ import { serverAudit } from '../auditing/server-audit.ts';
 import { Browsers } from '../authorization/browsers.ts';
 import { CookieSealer } from '../authorization/cookie-keys.ts';
 import { admitsClient } from '../clients/client-source.ts';
-import { algorithmsOf, demandsOfFeatures, startFeatures, catalogsOf } from './start-features.ts';
+import { collectAlgorithms, demandsOfFeatures, startFeatures, collectCatalogs } from './start-features.ts';
 import type { Feature } from '../feature.ts';
 import { featuresWith } from '../features.ts';
 import { browserPaths } from '../paths.ts';
@@ -17,16 +17,16 @@ import { branded, brandingWithoutApplication } from './branding.ts';
 import type { CompleteHost } from '../host.ts';
 import { KeyFiles } from '../keys/key-files.ts';
 import { KeyRing } from '../keys/key-ring.ts';
-import { signingKeysOf } from '../keys/signers.ts';
+import { buildSigningKeys } from '../keys/signers.ts';
 import { Measuring } from '../measuring/measuring.ts';
 import { measuredStore } from '../measuring/measured-store.ts';
-import { featureProblems, profilesOf, requireNeeds, withProfile } from './feature-profiles.ts';
+import { featureProblems, collectProfiles, requireNeeds, withProfile } from './feature-profiles.ts';
 import type { Server } from '../server.ts';
 import { oauthServerMigrations } from '../store/migrations/index.ts';
 import { Pruning } from '../store/pruning.ts';
 import { SingleUses } from '../store/single-uses.ts';
 import { Speaking } from '../words/speaking.ts';
-import { createScopeCatalog, speakingOf } from '../tokens/scopes.ts';
+import { createScopeCatalog, getSpeakingOptions } from '../tokens/scopes.ts';
 import { Store } from '../store/store.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
 import type { ExaminedApplication } from '../examination.ts';
@@ -64,7 +64,7 @@ export function layFoundation(options: ServerParts): Foundation {
   const { origin } = new URL(publicUrl);
   const issuer = `${origin}${basePath}`;
   const mounting = { basePath, mountPath: basePathStripped ? '' : basePath };
-  const measuring = measuringOf(options, features, () => host.log);
+  const measuring = buildMeasuring(options, features, () => host.log);
   const sqlStore = new Store(
     database,
     (id) => admitsClient(id, contributions.clientSource),
@@ -89,8 +89,8 @@ export function layFoundation(options: ServerParts): Foundation {
     clock,
     log,
   });
-  const algorithms = algorithmsOf(features);
-  const signers = signingKeysOf(options.keySigners ?? [], algorithms);
+  const algorithms = collectAlgorithms(features);
+  const signers = buildSigningKeys(options.keySigners ?? [], algorithms);
   const keys = new KeyRing({
     audit,
     log,
@@ -123,7 +123,7 @@ export function layFoundation(options: ServerParts): Foundation {
     grantTypes: () => contributions.grantTypes,
     admitsUnverified,
     demands: demandsOfFeatures(features, config),
-    profiles: profilesOf(features, config),
+    profiles: collectProfiles(features, config),
     audit,
     pruning,
     singleUses: new SingleUses(store.singleUses, pruning),
@@ -134,9 +134,9 @@ export function layFoundation(options: ServerParts): Foundation {
     speaking:
       options.speaking ??
       new Speaking({
-        ...speakingOf(config),
+        ...getSpeakingOptions(config),
         folder: options.messages ?? null,
-        catalogs: catalogsOf(features),
+        catalogs: collectCatalogs(features),
       }),
     measuring,
   };
@@ -145,7 +145,7 @@ export function layFoundation(options: ServerParts): Foundation {
   return { server, features, contributions };
 }
 
-function measuringOf(
+function buildMeasuring(
   { telemetry, database }: ServerParts,
   features: readonly Feature[],
   log: () => CompleteHost['log'],

@@ -12,10 +12,10 @@ import type { OAuthServerConfig } from '../config.ts';
 import type { Examination } from '../examination.ts';
 import type { Contribution, Feature, Parts } from '../feature.ts';
 import {
-  grantTypesOf,
-  metadataOf,
+  collectGrantTypes,
+  collectMetadata,
   requireOwnEndpoints,
-  responseModesOf,
+  collectResponseModes,
   type Started,
 } from './feature-conflicts.ts';
 import type { PasswordHasher } from '../contracts/password-hasher.ts';
@@ -73,12 +73,12 @@ export function demandsOfFeatures(
 }
 
 /** What ID tokens can be signed with at a server of these features. */
-export function algorithmsOf(features: readonly Feature[]): SigningAlgorithms {
+export function collectAlgorithms(features: readonly Feature[]): SigningAlgorithms {
   return new SigningAlgorithms(features.flatMap(({ signingAlgorithms = [] }) => signingAlgorithms));
 }
 
 /** The languages that these features add to English. */
-export function catalogsOf(features: readonly Feature[]): Catalogs {
+export function collectCatalogs(features: readonly Feature[]): Catalogs {
   return Object.assign({}, ...features.map(({ messages }) => messages)) as Catalogs;
 }
 
@@ -92,9 +92,9 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     const contribution = feature.start?.(server, server.config);
     return contribution === undefined ? [] : [{ ...contribution, feature }];
   });
-  const grants = grantTypesOf(started);
+  const grants = collectGrantTypes(started);
   return {
-    metadata: metadataOf(started),
+    metadata: collectMetadata(started),
     grants,
     grantTypes: new GrantTypes(grants),
     clientSource: only(started, 'clientSource'),
@@ -109,7 +109,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
     indirectRefusals: all(started, 'indirectRefusal'),
     mayRedirect: mayRedirectWith(all(started, 'mayRedirect')),
     droppedScopes: new DroppedScopes(server.scopes, server.admitsUnverified, all(started, 'dropsScope')),
-    responseModes: new ResponseModes(responseModesOf(started)),
+    responseModes: new ResponseModes(collectResponseModes(started)),
     issuanceChecks: [requireKnownDemands(server.demands), ...all(started, 'issuanceCheck')],
     auditSink: only(started, 'auditSink') ?? NO_AUDIT_SINK,
     expiring: all(started, 'expiring'),
@@ -121,7 +121,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
         { initialAccessTokens: NO_INITIAL_ACCESS_TOKENS },
         ...started.map(({ members }) => members?.(parts)),
       ) as FeatureMembers,
-    endpoints: (parts) => started.flatMap((each) => endpointsOf(each, parts)),
+    endpoints: (parts) => started.flatMap((each) => listEndpoints(each, parts)),
   };
 }
 
@@ -146,7 +146,7 @@ function only<Name extends keyof Contribution>(
   return first?.[name] ?? null;
 }
 
-function endpointsOf({ feature, handlers }: Started, parts: Parts): readonly OwnEndpoint[] {
+function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly OwnEndpoint[] {
   const answering = handlers?.(parts) ?? {};
   return (feature.endpoints ?? []).flatMap((description) => {
     const handler = answering[description.name];

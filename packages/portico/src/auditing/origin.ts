@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { runInContext } from '../http/context.ts';
-import { requestIdOf } from '../http/request-id.ts';
+import { getRequestId } from '../http/request-id.ts';
 
 /** The request in which something happens. */
 interface Origin {
@@ -27,7 +27,7 @@ export function currentOrigin(addressOf: (request: Request) => string | null): {
   const origin = origins.getStore();
   if (origin === undefined) return { address: null, requestId: null };
   const request = origin.request();
-  return { address: addressIn(origin, request, addressOf), requestId: requestIdOf(request) };
+  return { address: addressIn(origin, request, addressOf), requestId: getRequestId(request) };
 }
 
 /** The event has already happened, so a host that cannot tell the address must not stop it. */

@@ -4,7 +4,7 @@ import type { Parameters } from '../parameters.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { AuthorizationAdditions } from './additions.ts';
-import { indirectRefusalOf, type IndirectRefusal } from './direct-requests.ts';
+import { getIndirectRefusal, type IndirectRefusal } from './direct-requests.ts';
 import type { ReturnAddress } from './response-modes.ts';
 import { requireScopes, type ScopeCatalog } from '../tokens/scopes.ts';
 import {
@@ -79,7 +79,7 @@ const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'direc
   ['max_age', BOTH, refuses((asked) => refuseMaxAge(asked.parameters))],
   ['grant', BOTH, refuses((asked) => requireGrant(asked.client))],
   ['code_challenge', BOTH, (asked) => ({ codeChallenge: requirePkce(asked.parameters) })],
-  ['key', BOTH, (asked, by) => ({ thumbprint: keyOf(asked.parameters, keyParameter(by)) })],
+  ['key', BOTH, (asked, by) => ({ thumbprint: getKey(asked.parameters, keyParameter(by)) })],
   ['resource', BOTH, (asked, by) => ({ audience: requireResource(asked.parameters, by.server.audience) })],
   ['scope', BOTH, async (asked, by) => ({ scopes: await grantableScopes(asked, by) })],
 ];
@@ -99,7 +99,7 @@ function keyParameter({ additions }: CheckContext): string | null {
   return additions.binding?.parameter ?? null;
 }
 
-function keyOf(parameters: Parameters, name: string | null): string | null {
+function getKey(parameters: Parameters, name: string | null): string | null {
   return name === null ? null : requireThumbprint(parameters, name);
 }
 
@@ -112,7 +112,7 @@ async function grantableScopes(
 }
 
 function refuseIndirect(client: Client, refusals: readonly IndirectRefusal[]): void {
-  const error = indirectRefusalOf(client, refusals);
+  const error = getIndirectRefusal(client, refusals);
   if (error !== null) throw error;
 }
 

@@ -1,6 +1,6 @@
 import { noteWish } from '../words/speaking.ts';
 import { samePerson, type PersonReference, type UserInterface } from '../contracts/person.ts';
-import { requestIdOf } from '../http/request-id.ts';
+import { getRequestId } from '../http/request-id.ts';
 import type { Visitor } from '../accounts.ts';
 import type { Clients } from '../clients/clients.ts';
 import { NO_DEMANDS } from '../store/client-demands.ts';
@@ -18,7 +18,7 @@ import type { AuthorizationRequest, ConsentRequest } from '../store/requests.ts'
 import type { AuthorizationAdditions } from './additions.ts';
 import { answeredBefore, notAccepted, notAnswerable } from './consent-errors.ts';
 import { newCode } from '../tokens/token-formats.ts';
-import { indirectRefusalOf } from './direct-requests.ts';
+import { getIndirectRefusal } from './direct-requests.ts';
 import { grantedBefore } from './granted-before.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
@@ -321,7 +321,7 @@ export class Consent {
     // It may have been asked before that was required; a requirement that a document gained later
     // does not count.
     const demands = shownName === undefined ? client : NO_DEMANDS;
-    const refused = saved.direct === true ? null : indirectRefusalOf(demands, indirectRefusals);
+    const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
     if (shownName !== undefined) return { ...client, name: shownName };
     if (!mayRedirect(client, redirectUri)) {
@@ -343,7 +343,7 @@ export class Consent {
     const { host, clock } = this.#server;
     if (saved.browserHash === tokenHash(browserSecret)) return true;
     if (saved.outcome === null && saved.expiresAt > clock()) {
-      const requestId = requestIdOf(request);
+      const requestId = getRequestId(request);
       host.log.warning(ANOTHER_SECRET, { clientId: saved.clientId, requestId });
     }
     return false;
@@ -352,7 +352,7 @@ export class Consent {
   /** Throws a page error unless the token is the one of this request and browser session. */
   async requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
     const { store } = this.#server;
-    if (isFormToken(csrfToken, visitor, ...formOf(requestId))) return;
+    if (isFormToken(csrfToken, visitor, ...getForm(requestId))) return;
     const saved = await store.consentRequests.findConsentRequest(tokenHash(requestId));
     if (saved !== null) this.#matchesBrowser(saved, visitor);
     throw notAccepted('the csrf_token is not the one of this request and browser session');
@@ -394,7 +394,7 @@ function question(
   scopes: readonly string[],
   before: readonly string[],
 ): ConsentQuestion {
-  const csrfToken = formToken(visitor, ...formOf(requestId));
+  const csrfToken = formToken(visitor, ...getForm(requestId));
   const grantedBefore = intersectScopes(scopes, before);
   return { requestId, client, user: visitor.user, scopes, grantedBefore, redirectUri, csrfToken };
 }
@@ -430,7 +430,7 @@ function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): 
 }
 
 /** The form of this one request: several consent screens can be open at once (AS-8.3). */
-function formOf(requestId: string): readonly string[] {
+function getForm(requestId: string): readonly string[] {
   return ['oauth/consent', requestId];
 }
 

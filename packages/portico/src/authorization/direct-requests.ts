@@ -24,7 +24,7 @@ export interface DirectRequests {
 export type IndirectRefusal = (client: ClientDemands) => OAuthError | null;
 
 /** The first refusal for this client, or null. */
-export function indirectRefusalOf(
+export function getIndirectRefusal(
   client: ClientDemands,
   refusals: readonly IndirectRefusal[],
 ): OAuthError | null {

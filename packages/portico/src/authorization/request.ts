@@ -17,7 +17,7 @@ import { runChecks } from './checks.ts';
 import { sentParameters } from './request-parameters.ts';
 import type { ReturnAddress } from './response-modes.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
-import { hintOf, hintsRead, type Hint } from './sign-in-hints.ts';
+import { readHint, hintsRead, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
@@ -129,7 +129,7 @@ export class RequestChecks {
       ...returns,
       nonce: parameters.get('nonce') ?? null,
       ...found,
-      ...(server.speaking.locales === null ? {} : { uiLocales: hintOf(parameters, 'ui_locales') }),
+      ...(server.speaking.locales === null ? {} : { uiLocales: readHint(parameters, 'ui_locales') }),
       ...(direct ? { direct } : {}),
     };
   }

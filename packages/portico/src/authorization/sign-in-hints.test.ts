@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createParameters } from '../parameters.ts';
-import { hintOf, sentHints, type Hint } from './sign-in-hints.ts';
+import { readHint, sentHints, type Hint } from './sign-in-hints.ts';
 
 const sent = (...pairs: [name: string, value: string][]) => createParameters(new URLSearchParams(pairs));
-const taken = (hint: Hint, value: string) => hintOf(sent([hint, value]), hint);
+const taken = (hint: Hint, value: string) => readHint(sent([hint, value]), hint);
 
 test('a login_hint is passed on as sent, up to 254 characters', () => {
   for (const hint of ['ada@example.com', ' ada ', '"><script>', 'ädä', 'x'.repeat(254)])
@@ -20,9 +20,9 @@ test('ui_locales are passed on if they look like tags, up to 200 characters', ()
 });
 
 test('a repeated one counts as missing, whatever its value', () => {
-  expect(hintOf(sent(['login_hint', 'ada'], ['login_hint', 'ada']), 'login_hint')).toBeUndefined();
-  expect(hintOf(sent(['login_hint', 'ada'], ['login_hint', '']), 'login_hint')).toBeUndefined();
-  expect(hintOf(sent(['ui_locales', 'de']), 'login_hint')).toBeUndefined();
+  expect(readHint(sent(['login_hint', 'ada'], ['login_hint', 'ada']), 'login_hint')).toBeUndefined();
+  expect(readHint(sent(['login_hint', 'ada'], ['login_hint', '']), 'login_hint')).toBeUndefined();
+  expect(readHint(sent(['ui_locales', 'de']), 'login_hint')).toBeUndefined();
 });
 
 test('requested hints are passed on, each under its name, and no others', () => {

@@ -29,7 +29,7 @@ export function hintsRead({ host, speaking }: Server): readonly Hint[] {
 }
 
 /** A hint in a form that a page can use; undefined without it. */
-export function hintOf(parameters: Parameters, hint: Hint): string | undefined {
+export function readHint(parameters: Parameters, hint: Hint): string | undefined {
   return sentHints(parameters, [hint])[0]?.[1];
 }
 

@@ -1,4 +1,4 @@
-import { networkOf } from '../http/addresses.ts';
+import { findNetwork } from '../http/addresses.ts';
 import { sentCookies } from '../http/cookies.ts';
 import { page } from '../words/words.ts';
 import { randomToken, tokenHash } from '../crypto.ts';
@@ -186,7 +186,7 @@ export class WaitingRequests {
     const saved = await store.waitingRequests.keepWaitingRequest(
       {
         secretHash: tokenHash(secret),
-        network: networkOf(callerAddress(host, request)) ?? '',
+        network: findNetwork(callerAddress(host, request)) ?? '',
         parameters,
         bytes: Buffer.byteLength(parameters) + ROW_BYTES,
         expiresAt: clock() + config.consent_ttl * 1000,

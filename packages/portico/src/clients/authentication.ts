@@ -1,5 +1,5 @@
-import { networkOf } from '../http/addresses.ts';
-import { onBehalfOf } from '../http/caller.ts';
+import { findNetwork } from '../http/addresses.ts';
+import { runAsCaller } from '../http/caller.ts';
 import { FailedAttempts } from '../http/failed-attempts.ts';
 import { tokenHash } from '../crypto.ts';
 import { TooManyFailuresError } from '../errors.ts';
@@ -135,13 +135,13 @@ export class ClientProofs {
   ): Promise<Client> {
     const { host, audit } = this.#server;
     const address = callerAddress(host, request);
-    const network = networkOf(address);
+    const network = findNetwork(address);
     // An id that no client has is counted by its hash: it may be long, and there may be many.
     const keys = [
       { key: JSON.stringify([found?.id ?? tokenHash(clientId), network]), free: FREE_FAILURES[kind].client },
       { key: JSON.stringify([network]), free: FREE_FAILURES[kind].address },
     ];
-    const attempt = await this.#failed[kind].attempt(keys, () => onBehalfOf(network, verify));
+    const attempt = await this.#failed[kind].attempt(keys, () => runAsCaller(network, verify));
     if (attempt.outcome === 'right') return attempt.value;
     const about = { clientId: found?.id ?? null, address };
     if (attempt.outcome === 'slowed') {

@@ -37,7 +37,7 @@ export interface ClientSource {
 export type FetchedFor = PersonReference | { readonly network: string };
 
 /** The initial access tokens that clients can come with; null where they come with none. */
-export function tokensOf(arrivals: readonly ClientArrival[]): ArrivalTokens | null {
+export function getTokens(arrivals: readonly ClientArrival[]): ArrivalTokens | null {
   return arrivals.find(({ tokens }) => tokens !== undefined)?.tokens ?? null;
 }
 

@@ -19,7 +19,7 @@ import { newKey } from '../../../../test/support/assertions.ts';
 import { openWatchedStore, type WatchedStore } from '../../../../test/support/watched-store.ts';
 import type { ClientLogos } from './logos.ts';
 import type { FetchImage } from '../outbound/fetch-json.ts';
-import { pictureOf } from '../features/logos/picture.ts';
+import { getPicture } from '../features/logos/picture.ts';
 
 const NOW = 1_795_240_016_123;
 const DAY = 86_400_000;
@@ -60,7 +60,7 @@ beforeEach(() => {
 
 const fetchedBy = (fetchImage: FetchImage): ClientLogos => ({
   path: '/oauth/logo',
-  pictureOf: (named) => pictureOf(named, fetchImage),
+  pictureOf: (named) => getPicture(named, fetchImage),
 });
 
 const LOGOS = fetchedBy(async (url) => (url.pathname === '/logo' ? LOGO : ANOTHER));

@@ -67,13 +67,13 @@ const SHORTEST_PART = 4;
  * What a person sees of a name at a glance: one letter for all that look like it, without accents,
  * case and spaces.
  */
-function skeletonOf(name: string): string {
-  const letters = Array.from(lettersOf(name), (letter) => LATIN_FOR.get(letter) ?? letter);
-  const plain = lettersOf(letters.join('')).replaceAll(NEITHER, '');
+function buildSkeleton(name: string): string {
+  const letters = Array.from(getLetters(name), (letter) => LATIN_FOR.get(letter) ?? letter);
+  const plain = getLetters(letters.join('')).replaceAll(NEITHER, '');
   return PAIRS.reduce((text, [pair, one]) => text.replaceAll(pair, one), plain);
 }
 
-function lettersOf(text: string): string {
+function getLetters(text: string): string {
   return text
     .normalize('NFKD')
     .toLowerCase()
@@ -84,18 +84,18 @@ function lettersOf(text: string): string {
 
 /** A sign may stand for a letter, or only beside letters: "Port@l", "@Portal". */
 function skeletons(name: string): readonly string[] {
-  return [skeletonOf(name), skeletonOf(name.replaceAll(/[|@$×]/g, ''))];
+  return [buildSkeleton(name), buildSkeleton(name.replaceAll(/[|@$×]/g, ''))];
 }
 
 /** Whether this is the name of the server, or looks like it. */
 export function looksLike(name: string, serverName: string): boolean {
-  const own = skeletonOf(serverName);
+  const own = buildSkeleton(serverName);
   return own !== '' && skeletons(name).includes(own);
 }
 
 /** Whether this contains the name of the server, or a text that looks like it. */
 export function containsLookalike(name: string, serverName: string): boolean {
-  const own = skeletonOf(serverName);
+  const own = buildSkeleton(serverName);
   if (own === '') return false;
   return own.length < SHORTEST_PART
     ? name.split(/\s+/).some((word) => looksLike(word, serverName))

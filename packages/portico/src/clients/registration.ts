@@ -12,7 +12,7 @@ import type {
 import { DEFAULT_ALGORITHM, missingKey } from '../keys/algorithms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { quoted } from '../quoting.ts';
-import { demandsOf } from '../store/client-demands.ts';
+import { getDemands } from '../store/client-demands.ts';
 import { checkClientKeys } from './key-sets.ts';
 import type { GrantTypes } from '../store/grant-types.ts';
 import type { Server } from '../server.ts';
@@ -159,7 +159,7 @@ export async function checkRegistration(
     applicationType,
     keys: clientKeys,
     // A profile of this one client is also stored in its row.
-    ...demandsOf(registration, profile !== null),
+    ...getDemands(registration, profile !== null),
     profile,
   };
   const preferred = profiles.of(described)?.idTokenAlgorithms ?? null;

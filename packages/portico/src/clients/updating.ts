@@ -125,7 +125,7 @@ export class ClientUpdates {
   ): Promise<UpdatedClient | null> {
     const read = await this.#requireLiving(clientId);
     requireOperators(read);
-    const client = { ...(await changed(read, changes, this.#server)), ...shownOf(read, changes, logo) };
+    const client = { ...(await changed(read, changes, this.#server)), ...getShown(read, changes, logo) };
     const fields = differences(read, client);
     if (Object.keys(fields).length === 0) return { client: read, changes: {} };
     const isWritten = await this.#server.store.clients.updateClient(read, client, logo);
@@ -163,7 +163,7 @@ function requireOperators({ registeredBy }: Client): void {
 }
 
 /** What people are shown beside its name, as it is with these changes. */
-function shownOf(
+function getShown(
   { siteUri: siteBefore, logoHash: logoBefore }: Client,
   { siteUri }: ClientChanges,
   logo: ClientLogo | null | undefined,
@@ -297,13 +297,13 @@ function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean)
   const { jwks, jwksUri } = changes;
   return {
     ...(jwks === undefined && jwksUri === undefined
-      ? placeOf(keys)
+      ? getPlace(keys)
       : { jwks, ...(jwksUri === undefined ? {} : { jwksUri }) }),
     ...(algorithm === null ? {} : { tokenEndpointAuthSigningAlg: algorithm }),
   };
 }
 
-function placeOf({ jwks, jwksUri }: ClientKeys): NamedKeys {
+function getPlace({ jwks, jwksUri }: ClientKeys): NamedKeys {
   return jwksUri === null ? { jwks: JSON.parse(jwks ?? 'null') as unknown } : { jwksUri };
 }
 
@@ -313,7 +313,7 @@ const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldVal
   ['redirect_uris', ({ redirectUris }) => redirectUris],
   ['scope', ({ scopes }) => scopes],
   ['grant_types', ({ grants }) => grants],
-  ['jwks', ({ keys }) => describeKeys(keys).map(nameOf)],
+  ['jwks', ({ keys }) => describeKeys(keys).map(getName)],
   ['jwks_uri', ({ keys }) => keys?.jwksUri ?? null],
   ['token_endpoint_auth_signing_alg', ({ keys }) => keys?.algorithm ?? null],
   ['client_uri', ({ siteUri = null }) => siteUri],
@@ -321,7 +321,7 @@ const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldVal
   ['id_token_signed_response_alg', ({ idTokenSignedResponseAlg: algorithm }) => algorithm],
 ];
 
-function nameOf({ kid, thumbprint }: DescribedKey): string {
+function getName({ kid, thumbprint }: DescribedKey): string {
   return kid === null ? thumbprint : `${kid} ${thumbprint}`;
 }
 

@@ -3,7 +3,7 @@ import { ENGLISH_WORDS } from '../words/words.ts';
 import {
   calledName,
   comesFrom,
-  destinationOf,
+  getDestination,
   hasOneDestination,
   isVerified,
   namedLikeServer,
@@ -64,7 +64,7 @@ describe('where answers go', () => {
     ['com.example.app://portal.example/c', 'device', 'an application on this device'],
     ['com.example.app://localhost/c', 'device', 'an application on this device'],
   ])('%s: %s', (redirectUri, kind, text) => {
-    expect(destinationOf(redirectUri)).toEqual({ kind, text });
+    expect(getDestination(redirectUri)).toEqual({ kind, text });
   });
 
   // @shows AS-8.14

@@ -66,10 +66,10 @@ export function unverified(
   words: Words,
 ): Unverified | null {
   if (isVerified(client)) return null;
-  const answersTo = destinationOf(redirectUri, words);
+  const answersTo = getDestination(redirectUri, words);
   const isDocument = client.registeredBy === 'document';
   return {
-    asks: isDocument ? hostOf(client.id) : answersTo.text,
+    asks: isDocument ? getHost(client.id) : answersTo.text,
     isHost: isDocument || answersTo.kind === 'site',
     calledName: calledName(client.name, serverName),
     answersTo,
@@ -85,8 +85,8 @@ export function namedLikeServer(client: NamedClient, serverName: string): boolea
 }
 
 function bears(name: string, serverName: string): boolean {
-  const own = lettersOf(serverName);
-  return (own !== '' && lettersOf(name).includes(own)) || containsLookalike(name, serverName);
+  const own = getLetters(serverName);
+  return (own !== '' && getLetters(name).includes(own)) || containsLookalike(name, serverName);
 }
 
 /**
@@ -94,12 +94,12 @@ function bears(name: string, serverName: string): boolean {
  * registered itself has many places.
  */
 export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
-  if (client.registeredBy === 'document') return hostOf(client.id);
+  if (client.registeredBy === 'document') return getHost(client.id);
   // All of them: what was left out would be the one that counts.
-  return [...new Set(client.redirectUris.map((uri) => destinationOf(uri, words).text))].join(', ');
+  return [...new Set(client.redirectUris.map((uri) => getDestination(uri, words).text))].join(', ');
 }
 
-export function destinationOf(redirectUri: string, { t }: Words = ENGLISH_WORDS): Destination {
+export function getDestination(redirectUri: string, { t }: Words = ENGLISH_WORDS): Destination {
   const url = new URL(redirectUri);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return { kind: 'device', text: t('client.on_this_device') };
@@ -111,14 +111,14 @@ export function destinationOf(redirectUri: string, { t }: Words = ENGLISH_WORDS)
 /** Whether all answers to this client go to one site, to this computer, or to one scheme. */
 export function hasOneDestination(redirectUris: readonly string[]): boolean {
   const places = redirectUris.map((uri) => {
-    const { kind, text } = destinationOf(uri);
+    const { kind, text } = getDestination(uri);
     return kind === 'device' ? new URL(uri).protocol : text;
   });
   return new Set(places).size === 1;
 }
 
 /** As the URL standard writes it: in lower case and in ASCII (punycode). */
-function hostOf(url: string): string {
+function getHost(url: string): string {
   return new URL(url).host;
 }
 
@@ -165,7 +165,7 @@ function isMixed(word: string): boolean {
  * In capitals, since these write one letter in one way: "ß" as "SS", and so "ẞ", which has to be
  * small first. Without marks before that: the capital of one (U+0345) is a letter.
  */
-function lettersOf(text: string): string {
+function getLetters(text: string): string {
   return text
     .normalize('NFKD')
     .replaceAll(/[^\p{L}\p{N}]/gu, '')

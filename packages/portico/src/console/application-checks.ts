@@ -17,7 +17,7 @@ export function examineLoginRoute({
   const { login_route: route } = server.config;
   if (route.startsWith('/') || application.hasRoute?.(route) === true) return ok(route);
   if (application.hasRoute === undefined) return skipped(NO_ROUTES);
-  const ownLogin = loginOf(server);
+  const ownLogin = findLogin(server);
   if (ownLogin !== null) return ok(ownLogin);
   return failing(
     `oauth_server:login_route: no route is named '${route}'`,
@@ -29,7 +29,7 @@ export function examineLoginRoute({
  * Where the application's own host sends people to sign in. Null if it does not say, such as the
  * kit's host without the route.
  */
-function loginOf({ host }: AuthorizationServer): string | null {
+function findLogin({ host }: AuthorizationServer): string | null {
   try {
     return host.loginUrl('/').replace(/[?#].*$/s, '');
   } catch {

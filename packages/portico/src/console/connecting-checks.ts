@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from '../authorization-server.ts';
-import { tokensOf } from '../clients/client-source.ts';
+import { getTokens } from '../clients/client-source.ts';
 import { hasUsable } from '../clients/initial-access-tokens.ts';
 import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
@@ -20,7 +20,7 @@ export async function howClientsCome(server: AuthorizationServer): Promise<strin
 /** What an operator can do to enable one. */
 export function howToHaveClients({ arrivals }: AuthorizationServer): string {
   const create = "npx portico oauth:client:create '<name>' --redirect=<uri> --scope=<scope>";
-  const command = tokensOf(arrivals)?.command ?? null;
+  const command = getTokens(arrivals)?.command ?? null;
   return command === null ? `run ${create}` : `run ${create}, or ${command}`;
 }
 

@@ -1,4 +1,4 @@
-import { dialectOf } from '@portico/sql';
+import { getDialect } from '@portico/sql';
 import { skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
@@ -12,7 +12,7 @@ type EngineExamination = (subject: Subject) => Promise<readonly Finding[]>;
 export async function engineExaminations(
   database: ExaminedApplication['database'],
 ): Promise<readonly (readonly [part: string, EngineExamination])[]> {
-  const { parts } = await dialectOf(database).examinations();
+  const { parts } = await getDialect(database).examinations();
   return parts.map(([part, examine]) => [
     part,
     ({ application }) =>

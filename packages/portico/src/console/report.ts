@@ -3,7 +3,7 @@ import { isConfigurationError } from '@portico/sql';
 import type { ConsoleContext } from '../application/contracts.ts';
 import { isHealthy, type Check } from './checks.ts';
 import type { OpenRotation } from './doctor.ts';
-import { sectionOf } from './sections.ts';
+import { findSection } from './sections.ts';
 
 /**
  * The checks to report if the configuration, or a file of messages in place of a key, keeps the
@@ -52,7 +52,7 @@ function describeChecks(checks: readonly Check[]): readonly string[] {
   const width = Math.max(...checks.map(({ part }) => part.length));
   const indent = ' '.repeat(width + 11);
   return checks.flatMap(({ part, outcome, detail, remedy }) => {
-    const section = outcome === 'failing' || outcome === 'warning' ? sectionOf(part) : null;
+    const section = outcome === 'failing' || outcome === 'warning' ? findSection(part) : null;
     return [
       `${outcome.padEnd(7)}  ${part.padEnd(width)}  ${detail}`,
       ...(remedy === null ? [] : [`${indent}→ ${remedy}`]),

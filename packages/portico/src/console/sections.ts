@@ -47,6 +47,6 @@ const SECTIONS: Readonly<Record<string, string>> = {
  * The section for a part, from the table in docs/troubleshooting.md. Null if the finding needs no
  * explanation.
  */
-export function sectionOf(part: string): string | null {
+export function findSection(part: string): string | null {
   return SECTIONS[part] ?? null;
 }

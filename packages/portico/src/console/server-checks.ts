@@ -1,10 +1,10 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { dialectOf, pendingSteps } from '@portico/sql';
+import { getDialect, pendingSteps } from '@portico/sql';
 import { randomToken } from '../crypto.ts';
 import { DEFAULT_ALGORITHM } from '../keys/algorithms.ts';
 import { KeyFiles } from '../keys/key-files.ts';
-import { signingKeyOf, type SigningKey } from '../keys/signing-key.ts';
+import { buildSigningKey, type SigningKey } from '../keys/signing-key.ts';
 import type { Client } from '../store/client.ts';
 import { writeNothing } from '../store/write-nothing.ts';
 import { failing, ok, skipped, warning, type Finding } from './checks.ts';
@@ -34,7 +34,7 @@ export async function examineStore({ application }: Subject): Promise<Finding | 
 
 /** What a database says about itself if it answers nothing else. */
 async function unready(database: Subject['application']['database']): Promise<Finding | null> {
-  const examinations = await dialectOf(database).examinations();
+  const examinations = await getDialect(database).examinations();
   return examinations.findUnready(database);
 }
 
@@ -80,7 +80,7 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
     );
   }
   const active = server.keys.algorithms.names.flatMap(
-    (each) => signingKeyOf(all, each, server.clock()) ?? [],
+    (each) => buildSigningKey(all, each, server.clock()) ?? [],
   );
   const without = await clientsWithoutKey(server, active);
   if (without.length > 0) {

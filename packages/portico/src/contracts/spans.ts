@@ -11,7 +11,7 @@ interface Failing {
  * The value of an option with a span, such as `30d`, `12h` or `90`, in seconds. Fails for anything
  * else.
  */
-export function spanOf(context: Failing, option: string, text: string): number {
+export function readSpan(context: Failing, option: string, text: string): number {
   return (
     secondsIn(text) ??
     context.fail(`${option} takes a span such as 30d, 12h, 90m or 45s, or a number of seconds`)

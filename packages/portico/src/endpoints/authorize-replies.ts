@@ -1,11 +1,11 @@
-import { requestIdOf } from '../http/request-id.ts';
+import { getRequestId } from '../http/request-id.ts';
 import { page, told, type PageText, type Text, type Words } from '../words/words.ts';
 import type { AuthorizationAdditions } from '../authorization/additions.ts';
 import { consentPageData } from '../authorization/consent-page.ts';
 import type { Presented } from '../authorization/consent.ts';
 import type { ResponseModes } from '../authorization/response-modes.ts';
 import { responseParameters, type AuthorizationResponse } from '../authorization/response.ts';
-import { destinationOf, isVerified } from '../clients/who-asks.ts';
+import { getDestination, isVerified } from '../clients/who-asks.ts';
 import { ANYWHERE, pageReply } from '../replies/pages.ts';
 import { QueryMode } from '../replies/query-mode.ts';
 import type { Reply } from '../replies/responses.ts';
@@ -84,7 +84,7 @@ export class AuthorizeReplies {
     status: 302 | 303 = this.redirectStatus(response.client),
   ): Promise<Reply> {
     const { result, client, redirectUri } = response;
-    const leadsAnywhere = !isVerified(client) && destinationOf(redirectUri).kind === 'site';
+    const leadsAnywhere = !isVerified(client) && getDestination(redirectUri).kind === 'site';
     const asks = 'error' in result && leadsAnywhere;
     return this.send(request, response, status, asks ? this.#wayBack(redirectUri) : null);
   }
@@ -113,7 +113,7 @@ export class AuthorizeReplies {
   }
 
   #wayBack(redirectUri: string): SendingQuestion {
-    const site = destinationOf(redirectUri).text;
+    const site = getDestination(redirectUri).text;
     return {
       text: page('error.nothing_shared', { host: site, server: this.#server.config.name }),
       status: 400,
@@ -130,7 +130,7 @@ export class AuthorizeReplies {
       message: told(words, text.message),
       status,
       link: { href: link.href, text: told(words, link.text) },
-      requestId: requestIdOf(request),
+      requestId: getRequestId(request),
       detail: null,
     };
     return pageReply(this.#server, { words, view: 'oauth/error', status, data, formLeadsTo: null });

@@ -125,7 +125,7 @@ export class AuthorizeEndpoint {
     // Only a signed-in person is sent to a client that no operator registered (RFC 9700 section
     // 4.11.2).
     const visitor = await this.#server.accounts.visitor(request);
-    if (visitor === null) return this.#signIn(request, this.#toWait(put, requestId), clientOf(checked));
+    if (visitor === null) return this.#signIn(request, this.#toWait(put, requestId), findClient(checked));
     if ('signInFirst' in checked) return this.#begin(put, visitor, requestId);
     return this.#show(checked, put, visitor, requestId);
   }
@@ -153,7 +153,7 @@ export class AuthorizeEndpoint {
     const presented = await this.#presentedBefore(request, requestId);
     if (presented !== null) return presented;
     const sent = (await this.#additions.directRequests?.find(requestId)) ?? null;
-    if (sent !== null) return put(request, { parameters: parametersOf(sent), direct: true }, requestId);
+    if (sent !== null) return put(request, { parameters: readParameters(sent), direct: true }, requestId);
     // Another tab showed it at this moment, or the person reloads the page that led to sign-in.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
@@ -181,7 +181,7 @@ export class AuthorizeEndpoint {
     if (waited !== null) {
       noteSent(request, waited.sent);
       // Checked again as if it came now: clients and scopes may have changed while it waited.
-      const put = { parameters: parametersOf(waited.sent), direct: waited.direct };
+      const put = { parameters: readParameters(waited.sent), direct: waited.direct };
       const reply = await this.#begin(put, visitor, requestId);
       await waited.end();
       return { ...reply, cookies: waited.cookies };
@@ -309,11 +309,11 @@ function noteSent(request: Request, sent: SentParameters = []): void {
   if (wish !== undefined) noteWish(request, wish.split(' '));
 }
 
-function parametersOf(sent: SentParameters): Parameters {
+function readParameters(sent: SentParameters): Parameters {
   return createParameters(new URLSearchParams(sent.map(([name, value]) => [name, value])));
 }
 
-function clientOf(checked: CheckedRequest): Client | null {
+function findClient(checked: CheckedRequest): Client | null {
   if ('client' in checked) return checked.client;
   return 'response' in checked ? checked.response.client : null;
 }

@@ -52,7 +52,7 @@ export class Discovery {
   /** GET /.well-known/jwks.json (RFC 7517 section 5): every key, including retired ones. */
   jwks(): Handler {
     const { keys } = this.#server;
-    const keySet = documentOf<readonly SigningKey[]>(
+    const keySet = getDocument<readonly SigningKey[]>(
       (published) => ({ keys: published.map((key) => key.publicJwk) }),
       KEY_SET_MAX_AGE,
     );
@@ -65,7 +65,7 @@ export class Discovery {
  * section 3).
  */
 export function resourceMetadata(resource: ProtectedResource): Handler {
-  const document = documentOf<Readonly<Record<string, unknown>>>((content) => content, A_MINUTE);
+  const document = getDocument<Readonly<Record<string, unknown>>>((content) => content, A_MINUTE);
   return async (request) => documentReply(request, document(resource.metadata()));
 }
 
@@ -75,7 +75,7 @@ function documentOfKeys(
   content: (known: readonly SigningKey[]) => unknown,
 ): () => Promise<PublicDocument> {
   let known: readonly SigningKey[] = [];
-  const document = documentOf(content, A_MINUTE);
+  const document = getDocument(content, A_MINUTE);
   return async () => {
     known = await keys.published().catch(() => known);
     return document(known);
@@ -83,7 +83,7 @@ function documentOfKeys(
 }
 
 /** A document that is rebuilt when its input, such as the keys, has changed. */
-function documentOf<Source>(
+function getDocument<Source>(
   content: (source: Source) => unknown,
   maxAge: number,
 ): (source: Source) => PublicDocument {

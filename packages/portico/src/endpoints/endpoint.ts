@@ -2,7 +2,7 @@ import type { BindingOffer } from '../http/challenges.ts';
 import { prefersPage } from '../http/accept.ts';
 import { runInContext } from '../http/context.ts';
 import type { RunFrom } from '../auditing/origin.ts';
-import { requestIdOf } from '../http/request-id.ts';
+import { getRequestId } from '../http/request-id.ts';
 import { preflight, readableHeaders } from '../replies/cross-origin.ts';
 import { logRefusal, notedClient } from '../refusals.ts';
 import { toResponse, type Reply } from '../replies/responses.ts';
@@ -76,7 +76,7 @@ export class AnsweringEndpoint implements Endpoint {
     const work = measuring === null ? answer : () => measuring.endpoint(task, request, answer);
     return runInContext(
       context,
-      requestIdOf(request),
+      getRequestId(request),
       runFrom === null ? work : () => runFrom(() => request, context, work),
     );
   };
@@ -84,7 +84,7 @@ export class AnsweringEndpoint implements Endpoint {
   async #answer(request: Request): Promise<Response> {
     const { server, binding } = this.#by;
     const { anyOrigin = false, methods } = this.#description;
-    const requestId = requestIdOf(request);
+    const requestId = getRequestId(request);
     if (anyOrigin && request.method === 'OPTIONS') {
       return toResponse(preflight(request, methods, binding), requestId);
     }

@@ -4,7 +4,7 @@ import { formParameters } from '../parameters.ts';
 import { jsonReply, type Reply } from '../replies/responses.ts';
 import type { Client } from '../store/client.ts';
 import type { BearerTokens } from '../resource/bearer.ts';
-import { tokenTypeOf, type KeyBinding } from '../tokens/key-binding.ts';
+import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import { formatScope } from '../tokens/scopes.ts';
 
 /**
@@ -42,7 +42,7 @@ export class IntrospectEndpoint {
       active: true,
       scope: formatScope(await this.#bearerTokens.honouredScopes(token)),
       client_id: token.clientId,
-      token_type: tokenTypeOf(binding, token.thumbprint),
+      token_type: getTokenType(binding, token.thumbprint),
       exp: Math.floor(token.expiresAt / 1000),
       iat: Math.floor(token.issuedAt / 1000),
       iss: this.#issuer,

@@ -1,7 +1,7 @@
 import type { LogContext } from '@portico/sql';
 import { describe, expect, test } from 'vitest';
 import { currentContext, currentRequestId } from '../http/context.ts';
-import { requestIdOf } from '../http/request-id.ts';
+import { getRequestId } from '../http/request-id.ts';
 import { dpopOffer } from '../http/dpop.ts';
 import { currentOrigin, runFrom } from '../auditing/origin.ts';
 import type { BearerError } from '../errors.ts';
@@ -296,7 +296,7 @@ describe('a lookup that fails', () => {
     const found = await routes.lookUpToken(null, () => request);
     expect(() => 'run' in found && found.run(() => token().requireUsable())).toThrow('needs an access token');
     expect(lines).toMatchObject([
-      ['{endpoint} refused: {error} ({detail})', { requestId: requestIdOf(request) }],
+      ['{endpoint} refused: {error} ({detail})', { requestId: getRequestId(request) }],
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { bindingRefusal } from '../http/challenges.ts';
 import { runInContext } from '../http/context.ts';
-import { requestIdOf } from '../http/request-id.ts';
+import { getRequestId } from '../http/request-id.ts';
 import { BearerError } from '../errors.ts';
 import { logRefusal } from '../refusals.ts';
 import { bearerErrorResponse, toResponse } from '../replies/responses.ts';
@@ -47,12 +47,12 @@ export class TokenRoutes implements ProtectedRoutes {
     try {
       const refuse = this.#refusing(request, context);
       const read = () => this.#lookUp(authorization, request, refuse);
-      const accessor = await runInContext(context, idOf(request), () => database.readTogether(read));
+      const accessor = await runInContext(context, getId(request), () => database.readTogether(read));
       if (runFrom === null || request === undefined)
         return { run: (work) => runWithAccessor(accessor, work) };
       return { run: (work) => runFrom(request, context, () => runWithAccessor(accessor, work)) };
     } catch (error) {
-      const requestId = request === undefined ? null : requestIdOf(request());
+      const requestId = request === undefined ? null : getRequestId(request());
       const failed = { endpoint: 'token()', requestId, asPage: false, request: null };
       const reply = await failures.reply(error, failed);
       measuring?.answered('token()', reply.status);
@@ -79,7 +79,7 @@ export class TokenRoutes implements ProtectedRoutes {
     let isLogged = false;
     return ({ code: found, scope, detail, message, of, isUnheld = false, proof }) => {
       const request = asked?.() ?? null;
-      const requestId = request === null ? null : requestIdOf(request);
+      const requestId = request === null ? null : getRequestId(request);
       // Clients that follow challenges would ask the person again and again for a permission that
       // they do not have.
       const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
@@ -107,6 +107,6 @@ export class TokenRoutes implements ProtectedRoutes {
 }
 
 /** The id of a request that is made only if there is something to report about it. */
-function idOf(asked: (() => Request) | undefined): (() => string) | null {
-  return asked === undefined ? null : () => requestIdOf(asked());
+function getId(asked: (() => Request) | undefined): (() => string) | null {
+  return asked === undefined ? null : () => getRequestId(asked());
 }

@@ -44,7 +44,7 @@ export const GRANT_TYPES: readonly GrantType[] = [
 export type Grants = ReadonlyMap<string, TokenGrant>;
 
 /** Makes the grants of a server. */
-export function grantsOf(types: readonly GrantType[], parts: GrantParts): Grants {
+export function makeGrants(types: readonly GrantType[], parts: GrantParts): Grants {
   const { measuring } = parts.server;
   return new Map(
     types.map((type) => {

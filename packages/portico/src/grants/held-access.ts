@@ -58,7 +58,7 @@ export async function listHeld(
   requirePage(limit, after);
   requireFilter(filter, now);
   const items: HeldAuthorization[] = [];
-  for (const { below, above } of partsOf(filter, after ?? null, now)) {
+  for (const { below, above } of buildParts(filter, after ?? null, now)) {
     if (items.length === limit) return { items, next: items.at(-1)?.id ?? null };
     const range = { below, above, limit: limit - items.length, examine: EXAMINED };
     const found: FoundHeld = await store.findHeld(filter, range, now);
@@ -73,7 +73,11 @@ export async function listHeld(
  * start there. Ids of an early release do not begin with the time. Nearly all of them sort above
  * all ids of today.
  */
-function partsOf({ unusedSince }: AuthorizationFilter, after: string | null, now: number): readonly Part[] {
+function buildParts(
+  { unusedSince }: AuthorizationFilter,
+  after: string | null,
+  now: number,
+): readonly Part[] {
   if (unusedSince === undefined) return [{ below: after, above: null }];
   const today = idAt(now + A_DAY);
   const since = idAt(unusedSince);

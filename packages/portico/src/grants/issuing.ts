@@ -8,7 +8,7 @@ import { formatScope, scopesHeldBy } from '../tokens/scopes.ts';
 import type { Client } from '../store/client.ts';
 import type { Family, NewTokens } from '../store/grant.ts';
 import { newAccessToken, newRefreshToken } from '../tokens/token-formats.ts';
-import { tokenTypeOf, type KeyBinding } from '../tokens/key-binding.ts';
+import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import type { TokenResponse } from './grant.ts';
 
 /**
@@ -181,7 +181,7 @@ export class Issuing {
       },
       response: {
         access_token: value,
-        token_type: tokenTypeOf(this.#binding, thumbprint),
+        token_type: getTokenType(this.#binding, thumbprint),
         expires_in: lifetime,
         scope: formatScope(scopes),
         ...beside,

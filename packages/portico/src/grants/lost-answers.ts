@@ -58,7 +58,7 @@ export class LostAnswers {
 
   /** Keeps the answer for a repetition of this request. */
   keep(request: TokenRequest, answer: LostAnswer): void {
-    this.#kept.add({ ...answer, key: keyOf(request), since: this.#clock(), isAsked: false });
+    this.#kept.add({ ...answer, key: getKey(request), since: this.#clock(), isAsked: false });
     this.#dropOld();
   }
 
@@ -74,7 +74,7 @@ export class LostAnswers {
   ): ((otherwise: () => Promise<TokenResponse>) => Promise<TokenResponse>) | null {
     if (this.#kept.size === 0) return null;
     this.#dropOld();
-    const key = keyOf({ client, form, thumbprint });
+    const key = getKey({ client, form, thumbprint });
     return this.#all(key).length === 0 ? null : (otherwise) => this.#settle(key, client, otherwise);
   }
 
@@ -132,7 +132,7 @@ export class LostAnswers {
  * Equal for requests of one client with the same parameters, in any order, and the same key. Client
  * authentication does not count, because each assertion is different, and so is each proof.
  */
-function keyOf({ client: { id }, form, thumbprint }: TokenRequest): string {
+function getKey({ client: { id }, form, thumbprint }: TokenRequest): string {
   const asked = [...form.values].filter(([name]) => name !== 'client_assertion');
   const parameters = asked.sort(([one], [other]) => (one < other ? -1 : 1));
   return tokenHash(JSON.stringify([id, parameters, thumbprint]));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isIP } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { canonicalAddress, networkOf } from './addresses.ts';
+import { canonicalAddress, findNetwork } from './addresses.ts';
 
 const NEAR_AN_ADDRESS = '0 1 2 5 9 a b f F x g : : . . [ ] % / , "'.split(' ');
 
@@ -96,7 +96,7 @@ describe('an address', () => {
         if (address === null) return;
         expect(isIP(address)).not.toBe(0);
         expect(canonicalAddress(address)).toBe(address);
-        expect(networkOf(address)).not.toContain('%');
+        expect(findNetwork(address)).not.toContain('%');
       }),
       { numRuns: 1000 },
     );
@@ -112,10 +112,10 @@ describe('the network of an address', () => {
     ['::1', '0:0:0:0::/64'],
     ['1:2:3::', '1:2:3:0::/64'],
   ])('of %s is %s', (address, network) => {
-    expect(networkOf(address)).toBe(network);
+    expect(findNetwork(address)).toBe(network);
   });
 
   test('is unknown for an unknown address', () => {
-    expect(networkOf(null)).toBeNull();
+    expect(findNetwork(null)).toBeNull();
   });
 });

@@ -25,7 +25,7 @@ export function canonicalAddress(text: string): string | null {
  * The network that attempts and work are counted for: an IPv4 address, or the /64 of an IPv6
  * address, because a caller may use any address in it. Takes an address from `canonicalAddress`.
  */
-export function networkOf(address: string | null): string | null {
+export function findNetwork(address: string | null): string | null {
   if (address === null || !isIPv6(address)) return address;
   const network = ipv6Groups(address).slice(0, 4);
   return `${network.map((group) => group.toString(16)).join(':')}::/64`;

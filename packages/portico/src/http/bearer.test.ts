@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { authorizationOf, isBearerRequest, parseBearer, parseScheme } from './bearer.ts';
+import { readAuthorization, isBearerRequest, parseBearer, parseScheme } from './bearer.ts';
 
 describe('the Authorization header', () => {
   test.each([
@@ -58,12 +58,12 @@ describe('the Authorization header', () => {
 
 describe("the Authorization of Node's request", () => {
   const of = (...rawHeaders: readonly string[]) =>
-    authorizationOf({ headers: { authorization: 'Bearer a' }, rawHeaders });
+    readAuthorization({ headers: { authorization: 'Bearer a' }, rawHeaders });
 
   test('is null if missing, and otherwise exactly what was sent, with any other fields', () => {
-    expect(authorizationOf({ headers: {} })).toBe(null);
-    expect(authorizationOf({ headers: {}, rawHeaders: ['Host', 'authorization'] })).toBe(null);
-    expect(authorizationOf({ headers: { authorization: 'Bearer a' } })).toBe('Bearer a');
+    expect(readAuthorization({ headers: {} })).toBe(null);
+    expect(readAuthorization({ headers: {}, rawHeaders: ['Host', 'authorization'] })).toBe(null);
+    expect(readAuthorization({ headers: { authorization: 'Bearer a' } })).toBe('Bearer a');
     expect(of('Host', 'x', 'Authorization', 'Bearer a')).toBe('Bearer a');
     // A value like the name, and a name of the same length, do not match.
     expect(of('X', 'Authorization', 'Authorization', 'Bearer a', 'Y', 'authorization')).toBe('Bearer a');
@@ -73,8 +73,8 @@ describe("the Authorization of Node's request", () => {
 
   test('is what the application changed it to, or null if the application removed it', () => {
     const rawHeaders = ['Host', 'x', 'Authorization', 'Bearer a'];
-    expect(authorizationOf({ headers: { authorization: 'Bearer b' }, rawHeaders })).toBe('Bearer b');
-    expect(authorizationOf({ headers: {}, rawHeaders: [...rawHeaders, ...rawHeaders] })).toBe(null);
+    expect(readAuthorization({ headers: { authorization: 'Bearer b' }, rawHeaders })).toBe('Bearer b');
+    expect(readAuthorization({ headers: {}, rawHeaders: [...rawHeaders, ...rawHeaders] })).toBe(null);
   });
 
   test('is all of them if there are several, which is not a token', () => {

@@ -13,7 +13,7 @@ const patterns = new Map<string, RegExp>();
  * The first alternative is a well-formed token. The others are the scheme followed by anything
  * else.
  */
-function patternOf(scheme: string): RegExp {
+function buildPattern(scheme: string): RegExp {
   const known = patterns.get(scheme);
   if (known !== undefined) return known;
   // A scheme may have characters such as "." and "*" (RFC 9110 section 11.1).
@@ -36,7 +36,7 @@ export function parseBearer(authorization: string | null): BearerCredentials | n
  * on.
  */
 export function parseScheme(scheme: string, authorization: string | null): BearerCredentials | null {
-  const match = authorization === null ? null : patternOf(scheme).exec(authorization);
+  const match = authorization === null ? null : buildPattern(scheme).exec(authorization);
   return match === null ? null : { token: match[1] ?? null };
 }
 
@@ -68,7 +68,7 @@ interface NodeRequest {
  * (RFC 9110 section 5.3), which is not a valid token or credential. So it does not matter which one
  * the application or a proxy has checked.
  */
-export function authorizationOf({ headers, rawHeaders = [] }: NodeRequest): string | null {
+export function readAuthorization({ headers, rawHeaders = [] }: NodeRequest): string | null {
   const { authorization = null } = headers;
   if (authorization === null) return null;
   let sent = 0;

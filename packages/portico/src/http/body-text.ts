@@ -9,6 +9,6 @@ export function madeOfText(response: Response, text: string): Response {
 }
 
 /** The text of its body. Null if it was not remembered. */
-export function bodyTextOf(response: Response): string | null {
+export function readBodyText(response: Response): string | null {
   return texts.of(response) ?? null;
 }

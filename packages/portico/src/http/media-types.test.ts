@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { acceptsByName, mediaTypeOf } from './media-types.ts';
+import { acceptsByName, readMediaType } from './media-types.ts';
 
 describe('a media type', () => {
   test.each([
@@ -10,7 +10,7 @@ describe('a media type', () => {
     [null, ''],
     [undefined, ''],
   ])('of %j is %j', (field, type) => {
-    expect(mediaTypeOf(field)).toBe(type);
+    expect(readMediaType(field)).toBe(type);
   });
 
   test.each([

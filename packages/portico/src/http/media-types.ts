@@ -7,7 +7,7 @@
  * Type and subtype in lower case: `application/json` for `Application/JSON; charset=utf-8`. Empty
  * without a type.
  */
-export function mediaTypeOf(contentType: string | null | undefined): string {
+export function readMediaType(contentType: string | null | undefined): string {
   return (contentType?.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
@@ -18,7 +18,7 @@ export function mediaTypeOf(contentType: string | null | undefined): string {
 export function acceptsByName(accept: string | null, mediaType: string): boolean {
   return splitOutsideQuotes(accept ?? '', ',').some((range) => {
     const [name, ...parameters] = splitOutsideQuotes(range, ';');
-    return mediaTypeOf(name) === mediaType && !parameters.some((parameter) => NO_WEIGHT.test(parameter));
+    return readMediaType(name) === mediaType && !parameters.some((parameter) => NO_WEIGHT.test(parameter));
   });
 }
 

@@ -14,13 +14,13 @@ const ids = new Note<string>('request id');
 const named = new Note<true>('has its request id');
 
 /** The id of a request; always the same for one request. */
-export function requestIdOf(request: Request): string {
+export function getRequestId(request: Request): string {
   return ids.of(request) ?? requestIdFor(request, request.headers.get(REQUEST_ID_HEADER));
 }
 
 /**
- * As `requestIdOf`, for another object that represents a request, such as Node's message. `sent` is
- * its header.
+ * As `getRequestId`, for another object that represents a request, such as Node's message.
+ * `sent` is its header.
  */
 export function requestIdFor(asked: object, sent: unknown): string {
   let id = ids.of(asked);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Note } from './note.ts';
-import { pathOf } from './request-target.ts';
+import { readPath } from './request-target.ts';
 
 /** The Node message that a Request was made from. */
 export const messages = new Note<IncomingMessage>('incoming');
@@ -23,11 +23,11 @@ export function noteRequestLine(request: Request, line: RequestLine): void {
  * As recorded, otherwise from the Request itself. Ignores the origin, because the sender chooses
  * the `Host`.
  */
-export function requestLineOf(request: Request): RequestLine {
-  return lines.of(request) ?? { method: request.method, target: pathOf(request.url) };
+export function readRequestLine(request: Request): RequestLine {
+  return lines.of(request) ?? { method: request.method, target: readPath(request.url) };
 }
 
 /** One object for each request, whatever Requests were made from it. */
-export function sourceOf(request: Request): object {
+export function findSource(request: Request): object {
   return messages.of(request) ?? request;
 }

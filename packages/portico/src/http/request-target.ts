@@ -14,7 +14,7 @@ const AUTHORITY = /^[^:/?#]+:\/\/[^/?#\\]*/;
 const REWRITTEN = /[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /** The path of a request's URL, which is absolute and normalized. Stays percent-encoded. */
-export function pathOf(url: string): string {
+export function readPath(url: string): string {
   const from = url.indexOf('/', url.indexOf('://') + 3);
   const query = url.indexOf('?', from);
   const path = query < 0 ? url.slice(from) : url.slice(from, query);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { JwsError, parseJws, type JsonObject } from './compact.ts';
 import {
-  algorithmOf,
+  getAlgorithm,
   isSignedBy,
   JwkError,
   readPublicKey,
@@ -83,7 +83,7 @@ export function checkDpopProof(text: string, request: ProvedRequest): DpopProof 
   const proof = naming('proof_malformed', () => parseJws(text));
   const { header, payload } = proof;
   if (header['typ'] !== 'dpop+jwt') throw new DpopProofError('proof_type', 'its typ is not dpop+jwt');
-  const algorithm = naming('proof_algorithm', () => algorithmOf(proof));
+  const algorithm = naming('proof_algorithm', () => getAlgorithm(proof));
   const jti = requireText(payload, 'jti');
   const nonce = payload['nonce'] === undefined ? null : requireText(payload, 'nonce');
   if (payload['htm'] !== request.method)

@@ -2,7 +2,7 @@ import type { Jws } from './compact.ts';
 import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { parseJws } from './compact.ts';
-import { algorithmOf, hasPrivateMember, isSignedBy, JwkError, readPublicKey } from './public-keys.ts';
+import { getAlgorithm, hasPrivateMember, isSignedBy, JwkError, readPublicKey } from './public-keys.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -167,7 +167,7 @@ describe('A signature', () => {
   });
 
   test.each(['none', 'HS256', 'es256', 'toString', undefined, ['ES256']])('by %j is not taken', (alg) => {
-    expect(() => algorithmOf({ header: { alg } } as Partial<Jws> as Jws)).toThrow(
+    expect(() => getAlgorithm({ header: { alg } } as Partial<Jws> as Jws)).toThrow(
       'its alg is not accepted here',
     );
     expect(() => isSigned(EC, alg, 'ES256')).toThrow('its alg is not accepted here');

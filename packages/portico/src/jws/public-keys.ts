@@ -60,7 +60,7 @@ export function readPublicKey(value: unknown): PublicKey | null {
     throw new JwkError('is not a JSON object');
   const jwk = value as JsonObject;
   if (hasPrivateMember(jwk)) throw new JwkError('has a private or symmetric part');
-  const form = formOf(jwk);
+  const form = getForm(jwk);
   if (form === null || !isForVerifying(jwk)) return null;
   const { alg, kid } = jwk;
   const algorithms = alg === undefined ? form.algorithms : form.algorithms.filter((each) => each === alg);
@@ -69,7 +69,7 @@ export function readPublicKey(value: unknown): PublicKey | null {
     throw new JwkError(`has a kid that is not a string of at most ${LONGEST_KID} characters`);
   }
   const publicMembers = Object.fromEntries(
-    ['kty', ...form.members].map((name) => [name, memberOf(jwk, name)]),
+    ['kty', ...form.members].map((name) => [name, getMember(jwk, name)]),
   );
   return {
     kid: kid ?? null,
@@ -84,7 +84,7 @@ export function readPublicKey(value: unknown): PublicKey | null {
   };
 }
 
-function formOf({ kty, crv }: JsonObject): KeyForm | null {
+function getForm({ kty, crv }: JsonObject): KeyForm | null {
   if (kty === 'RSA') return RSA;
   if (kty === 'EC' && crv === 'P-256') return P256;
   return kty === 'OKP' && crv === 'Ed25519' ? ED25519 : null;
@@ -96,7 +96,7 @@ function isForVerifying({ use, key_ops: operations }: JsonObject): boolean {
   return operations === undefined || (Array.isArray(operations) && operations.includes('verify'));
 }
 
-function memberOf(jwk: JsonObject, name: string): string {
+function getMember(jwk: JsonObject, name: string): string {
   const value = Object.hasOwn(jwk, name) ? jwk[name] : undefined;
   if (typeof value === 'string' && value.length <= LONGEST_MEMBER && /^[A-Za-z0-9_-]+$/.test(value))
     return value;
@@ -125,7 +125,7 @@ function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObj
  * The algorithm that the header names. Throws a JwsError for those that are not supported: `none`,
  * HMAC, and others.
  */
-export function algorithmOf({ header }: Jws): VerifiedAlgorithm {
+export function getAlgorithm({ header }: Jws): VerifiedAlgorithm {
   const algorithm = VERIFIED_ALGORITHMS.find((each) => each === header['alg']);
   if (algorithm === undefined) throw new JwsError('its alg is not accepted here');
   return algorithm;
@@ -136,7 +136,7 @@ export function algorithmOf({ header }: Jws): VerifiedAlgorithm {
  * algorithm.
  */
 export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
-  const algorithm = algorithmOf(jws);
+  const algorithm = getAlgorithm(jws);
   return algorithms.includes(algorithm) && VERIFY[algorithm](key, jws);
 }
 

@@ -33,7 +33,7 @@ const RS256: AlgorithmForm = {
 };
 
 /** What runs before signing, as node:crypto wants it. */
-export function digestOf({ hash, hashesItself = false }: AlgorithmForm): string | null {
+export function getDigest({ hash, hashesItself = false }: AlgorithmForm): string | null {
   return hashesItself ? null : hash;
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { hasCode, openOwnedFolder } from '@portico/sql';
 import { randomIdentifier } from '../crypto.ts';
 import type { SigningAlgorithms } from './algorithms.ts';
-import { algorithmOf, isKeyFile } from './key-names.ts';
+import { getAlgorithm, isKeyFile } from './key-names.ts';
 import { keyIn, type NewKey, type StagedMembers } from './key-pairs.ts';
 import { KeysLostError, type SigningKey } from './signing-key.ts';
 
@@ -66,7 +66,7 @@ export class KeyFiles {
   async read(name: string): Promise<SigningKey> {
     const file = path.join(this.directory, name);
     try {
-      return keyIn(await readFile(file, 'utf8'), name, this.#algorithms.form(algorithmOf(name)));
+      return keyIn(await readFile(file, 'utf8'), name, this.#algorithms.form(getAlgorithm(name)));
     } catch (cause) {
       // A bad file stays bad. File permissions or a failing disk may be fixed by the next attempt.
       if (isOfFileSystem(cause)) throw new KeysLostError(`The signing key ${file} cannot be read`, cause);

@@ -14,16 +14,16 @@ const STAGED_FILE = /^0-next-/;
 
 /** By the number in the name, then by the name itself. */
 export function newestFirst(one: string, other: string): number {
-  return numberOf(other) - numberOf(one) || (one < other ? 1 : -1);
+  return readNumber(other) - readNumber(one) || (one < other ? 1 : -1);
 }
 
 /** Milliseconds since 1970. 0 for a key that is published and has never signed. */
-export function numberOf(name: string): number {
+export function readNumber(name: string): number {
   return Number(KEY_FILE.exec(name)?.[1]);
 }
 
 /** Which algorithm its name says that a key file is for. */
-export function algorithmOf(name: string): SigningAlgorithm {
+export function getAlgorithm(name: string): SigningAlgorithm {
   return (markIn(name) ?? DEFAULT_ALGORITHM) as SigningAlgorithm;
 }
 
@@ -37,17 +37,17 @@ export function isKeyFile(name: string, algorithms: SigningAlgorithms): boolean 
   return KEY_FILE.test(name) && (mark === undefined || (mark !== DEFAULT_ALGORITHM && algorithms.has(mark)));
 }
 
-function markOf(algorithm: SigningAlgorithm): string {
+function getAlgorithmMark(algorithm: SigningAlgorithm): string {
   return algorithm === DEFAULT_ALGORITHM ? '' : `.${algorithm}`;
 }
 
 export function fileName(signsFrom: number, kid: string, algorithm: SigningAlgorithm): string {
-  return `${signsFrom}-${kid}${markOf(algorithm)}.json`;
+  return `${signsFrom}-${kid}${getAlgorithmMark(algorithm)}.json`;
 }
 
 /** The file name of this key's only staged successor. */
 export function stagedFileName({ kid, algorithm }: SigningKey): string {
-  return `0-next-${tokenHash(kid)}${markOf(algorithm)}.json`;
+  return `0-next-${tokenHash(kid)}${getAlgorithmMark(algorithm)}.json`;
 }
 
 export function isStagedFile(name: string): boolean {

@@ -2,8 +2,8 @@ import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 
 import { promisify } from 'node:util';
 import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
-import { digestOf, type AlgorithmForm } from './algorithms.ts';
-import { isStagedFile, numberOf } from './key-names.ts';
+import { getDigest, type AlgorithmForm } from './algorithms.ts';
+import { isStagedFile, readNumber } from './key-names.ts';
 import type { SigningKey } from './signing-key.ts';
 
 /** A new key that is not stored yet. */
@@ -45,7 +45,7 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
   const publicJwk = publishedJwk(jwk, kid, form);
   requirePair(privateKey, publicJwk, form);
   const isStaged = isStagedFile(name);
-  const signsFrom = isStaged ? jwk.signs_from : numberOf(name);
+  const signsFrom = isStaged ? jwk.signs_from : readNumber(name);
   if (!Number.isSafeInteger(signsFrom)) throw new Error('it does not say from when it signs (signs_from)');
   const createdAt = Number.isSafeInteger(jwk.created_at) ? jwk.created_at : signsFrom;
   // The encoding applies only to ECDSA: both numbers side by side, without DER (RFC 7518 section
@@ -61,7 +61,7 @@ export function keyIn(content: string, name: string, form: AlgorithmForm): Signi
     file: name,
     privateKey,
     publicJwk,
-    sign: (data) => signOnPool(digestOf(form), data, key),
+    sign: (data) => signOnPool(getDigest(form), data, key),
   };
 }
 
@@ -83,7 +83,7 @@ function requireForm(jwk: JWK, { name: algorithm, kind, type, members }: Algorit
  */
 function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm): void {
   const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
-  const digest = digestOf(form);
+  const digest = getDigest(form);
   const text = Buffer.from(publicJwk.kid ?? '');
   if (!verify(digest, text, publicKey, sign(digest, text, privateKey)))
     throw new Error('its public part does not match its private part');

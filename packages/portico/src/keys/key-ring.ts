@@ -11,7 +11,7 @@ import { ListedKeys, type KeySources } from './listed-keys.ts';
 import { notWritten } from './not-written.ts';
 import type { KeyRotation } from './rotation.ts';
 import type { RotationOptions } from './rotation-options.ts';
-import { KeyRotationError, signingKeyOf, signsFromNow, type SigningKey } from './signing-key.ts';
+import { KeyRotationError, buildSigningKey, signsFromNow, type SigningKey } from './signing-key.ts';
 import { RELOAD_AFTER } from './times.ts';
 
 /**
@@ -57,7 +57,7 @@ export class KeyRing {
    * it if there never was a key but the store has authorizations that need one.
    */
   async active(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<SigningKey | null> {
-    const key = signingKeyOf(await this.#listed.needed(RELOAD_AFTER), algorithm, this.#parts.clock());
+    const key = buildSigningKey(await this.#listed.needed(RELOAD_AFTER), algorithm, this.#parts.clock());
     // A new key signs only when no process publishes an older listing any more.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;

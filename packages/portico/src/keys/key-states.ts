@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { SigningAlgorithm } from '../store/client.ts';
-import { numberOf } from './key-names.ts';
-import { hasBegun, signingKeyOf, type SigningKey } from './signing-key.ts';
+import { readNumber } from './key-names.ts';
+import { hasBegun, buildSigningKey, type SigningKey } from './signing-key.ts';
 import { RELOAD_AFTER, STAGED_FOR } from './times.ts';
 
 /**
@@ -51,7 +51,7 @@ function describeKey(
   now: number,
 ): KeyDescription {
   const { kid, algorithm, createdAt, signsFrom, file } = key;
-  const state = stateOf(key, keys, now);
+  const state = getState(key, keys, now);
   const retiredAt = state === 'retired' ? retiredSince(key, keys, now) : null;
   const margin = RELOAD_AFTER + (idTokenLifetime + STAGED_FOR) * 1000;
   return {
@@ -66,8 +66,8 @@ function describeKey(
   };
 }
 
-function stateOf(key: SigningKey, keys: readonly SigningKey[], now: number): KeyState {
-  if (signingKeyOf(keys, key.algorithm, now) === key) return 'signing';
+function getState(key: SigningKey, keys: readonly SigningKey[], now: number): KeyState {
+  if (buildSigningKey(keys, key.algorithm, now) === key) return 'signing';
   if (!hasBegun(key, now)) return 'staged';
   return isHeld(key) ? 'published' : 'retired';
 }
@@ -77,7 +77,7 @@ function stateOf(key: SigningKey, keys: readonly SigningKey[], now: number): Key
  * everywhere before it signs.
  */
 function isHeld({ file, isStaged }: SigningKey): boolean {
-  return file !== null && !isStaged && numberOf(file) === 0;
+  return file !== null && !isStaged && readNumber(file) === 0;
 }
 
 /** When the next key began to sign. */

@@ -2,7 +2,7 @@ import type { Log } from '@portico/sql';
 import type { SigningAlgorithm } from '../store/client.ts';
 import type { SigningAlgorithms } from './algorithms.ts';
 import type { KeyFiles } from './key-files.ts';
-import { algorithmOf, isStagedFile, newestFirst } from './key-names.ts';
+import { getAlgorithm, isStagedFile, newestFirst } from './key-names.ts';
 import { KeysLostError, type SigningKey } from './signing-key.ts';
 
 /**
@@ -93,7 +93,7 @@ export class ListedKeys {
   async #readAll(): Promise<readonly SigningKey[]> {
     const files = await this.#sources.files.names().catch((error: unknown) => this.#lost(error));
     if (files.length === 0 && this.#isMissed()) return this.#lost();
-    for (const name of files) this.#hadKeys.add(algorithmOf(name));
+    for (const name of files) this.#hadKeys.add(getAlgorithm(name));
     const names = files.sort(newestFirst).join();
     if (this.#known?.names === names && this.#known.complete) return this.#known.keys;
     const keys = await this.#load(files);
@@ -139,7 +139,7 @@ export class ListedKeys {
   async #load(files: readonly string[]): Promise<readonly SigningKey[]> {
     for (const name of this.#loaded.keys()) if (!files.includes(name)) this.#loaded.delete(name);
     const newest = new Set(
-      this.#sources.algorithms.names.map((each) => files.find((name) => algorithmOf(name) === each)),
+      this.#sources.algorithms.names.map((each) => files.find((name) => getAlgorithm(name) === each)),
     );
     const keys = await Promise.all(
       files.map((name) => (newest.has(name) ? this.loadOnce(name) : this.#loadOther(name))),

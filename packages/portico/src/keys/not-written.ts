@@ -1,4 +1,4 @@
-import { codeOf, NotGivenError } from '@portico/sql';
+import { getErrorCode, NotGivenError } from '@portico/sql';
 import { KeyRotationError } from './signing-key.ts';
 
 /**
@@ -7,13 +7,13 @@ import { KeyRotationError } from './signing-key.ts';
  */
 export function notWritten(directory: string, cause: unknown, effect: string): unknown {
   if (cause instanceof NotGivenError) {
-    const why = codeOf(cause.cause);
+    const why = getErrorCode(cause.cause);
     return new KeyRotationError(
       `The key directory ${directory} belongs to uid ${cause.uid}, and a key that root makes cannot be given to that user${why === null ? '' : ` (${why})`}: ${effect}; run the command as that user`,
       { cause },
     );
   }
-  const code = codeOf(cause);
+  const code = getErrorCode(cause);
   if (code === null) return cause;
   return new KeyRotationError(
     `The key directory ${directory} cannot be written (${code}${WHAT_IT_MEANS[code] ?? ''}): ${effect}`,

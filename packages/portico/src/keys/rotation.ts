@@ -2,7 +2,7 @@ import type { Acting, Audit } from '../auditing/audit.ts';
 import type { SigningAlgorithm } from '../store/client.ts';
 import type { SigningAlgorithms } from './algorithms.ts';
 import type { Draft, KeyFiles } from './key-files.ts';
-import { algorithmOf, fileName, isStagedFile, numberOf, stagedFileName } from './key-names.ts';
+import { getAlgorithm, fileName, isStagedFile, readNumber, stagedFileName } from './key-names.ts';
 import { newKey, type StagedMembers } from './key-pairs.ts';
 import { describeKeys, type KeyDescription } from './key-states.ts';
 import {
@@ -12,7 +12,7 @@ import {
   UNCHANGED,
   type RotationOptions,
 } from './rotation-options.ts';
-import { hasBegun, signingKeyOf, signsFromNow, type SigningKey } from './signing-key.ts';
+import { hasBegun, buildSigningKey, signsFromNow, type SigningKey } from './signing-key.ts';
 import { notWritten } from './not-written.ts';
 import { STAGED_FOR } from './times.ts';
 
@@ -114,7 +114,7 @@ export class Rotation {
       const name = stagedFileName(replaces);
       // Making a key takes a while. The name belongs to the only successor, which may have been
       // renamed meanwhile.
-      if (signingKeyOf(keys, replaces.algorithm, clock()) !== replaces) continue;
+      if (buildSigningKey(keys, replaces.algorithm, clock()) !== replaces) continue;
       if (await draft.placeOnce(name)) placed.push({ kid, name, algorithm: replaces.algorithm });
     }
   }
@@ -188,7 +188,7 @@ export class Rotation {
   async #removeOtherNames(algorithms: readonly SigningAlgorithm[], signsFrom: number): Promise<void> {
     const { files } = this.#parts;
     const isOther = (name: string) =>
-      algorithms.includes(algorithmOf(name)) && (isStagedFile(name) || numberOf(name) < signsFrom);
+      algorithms.includes(getAlgorithm(name)) && (isStagedFile(name) || readNumber(name) < signsFrom);
     for (;;) {
       const names = (await files.names()).filter(isOther);
       if (names.length === 0) return;

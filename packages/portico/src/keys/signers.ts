@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { ConfigurationError, type ConfigurationProblem } from '@portico/sql';
 import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
-import { digestOf, type AlgorithmForm, type SigningAlgorithms } from './algorithms.ts';
+import { getDigest, type AlgorithmForm, type SigningAlgorithms } from './algorithms.ts';
 import { publishedJwk } from './key-pairs.ts';
 import { inTime } from '../http/in-time.ts';
 import { SignerError, type SigningKey } from './signing-key.ts';
@@ -48,20 +48,20 @@ const LONGEST_TIMEOUT = 60_000;
  * The keys of these signers, in the order in which they sign, latest first. Throws a
  * ConfigurationError for an invalid signer.
  */
-export function signingKeysOf(
+export function buildSigningKeys(
   signers: readonly KeySigner[],
   algorithms: SigningAlgorithms,
 ): readonly SigningKey[] {
-  const problems = signers.flatMap((signer, index) => problemsOf(signer, index, signers, algorithms));
+  const problems = signers.flatMap((signer, index) => listProblems(signer, index, signers, algorithms));
   if (problems.length > 0) throw new ConfigurationError(problems);
   // Among those without a time, the last one signs.
   return signers
     .toReversed()
-    .map((signer) => signingKeyOf(signer, algorithms.form(signer.algorithm)))
+    .map((signer) => buildSigningKey(signer, algorithms.form(signer.algorithm)))
     .sort((one, other) => other.signsFrom - one.signsFrom);
 }
 
-function problemsOf(
+function listProblems(
   signer: KeySigner,
   index: number,
   all: readonly KeySigner[],
@@ -89,7 +89,7 @@ function publicKeyProblem(form: AlgorithmForm, kid: string, publicJwk: JWK): rea
     return ['publicJwk must have no private part: your key service should not reveal it'];
   if (publicJwk.kty !== type.kty || publicJwk.crv !== type.crv) return [wanted];
   try {
-    const key = publicKeyOf(form, kid, publicJwk);
+    const key = getPublicKey(form, kid, publicJwk);
     const bits = key.asymmetricKeyDetails?.modulusLength ?? 2048;
     return bits < 2048 ? [`${wanted}, of at least 2048 bits`] : [];
   } catch {
@@ -97,13 +97,13 @@ function publicKeyProblem(form: AlgorithmForm, kid: string, publicJwk: JWK): rea
   }
 }
 
-function publicKeyOf(form: AlgorithmForm, kid: string, publicJwk: JWK): KeyObject {
+function getPublicKey(form: AlgorithmForm, kid: string, publicJwk: JWK): KeyObject {
   return createPublicKey({ key: publishedJwk(publicJwk, kid, form), format: 'jwk' });
 }
 
-function signingKeyOf(signer: KeySigner, form: AlgorithmForm): SigningKey {
+function buildSigningKey(signer: KeySigner, form: AlgorithmForm): SigningKey {
   const { algorithm, kid, publicJwk, signsFrom = 0 } = signer;
-  const publicKey = publicKeyOf(form, kid, publicJwk);
+  const publicKey = getPublicKey(form, kid, publicJwk);
   return {
     kid,
     algorithm,
@@ -115,7 +115,7 @@ function signingKeyOf(signer: KeySigner, form: AlgorithmForm): SigningKey {
     privateKey: null,
     publicJwk: publishedJwk(publicJwk, kid, form),
     async sign(data) {
-      const signature = await answerOf(signer, data);
+      const signature = await askSigner(signer, data);
       if (await isSignature(form, publicKey, data, signature)) return signature;
       throw new SignerError(kid, whatIsWrong(form, signature));
     },
@@ -123,17 +123,17 @@ function signingKeyOf(signer: KeySigner, form: AlgorithmForm): SigningKey {
 }
 
 /** The signer's answer, within its time limit. */
-async function answerOf(signer: KeySigner, data: Uint8Array): Promise<Uint8Array> {
+async function askSigner(signer: KeySigner, data: Uint8Array): Promise<Uint8Array> {
   const { kid, timeout = DEFAULT_TIMEOUT } = signer;
   const patience = new AbortController();
   const late = () => {
     patience.abort();
     return new SignerError(kid, `did not answer within ${timeout} ms`);
   };
-  return bytesOf(kid, await inTime(asked(signer, data, patience.signal), timeout, late));
+  return readSignature(kid, await inTime(asked(signer, data, patience.signal), timeout, late));
 }
 
-function bytesOf(kid: string, answer: unknown): Uint8Array {
+function readSignature(kid: string, answer: unknown): Uint8Array {
   try {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
@@ -174,7 +174,7 @@ async function isSignature(
   data: Uint8Array,
   signature: Uint8Array,
 ): Promise<boolean> {
-  return verifyOnPool(digestOf(form), data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
+  return verifyOnPool(getDigest(form), data, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
 }
 
 function whatIsWrong({ name, encodingProblem }: AlgorithmForm, signature: Uint8Array): string {

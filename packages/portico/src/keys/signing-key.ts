@@ -83,7 +83,7 @@ export class KeyRotationError extends Error {
  * The key that signs for an algorithm at this time, in milliseconds since 1970, or null. `keys` are
  * in the order of a key ring.
  */
-export function signingKeyOf(
+export function buildSigningKey(
   keys: readonly SigningKey[],
   algorithm: SigningAlgorithm,
   now: number,

@@ -10,7 +10,7 @@ import type {
   TokenKind,
 } from '../contracts/telemetry.ts';
 import { throttleLog } from '../http/throttle-log.ts';
-import { reasonOf } from './reasons.ts';
+import { getReason } from './reasons.ts';
 
 /**
  * What the server calls instead of a Telemetry. Only this handles a telemetry that throws, rejects
@@ -94,7 +94,7 @@ export class Measuring {
   }
 
   #reasonOf(error: unknown): string {
-    return reasonOf(error, this.#isUnavailable, this.#errorCodes);
+    return getReason(error, this.#isUnavailable, this.#errorCodes);
   }
 
   #failed(exception: unknown): void {

@@ -54,7 +54,7 @@ const REASONS: Readonly<Record<OAuthErrorCode | RefusalCode, true>> = {
  * Why work was refused or failed: the code of a refusal, `unavailable`, `overloaded` or `fault`.
  * `others` are the codes of features.
  */
-export function reasonOf(
+export function getReason(
   error: unknown,
   isUnavailable: (error: unknown) => boolean,
   others: ReadonlySet<string>,

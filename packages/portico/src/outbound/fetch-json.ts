@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import tls, { createSecureContext, type SecureContext } from 'node:tls';
-import { mediaTypeOf } from '../http/media-types.ts';
+import { readMediaType } from '../http/media-types.ts';
 import { portProblem } from './fetchable-urls.ts';
 import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
 import { resolveByDns, resolveBySystem } from './dns.ts';
@@ -76,7 +76,7 @@ export function createFetchJson(options: FetchJsonOptions): FetchJson {
 export function createFetchImage(options: FetchJsonOptions): FetchImage {
   return createFetch(options, 'image/png, image/jpeg, image/webp, image/gif', async (response, limit) => {
     requirePlain(response);
-    if (!mediaTypeOf(response.headers['content-type']).startsWith('image/')) {
+    if (!readMediaType(response.headers['content-type']).startsWith('image/')) {
       throw new OutboundError('the answer is not a picture');
     }
     return readBytes(response, limit);
@@ -208,7 +208,7 @@ function requirePlain({ statusCode: status, headers }: IncomingMessage): void {
 
 async function readJson(response: IncomingMessage, limit: number): Promise<unknown> {
   requirePlain(response);
-  const type = mediaTypeOf(response.headers['content-type']);
+  const type = readMediaType(response.headers['content-type']);
   if (!/^application\/(?:[a-z0-9.+_-]+\+)?json$/.test(type)) {
     throw new OutboundError('the answer is not application/json');
   }

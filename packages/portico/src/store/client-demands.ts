@@ -60,7 +60,7 @@ function demandsWhere(isDemanded: (field: DemandField) => boolean): ClientDemand
 export const NO_DEMANDS: ClientDemands = demandsWhere(() => false);
 
 /** What a registration demands; `all` when its profile demands all that there is. */
-export function demandsOf(registration: AskedDemands, all: boolean): ClientDemands {
+export function getDemands(registration: AskedDemands, all: boolean): ClientDemands {
   return demandsWhere((field) => all || registration[ASKED[field]] === true);
 }
 

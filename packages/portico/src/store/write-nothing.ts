@@ -1,4 +1,4 @@
-import { BEGUN, type Database, dialectOf, MIGRATIONS_TABLE } from '@portico/sql';
+import { BEGUN, type Database, getDialect, MIGRATIONS_TABLE } from '@portico/sql';
 
 /** A write that finds no row. A read-only server refuses it. */
 const WRITE_NOTHING = "UPDATE oauth_clients SET client_id = client_id WHERE client_id = ''";
@@ -11,7 +11,7 @@ type WrittenStore = Pick<Database, 'dialect' | 'execute'> & Partial<Pick<Databas
  * full disk itself, and would have to wait for its standbys.
  */
 export function writeNothing(database: WrittenStore): Promise<unknown> {
-  if (!dialectOf(database).isEmbedded || database.transaction === undefined)
+  if (!getDialect(database).isEmbedded || database.transaction === undefined)
     return database.execute(WRITE_NOTHING);
   return database.transaction(async (connection) => {
     await connection.execute(`INSERT INTO ${MIGRATIONS_TABLE} (name, applied_at) VALUES ('', ${BEGUN})`);

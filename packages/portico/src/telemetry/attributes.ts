@@ -57,11 +57,11 @@ const METHODS: ReadonlySet<string> = new Set([
   'TRACE',
 ]);
 
-export function methodOf(request: Request | null): string {
+export function readMethod(request: Request | null): string {
   return request !== null && METHODS.has(request.method) ? request.method : '_OTHER';
 }
 
-export function schemeOf(request: Request | null): string {
+export function getScheme(request: Request | null): string {
   return request?.url.startsWith('https:') === true ? 'https' : 'http';
 }
 

@@ -11,14 +11,14 @@ import {
   ERROR_TYPE,
   fixedAttributes,
   GRANT_TYPE,
-  methodOf,
+  readMethod,
   once,
   REASON,
   REPLAYED,
   REQUEST_METHOD,
   ROWS,
   SCHEME,
-  schemeOf,
+  getScheme,
   STATUS_CODE,
   TOKEN_KIND,
 } from './attributes.ts';
@@ -115,7 +115,7 @@ function endpointAttributes(task: MeasuredEndpoint): (request: Request | null, s
       })),
     ),
   );
-  return (request, status) => byMethod(methodOf(request))(schemeOf(request))(status);
+  return (request, status) => byMethod(readMethod(request))(getScheme(request))(status);
 }
 
 type Count = (value: string, count?: number) => void;

@@ -14,11 +14,11 @@ import type { MeasuredEndpoint, MeasuredTask } from '../contracts/telemetry.ts';
 import {
   ERROR_TYPE,
   fixedAttributes,
-  methodOf,
+  readMethod,
   once,
   PATH,
   REQUEST_METHOD,
-  schemeOf,
+  getScheme,
   SCHEME,
   STATUS_CODE,
 } from './attributes.ts';
@@ -54,11 +54,11 @@ export class Spans {
     const active = context.active();
     const isInner = trace.getSpan(active) !== undefined;
     const parent = isInner ? active : propagation.extract(active, request.headers, HEADERS);
-    const method = methodOf(request);
+    const method = readMethod(request);
     const attributes = {
       ...this.#fixed(task),
       [REQUEST_METHOD]: method,
-      [SCHEME]: schemeOf(request),
+      [SCHEME]: getScheme(request),
       [PATH]: task.route,
     };
     const kind = isInner ? SpanKind.INTERNAL : SpanKind.SERVER;

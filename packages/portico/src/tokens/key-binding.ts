@@ -66,6 +66,6 @@ export interface ProofRefusal {
 }
 
 /** The `token_type` of a token: the scheme for presenting it (RFC 6749 section 7.1). */
-export function tokenTypeOf(binding: KeyBinding | null, thumbprint: string | null): string {
+export function getTokenType(binding: KeyBinding | null, thumbprint: string | null): string {
   return binding === null || thumbprint === null ? 'Bearer' : binding.offer.scheme;
 }

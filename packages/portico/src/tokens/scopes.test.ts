@@ -8,7 +8,7 @@ import {
   requireScopes,
   scopesHeldBy,
   scopesInForce,
-  speakingOf,
+  getSpeakingOptions,
 } from './scopes.ts';
 
 const CONFIGURED = {
@@ -51,7 +51,7 @@ describe('the scopes of a server', () => {
 
   test('have texts for pages, as far as they are given', () => {
     const scopes = { read: 'Read', write: { label: 'Write', description: 'All' }, list: { label: 'List' } };
-    expect(speakingOf({ scopes })).toStrictEqual({
+    expect(getSpeakingOptions({ scopes })).toStrictEqual({
       languages: false,
       own: {
         'scope.read.label': 'Read',
@@ -60,7 +60,7 @@ describe('the scopes of a server', () => {
         'scope.list.label': 'List',
       },
     });
-    expect(speakingOf({ scopes: {}, languages: ['de'] })).toEqual({ languages: ['de'], own: {} });
+    expect(getSpeakingOptions({ scopes: {}, languages: ['de'] })).toEqual({ languages: ['de'], own: {} });
   });
 
   test.each([

@@ -62,7 +62,7 @@ export const scopeLabel = (name: string): string => `scope.${name}.label`;
 export const scopeDescription = (name: string): string => `scope.${name}.description`;
 
 /** What the configuration says about the languages and texts of pages. */
-export function speakingOf({
+export function getSpeakingOptions({
   languages = false,
   scopes,
 }: {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { acceptedLanguages, canonicalTag, directionOf, lookUp, wishedLanguages } from './language-ranges.ts';
+import { acceptedLanguages, canonicalTag, getDirection, lookUp, wishedLanguages } from './language-ranges.ts';
 
 const THERE = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'zh-Hans', 'ar'];
 
@@ -80,6 +80,6 @@ describe('the chosen language', () => {
     ['zh-Hans', 'ltr'],
     ['de', 'ltr'],
   ])('%s is normalized to %s', (tag, direction) => {
-    expect(directionOf(tag)).toBe(direction);
+    expect(getDirection(tag)).toBe(direction);
   });
 });

@@ -78,7 +78,7 @@ function writtenAs(tag: string): string {
 }
 
 /** The writing direction of a language. */
-export function directionOf(tag: string): 'ltr' | 'rtl' {
+export function getDirection(tag: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(new Intl.Locale(tag).maximize().script ?? '') ? 'rtl' : 'ltr';
 }
 

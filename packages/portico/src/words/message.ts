@@ -29,12 +29,12 @@ export function messageParts(text: string): readonly string[] {
 }
 
 /** The names of the placeholders in a text. */
-export function placeholdersOf(text: string): ReadonlySet<string> {
+export function getPlaceholders(text: string): ReadonlySet<string> {
   return new Set(messageParts(text).filter((_, index) => index % 2 === 1));
 }
 
 /** Every text of a message. */
-export function formsOf(message: Message): readonly string[] {
+export function getForms(message: Message): readonly string[] {
   return typeof message === 'string' ? [message] : Object.values(message);
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ConfigurationProblem } from '@portico/sql';
 import { canonicalTag } from './language-ranges.ts';
-import { formsOf, placeholdersOf, PLURAL_CATEGORIES, type Catalog, type Message } from './message.ts';
+import { getForms, getPlaceholders, PLURAL_CATEGORIES, type Catalog, type Message } from './message.ts';
 
 /** The messages in an application's files, and their problems. */
 export interface OwnMessages {
@@ -21,7 +21,7 @@ const SUFFIX = '.json';
 export function readOwnMessages(folder: string | null, known: Catalog): OwnMessages {
   const languages = new Map<string, Catalog>();
   const problems: ConfigurationProblem[] = [];
-  for (const name of folder === null ? [] : filesOf(folder)) {
+  for (const name of folder === null ? [] : listFiles(folder)) {
     const file = path.join(folder ?? '', name);
     const tag = canonicalTag(name.slice(0, -SUFFIX.length));
     if (tag === null) {
@@ -39,7 +39,7 @@ export function readOwnMessages(folder: string | null, known: Catalog): OwnMessa
   return { languages, problems };
 }
 
-function filesOf(folder: string): readonly string[] {
+function listFiles(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
       .filter((name) => name.endsWith(SUFFIX))
@@ -86,16 +86,16 @@ function isMessage(value: unknown): value is Message {
 
 /** A plural form may leave out the number. */
 function placeholderProblems(message: Message, meant: Message): readonly string[] {
-  const expected = new Set(formsOf(meant).flatMap((text) => [...placeholdersOf(text)]));
+  const expected = new Set(getForms(meant).flatMap((text) => [...getPlaceholders(text)]));
   const whole = typeof message === 'string' ? message : message.other;
   const missing = [
-    ...[...expected].filter((name) => !placeholdersOf(whole).has(name)),
-    ...formsOf(message).flatMap((text) =>
-      [...expected].filter((name) => name !== 'count' && !placeholdersOf(text).has(name)),
+    ...[...expected].filter((name) => !getPlaceholders(whole).has(name)),
+    ...getForms(message).flatMap((text) =>
+      [...expected].filter((name) => name !== 'count' && !getPlaceholders(text).has(name)),
     ),
   ];
-  const unknown = formsOf(message).flatMap((text) =>
-    [...placeholdersOf(text)].filter((name) => !expected.has(name)),
+  const unknown = getForms(message).flatMap((text) =>
+    [...getPlaceholders(text)].filter((name) => !expected.has(name)),
   );
   return [
     ...[...new Set(missing)].map((name) => `the placeholder {${name}} is missing`),

@@ -76,7 +76,7 @@ export class Speaking {
   of(request: Request): Promise<Words> {
     if (this.locales === null) return this.#words('en');
     const wanted = [
-      ...wishedLanguages(wishOf(request)),
+      ...wishedLanguages(readWish(request)),
       ...acceptedLanguages(request.headers.get('accept-language')),
     ];
     return this.#words(lookUp(wanted, this.locales) ?? this.locales[0] ?? 'en');
@@ -95,7 +95,7 @@ export class Speaking {
    * language.
    */
   withWish(request: Request, path: string): string {
-    const wish = this.locales === null ? '' : wishedLanguages(wishOf(request)).join(' ');
+    const wish = this.locales === null ? '' : wishedLanguages(readWish(request)).join(' ');
     if (wish === '' || !path.startsWith('/')) return path;
     return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ ui_locales: wish })}`;
   }
@@ -119,7 +119,7 @@ export class Speaking {
   }
 }
 
-function wishOf(request: Request): readonly string[] {
+function readWish(request: Request): readonly string[] {
   return wishes.of(request) ?? (new URL(request.url).searchParams.get('ui_locales') ?? '').split(' ');
 }
 

@@ -1,5 +1,5 @@
 import { ENGLISH, type MessageKey, type PageKey } from './english.ts';
-import { directionOf } from './language-ranges.ts';
+import { getDirection } from './language-ranges.ts';
 import { escapeHtml, Markup, tag, type Content } from './markup.ts';
 import {
   messageParts,
@@ -69,7 +69,7 @@ export interface Messages {
  * last from English.
  */
 export function createWords(locale: string, messages: readonly Messages[], own: Catalog = {}): Words {
-  const direction = directionOf(locale);
+  const direction = getDirection(locale);
   const chain: readonly Messages[] = [...messages, { locale: 'en', catalog: ENGLISH }];
   const isolated = direction === 'rtl' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text;
 

@@ -6,7 +6,7 @@ import { needed, refusalOfOld } from '../driver.ts';
 import type { Engine, StatementResult } from '../engine.ts';
 import {
   ask,
-  figuresOf,
+  getFigures,
   GALERA,
   isStatementError,
   isUnknownVariable,
@@ -51,7 +51,7 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
     (connection) => connection.release(),
   );
 
-  function knownOf(connection: PoolConnection): Promise<Known> {
+  function getKnown(connection: PoolConnection): Promise<Known> {
     let known = connections.get(connection);
     if (known === undefined) {
       known = askKnown(connection);
@@ -65,7 +65,7 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
       for (;;) {
         const lent = await borrowing.take();
         try {
-          const known = await knownOf(lent);
+          const known = await getKnown(lent);
           const before = await tell(lent, known);
           if (before !== null) return toConnection(lent, { known, before, limits }, () => borrowing.isBack());
           // The application gave this connection back in the middle of a transaction.
@@ -80,7 +80,7 @@ export function borrowMysql(given: MysqlPool, limits: PoolLimits): Engine {
       }
     },
     end: () => borrowing.allBack(),
-    figures: () => figuresOf(pool),
+    figures: () => getFigures(pool),
   };
   return new PoolEngine({
     async open() {

@@ -49,9 +49,9 @@ interface Setting {
  * session. Nothing here resets a connection, and proxies that share connections (ProxySQL,
  * MaxScale) carry session settings from one to the next.
  */
-function sessionOf({ statementTimeout }: PoolLimits): readonly Setting[] {
+function getSession({ statementTimeout }: PoolLimits): readonly Setting[] {
   // A smaller limit of the server stays.
-  const [lockWait, time] = statementTimeout === null ? ['', '0'] : limitsOf(statementTimeout / 1000);
+  const [lockWait, time] = statementTimeout === null ? ['', '0'] : getLimits(statementTimeout / 1000);
   return [
     { sql: `SET SESSION sql_mode = 'TRADITIONAL'${lockWait}` },
     { sql: 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED' },
@@ -61,7 +61,7 @@ function sessionOf({ statementTimeout }: PoolLimits): readonly Setting[] {
   ];
 }
 
-function limitsOf(seconds: number): readonly [string, string] {
+function getLimits(seconds: number): readonly [string, string] {
   const whole = Math.ceil(seconds);
   // MySQL does not accept the result of LEAST as an integer. The default wait for a table that is
   // being altered is a year.
@@ -80,7 +80,7 @@ function limitsOf(seconds: number): readonly [string, string] {
  */
 export function openMysql(url: string, limits: PoolLimits & { readonly size: number }): Engine {
   const { statementTimeout } = limits;
-  const session = sessionOf(limits);
+  const session = getSession(limits);
   const address = withoutReset(url);
   refuseOldDriver(MYSQL2);
   return new PoolEngine({
@@ -111,7 +111,7 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
           return connection;
         },
         end: () => promised<void>((done) => pool.end(done)),
-        figures: () => figuresOf(pool),
+        figures: () => getFigures(pool),
       };
     },
     isStatementError,
@@ -120,7 +120,7 @@ export function openMysql(url: string, limits: PoolLimits & { readonly size: num
 }
 
 /** What a `mysql2` pool knows about itself but does not declare in its types. */
-export function figuresOf(pool: object): PoolFigures {
+export function getFigures(pool: object): PoolFigures {
   const { _freeConnections: free, config } = pool as {
     readonly _freeConnections?: { readonly length?: unknown };
     readonly config?: { readonly connectionLimit?: unknown };

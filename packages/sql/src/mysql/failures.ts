@@ -1,4 +1,4 @@
-import { codesOf, type Meaning, type MeaningsOf } from '../meaning.ts';
+import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
 /** Error numbers of MariaDB and MySQL, and codes of `mysql2`, with their meanings. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
@@ -55,11 +55,11 @@ const UNREACHABLE =
   /connection is closed|in closed state|Queue limit reached|No connections available|Pool is closed/i;
 
 export const mysqlMeanings: MeaningsOf = (error) => [
-  ...codesOf(error).map((code) => meaningOf(code, error.message)),
+  ...getErrorCodes(error).map((code) => findMeaning(code, error.message)),
   UNREACHABLE.test(error.message) ? 'unavailable' : undefined,
 ];
 
-function meaningOf(code: unknown, message: string): Meaning | undefined {
+function findMeaning(code: unknown, message: string): Meaning | undefined {
   if (code === FORBIDDEN_BY_OPTION) return /read[-_]only/i.test(message) ? 'read-only' : undefined;
   if (code === CANNOT_LOCK) return /\b165\b/.test(message) ? 'read-only' : undefined;
   return MEANINGS.get(code);

@@ -4,7 +4,7 @@ import { Borrowing } from '../borrowing.ts';
 import { needed, refusalOfOld } from '../driver.ts';
 import type { Engine } from '../engine.ts';
 import { numberOrNull, PoolEngine, type Pool, type PoolFigures, type PoolLimits } from '../pool.ts';
-import { refusalOf } from './client.ts';
+import { getRefusal } from './client.ts';
 import { StatementNames, isStatementError, NO_LIMIT, toConnection } from './connection.ts';
 import { PG } from './engine.ts';
 
@@ -50,7 +50,7 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
         const client = await borrowing.take();
         // Without a listener, a connection that breaks while in use would end the process.
         client.on('error', ignore);
-        const refusal = refusalOf(client);
+        const refusal = getRefusal(client);
         if (refusal !== null) {
           giveBack(client, false);
           refuse(refusal);
@@ -70,7 +70,7 @@ export function borrowPostgres(pool: PostgresPool, limits: PoolLimits, schema: s
       }
     },
     end: () => borrowing.allBack(),
-    figures: () => figuresOf(pool),
+    figures: () => getFigures(pool),
   };
   return new PoolEngine({
     async open() {
@@ -89,7 +89,7 @@ function refuse(reason: string): never {
 }
 
 /** What `pg` tells of a pool. */
-function figuresOf(pool: object): PoolFigures {
+function getFigures(pool: object): PoolFigures {
   const { idleCount, options } = pool as {
     readonly idleCount?: unknown;
     readonly options?: { readonly max?: unknown };

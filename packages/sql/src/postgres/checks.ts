@@ -5,7 +5,7 @@ import type { ExaminedDatabase, Examinations } from '../examinations.ts';
 type Store = ExaminedDatabase['database'];
 
 /** The values in one of Portico's sessions. */
-async function settingsOf(database: Store, ...names: readonly string[]): Promise<Settings> {
+async function readSettings(database: Store, ...names: readonly string[]): Promise<Settings> {
   const { rows } = await database.execute<{ readonly name: string; readonly setting: string }>(
     `SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN (${names.map(() => '?').join(', ')})`,
     names,
@@ -14,7 +14,7 @@ async function settingsOf(database: Store, ...names: readonly string[]): Promise
 }
 
 async function examineDurability({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
-  const settings = await settingsOf(database, 'fsync', 'full_page_writes', 'synchronous_commit');
+  const settings = await readSettings(database, 'fsync', 'full_page_writes', 'synchronous_commit');
   return orOk(
     [
       settings.text('fsync') === 'off'
@@ -59,7 +59,7 @@ const STANDBYS = `
   ))`;
 
 async function examineReplication({ database }: ExaminedDatabase): Promise<readonly Finding[]> {
-  const settings = await settingsOf(
+  const settings = await readSettings(
     database,
     'synchronous_standby_names',
     'synchronous_commit',
@@ -165,7 +165,7 @@ const OWN_LIMITS = `
 async function examineConnections({ database, pool = null }: ExaminedDatabase): Promise<readonly Finding[]> {
   // Runs first. Later, every connection would have its own process, even behind a pooler.
   const pooler = await findPooler(database, pool?.size ?? MOST_AT_ONCE);
-  const settings = await settingsOf(
+  const settings = await readSettings(
     database,
     'max_connections',
     'superuser_reserved_connections',

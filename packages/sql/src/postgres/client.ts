@@ -9,7 +9,7 @@ interface GivenClient {
 const ASKED = ['parse', 'bind', 'describe', 'execute', 'close', 'sync', 'query', 'prependListener'] as const;
 
 /** Why the connection cannot be used, to follow the needed version in a message. Null if it can. */
-export function refusalOf(client: PoolClient): string | null {
+export function getRefusal(client: PoolClient): string | null {
   const { connection, pipeline, getTypeParser } = client as unknown as GivenClient;
   if (connection?.['stream'] === undefined) return '; pg-native cannot be used';
   if (pipeline === true) return ' without its option pipeline';

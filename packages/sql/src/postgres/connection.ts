@@ -63,7 +63,7 @@ export function toConnection(
       client.query(command);
     });
   const statusOf = watchStatus(client);
-  const [statementTime, idleTime] = timesOf(limits);
+  const [statementTime, idleTime] = getTimes(limits);
   const begin = [
     'BEGIN ISOLATION LEVEL READ COMMITTED',
     ...(searchPath === null ? [] : [`SET LOCAL search_path TO ${searchPath}`]),
@@ -117,7 +117,7 @@ export function toConnection(
  * The server's limits in milliseconds, for a statement and for an idle transaction. This process
  * ends an idle transaction earlier.
  */
-export function timesOf({ statementTimeout, idleTimeout }: PoolLimits): readonly [number, number] {
+export function getTimes({ statementTimeout, idleTimeout }: PoolLimits): readonly [number, number] {
   return [statementTimeout ?? 0, statementTimeout === null ? 0 : statementTimeout + (idleTimeout ?? 0)];
 }
 

@@ -15,11 +15,11 @@ import {
   StatementNames,
   NO_LIMIT,
   isStatementError,
-  timesOf,
+  getTimes,
   toConnection,
   type Settings,
 } from './connection.ts';
-import { refusalOf } from './client.ts';
+import { getRefusal } from './client.ts';
 import { HostsPool, readPostgresUrl, type PostgresHost, type Wanted } from './hosts.ts';
 import { PostgresStatement } from './statement.ts';
 
@@ -103,7 +103,7 @@ function openHost(
 
   async function greet(client: PoolClient): Promise<PooledConnection> {
     try {
-      const refusal = refusalOf(client);
+      const refusal = getRefusal(client);
       if (refusal !== null) {
         const message = `needs the package ${needed(PG)}${refusal}`;
         throw new ConfigurationError([{ key: 'database_url', message }]);
@@ -170,7 +170,7 @@ function limited(setting: string, milliseconds: string): string {
 
 async function tellSession(client: PoolClient, limits: PoolLimits, query_timeout: number): Promise<Session> {
   const { processID } = client as unknown as { readonly processID: number | null };
-  const parameters = [processID ?? 0, ...timesOf(limits)];
+  const parameters = [processID ?? 0, ...getTimes(limits)];
   const options = {
     text: TELL_SESSION,
     name: '',

@@ -1,4 +1,4 @@
-import { codesOf, type Meaning, type MeaningsOf } from '../meaning.ts';
+import { getErrorCodes, type Meaning, type MeaningsOf } from '../meaning.ts';
 
 /** SQLSTATEs with their meanings. */
 const MEANINGS: ReadonlyMap<unknown, Meaning> = new Map<unknown, Meaning>([
@@ -37,7 +37,7 @@ const UNREACHABLE =
   /timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Connection terminated|connection is closed|Client has encountered a connection error|a pool after calling end/i;
 
 export const postgresMeanings: MeaningsOf = (error) => [
-  ...codesOf(error).map((code) => MEANINGS.get(code) ?? meaningOfClass(code)),
+  ...getErrorCodes(error).map((code) => MEANINGS.get(code) ?? meaningOfClass(code)),
   UNREACHABLE.test(error.message) ? 'unavailable' : undefined,
 ];
 
@@ -47,5 +47,5 @@ function meaningOfClass(code: unknown): Meaning | undefined {
 
 /** Whether the statement was planned for an older schema. */
 export function isOutdatedPlan(error: unknown): boolean {
-  return error instanceof Error && codesOf(error).includes('0A000');
+  return error instanceof Error && getErrorCodes(error).includes('0A000');
 }

@@ -12,7 +12,7 @@ type Columns = readonly { readonly name: string; readonly parse: (text: string) 
  */
 const namedStatements = new WeakMap<Connection, Map<string, Columns | null>>();
 
-function namedStatementsOf(connection: Connection): Map<string, Columns | null> {
+function getNamedStatements(connection: Connection): Map<string, Columns | null> {
   let named = namedStatements.get(connection);
   if (named === undefined) {
     named = new Map();
@@ -82,7 +82,7 @@ export class PostgresStatement {
 
   submit(connection: Connection): void {
     const { name, text } = this;
-    const named = namedStatementsOf(connection);
+    const named = getNamedStatements(connection);
     this.#named = named;
     const columns = named.get(name);
     this.#columns = columns ?? null;

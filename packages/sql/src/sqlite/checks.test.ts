@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fileSystemOf, judgeFile } from './checks.ts';
+import { getFileSystem, judgeFile } from './checks.ts';
 
 const MOUNTS = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 23 22 0:21 / /srv rw,relatime - nfs4 files:/srv rw,vers=4.2
@@ -18,11 +18,11 @@ describe('the file system of a file', () => {
     ['/mnt/two words/app.sqlite', 'fuse.sshfs'],
     ['/data/app.sqlite', 'cifs'],
   ])('of %s is %s', (file, type) => {
-    expect(fileSystemOf(file, MOUNTS)).toBe(type);
+    expect(getFileSystem(file, MOUNTS)).toBe(type);
   });
 
   test('is unknown without a list of mounts', () => {
-    expect(fileSystemOf('/srv/app.sqlite', '')).toBeNull();
+    expect(getFileSystem('/srv/app.sqlite', '')).toBeNull();
   });
 });
 

@@ -47,7 +47,7 @@ async function examineFile({ database }: ExaminedDatabase): Promise<readonly Fin
   const { bavail, bsize } = await statfs(found);
   // Only Linux has this file.
   const mounts = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
-  return judgeFile(found, { type: fileSystemOf(found, mounts), free: bavail * bsize });
+  return judgeFile(found, { type: getFileSystem(found, mounts), free: bavail * bsize });
 }
 
 /** File systems that other machines may use at the same time. */
@@ -86,7 +86,7 @@ export function judgeFile(
  * line matches. The longest mount point counts; among equals, the last one, because it covers the
  * earlier ones.
  */
-export function fileSystemOf(file: string, mountinfo: string): string | null {
+export function getFileSystem(file: string, mountinfo: string): string | null {
   let found: { readonly length: number; readonly type: string } | null = null;
   for (const line of mountinfo.split('\n')) {
     const [mount = '', source = ''] = line.split(' - ', 2);

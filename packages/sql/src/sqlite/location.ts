@@ -7,7 +7,7 @@ import { ConfigurationError } from '../errors.ts';
  * own SQLite. Locks belong to the process, so two of them in one process do not see each other's
  * locks, and an answered write is lost as soon as both write.
  */
-export function fileOf(database: DatabaseSync): string {
+export function getFile(database: DatabaseSync): string {
   const sqlite = process.getBuiltinModule('node:sqlite');
   // JavaScript callers may pass anything.
   if (!((database as unknown) instanceof sqlite.DatabaseSync)) {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { borrowed, type EngineOpener } from '../opening.ts';
 import { openSqlite } from './engine.ts';
-import { fileOf } from './location.ts';
+import { getFile } from './location.ts';
 
 export const sqliteOpener: EngineOpener = {
   dialect: 'sqlite',
@@ -22,7 +22,7 @@ export const sqliteOpener: EngineOpener = {
  * another library, such as `better-sqlite3`.
  */
 export function fromSqlite(database: DatabaseSync, options: BorrowingOptions = {}): BorrowedDatabase {
-  const file = fileOf(database);
+  const file = getFile(database);
   return borrowed(options, () => ({
     dialect: 'sqlite',
     engine: () => openSqlite(file, { isBorrowed: true }),

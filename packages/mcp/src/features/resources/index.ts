@@ -4,7 +4,7 @@ import type { ContributedMethod, McpContribution, McpFeature, MethodAnswer } fro
 import type { McpServer } from '../../mcp-endpoint.ts';
 import { cachedFor } from '../../protocol/caching.ts';
 import { STATELESS_VERSION } from '../../protocol/versions.ts';
-import { endpointOf } from '../../registering.ts';
+import { getEndpoint } from '../../registering.ts';
 import type { RefusalMessages } from '../../tools/tool-access.ts';
 import { ResourceReads } from './resource-reads.ts';
 import { ResourceRegistry, type RegisteredResource } from './resources.ts';
@@ -25,7 +25,7 @@ export const resources: McpFeature = {
       registry,
       isOffered: () => registry.all().length > 0,
       capabilities: { resources: {} },
-      methods: methodsOf(registry, endpoint),
+      methods: getMethods(registry, endpoint),
       guarded: () =>
         registry
           .all()
@@ -49,20 +49,20 @@ export function resourcesOf(endpoint: McpServer): ResourceRegistry {
  * application's `register`. Throws anywhere else.
  */
 export function resource(): ResourceRegistry {
-  return resourcesOf(endpointOf('resource()', 'resources'));
+  return resourcesOf(getEndpoint('resource()', 'resources'));
 }
 
-function methodsOf(
+function getMethods(
   registry: ResourceRegistry,
   endpoint: McpContext,
 ): Readonly<Record<string, ContributedMethod>> {
   const reads = new ResourceReads(endpoint);
-  const find = (params: JSONRPCRequest['params']) => registry.find(uriOf(params));
+  const find = (params: JSONRPCRequest['params']) => registry.find(getUri(params));
   return {
     'resources/list': {
       type: 'ListResourcesRequest',
       answer: (_, { version }) =>
-        listOf(
+        getList(
           'resources',
           registry.all().map((each) => listed(each, version)),
           version,
@@ -71,7 +71,7 @@ function methodsOf(
     // Clients ask for templates as soon as there are resources.
     'resources/templates/list': {
       type: 'ListResourceTemplatesRequest',
-      answer: (_, { version }) => listOf('resourceTemplates', [], version),
+      answer: (_, { version }) => getList('resourceTemplates', [], version),
     },
     'resources/read': {
       type: 'ReadResourceRequest',
@@ -81,18 +81,18 @@ function methodsOf(
       },
       answer(params, caller) {
         const found = find(params);
-        return found === null ? notFound(uriOf(params), caller.version) : reads.read(found, params, caller);
+        return found === null ? notFound(getUri(params), caller.version) : reads.read(found, params, caller);
       },
     },
   };
 }
 
-function uriOf(params: JSONRPCRequest['params']): string {
+function getUri(params: JSONRPCRequest['params']): string {
   const uri = params?.['uri'];
   return typeof uri === 'string' ? uri : '';
 }
 
-function listOf(member: string, list: readonly object[], version: string): MethodAnswer {
+function getList(member: string, list: readonly object[], version: string): MethodAnswer {
   return { result: { [member]: list, ...cachedFor(version) } };
 }
 

@@ -5,7 +5,7 @@ import type { MethodAnswer } from '../../feature.ts';
 import { cachedFor } from '../../protocol/caching.ts';
 import { REACHED, startTimeLimit, tooLong } from '../../tools/time-limit.ts';
 import type { Caller } from '../../tools/tool-call.ts';
-import { traceOf } from '../../tools/trace.ts';
+import { readTrace } from '../../tools/trace.ts';
 import type { RegisteredResource } from './resources.ts';
 
 type Params = JSONRPCRequest['params'];
@@ -47,7 +47,7 @@ export class ResourceReads {
     const limit = startTimeLimit(config.tool_timeout, caller.signal);
     try {
       const { signal } = limit;
-      const trace = traceOf(params?.['_meta']);
+      const trace = readTrace(params?.['_meta']);
       const content = await Promise.race([resource.read({ signal, trace }), limit.reached]);
       if (content !== REACHED) return { result: contents(registered, content, caller.version) };
       if (caller.signal.aborted) return failure('The request was cancelled.');

@@ -115,17 +115,17 @@ function readResource(resource: ResourceInterface): RegisteredResource {
   if ('scope' in resource && typeof resource.scope !== 'function') {
     throw new Error(`The scope of the resource ${uri} must be a method that returns it`);
   }
-  const mimeType = textOf(uri, 'mimeType', resource);
+  const mimeType = readText(uri, 'mimeType', resource);
   if (mimeType !== null && !MEDIA_TYPE.test(mimeType)) {
     throw new Error(`The mimeType() of the resource ${uri} is not a media type`);
   }
-  const name = textOf(uri, 'name', resource);
+  const name = readText(uri, 'name', resource);
   if (name === null) throw new Error(`The resource ${uri} has no name()`);
   return {
     uri,
     name,
-    description: textOf(uri, 'description', resource),
-    title: textOf(uri, 'title', resource),
+    description: readText(uri, 'description', resource),
+    title: readText(uri, 'title', resource),
     mimeType,
     ...readGuard('resource', uri, resource),
     resource,
@@ -133,7 +133,7 @@ function readResource(resource: ResourceInterface): RegisteredResource {
 }
 
 /** The text of a member, or null without the member. */
-function textOf(
+function readText(
   uri: string,
   member: 'name' | 'description' | 'title' | 'mimeType',
   resource: ResourceInterface,

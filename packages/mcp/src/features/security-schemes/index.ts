@@ -14,7 +14,7 @@ export const securitySchemes: McpFeature = {
       : [],
   start: ({ config, challenges }): McpContribution => ({
     isOffered: () => config.security_schemes === true && config.oauth.challenge,
-    toolMembers: (tool, version) => membersOf(schemesOf(tool, challenges), version),
+    toolMembers: (tool, version) => getMembers(getSchemes(tool, challenges), version),
     refusedCallMeta: (challenge) => ({ 'mcp/www_authenticate': [challenge] }),
   }),
 };
@@ -25,13 +25,13 @@ type Schemes = readonly Readonly<Record<string, unknown>>[];
  * Never `noauth`: it means that a call needs no token, and here each one does. A public tool needs
  * any scope that reaches the endpoint, and the first one is named.
  */
-function schemesOf(tool: RegisteredTool, challenges: Challenges): Schemes {
+function getSchemes(tool: RegisteredTool, challenges: Challenges): Schemes {
   const scopes = tool.personal ? challenges.scopesFor(tool) : challenges.listed.slice(0, 1);
   return [{ type: 'oauth2', scopes }];
 }
 
 /** Some clients read only the copy in `_meta`, which tools have since 2025-06-18. */
-function membersOf(schemes: Schemes, version: string): Readonly<Record<string, unknown>> {
+function getMembers(schemes: Schemes, version: string): Readonly<Record<string, unknown>> {
   const copy = version >= '2025-06-18' ? { _meta: { securitySchemes: schemes } } : {};
   return { securitySchemes: schemes, ...copy };
 }

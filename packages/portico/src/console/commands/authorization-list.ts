@@ -3,7 +3,7 @@ import type { AuthorizationFilter, HeldAuthorization } from '../../store/authori
 import { quoted, quotedPublic } from '../../quoting.ts';
 import { isVerified } from '../../clients/who-asks.ts';
 import { openServer } from '../open-server.ts';
-import { pageOf, personOf, timeOf, type PageOptions } from './list-options.ts';
+import { readPage, readPerson, readTime, type PageOptions } from './list-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options extends PageOptions {
@@ -35,11 +35,11 @@ export const addAuthorizationList: AddCommands = (program, context) => {
     .action(async (options: Options) => {
       const { json } = options;
       const { access, clients, clock } = await openServer(context);
-      const filter = filterOf(context, options, clock());
+      const filter = readFilter(context, options, clock());
       if (filter.clientId !== undefined && (await clients.find(filter.clientId)) === null) {
         context.fail('No client has this id; see oauth:client:list');
       }
-      const { items, next } = await orFail(context, access.list(filter, pageOf(options)));
+      const { items, next } = await orFail(context, access.list(filter, readPage(options)));
       if (json === true) return context.printJson({ items: items.map(asJson), next });
       if (items.length > 0) context.print(items.map(describe).join('\n\n'));
       if (next !== null)
@@ -61,15 +61,15 @@ be too early for the same reason.
 Example:
   $ npx portico oauth:authorization:list --person users 42 --unused-since 90d`;
 
-function filterOf(context: ConsoleContext, options: Options, now: number): AuthorizationFilter {
+function readFilter(context: ConsoleContext, options: Options, now: number): AuthorizationFilter {
   const { client, person, scope, unusedSince } = options;
   return {
     ...(client === undefined ? {} : { clientId: client }),
-    ...(person === undefined ? {} : { person: personOf(context, person) }),
+    ...(person === undefined ? {} : { person: readPerson(context, person) }),
     ...(scope === undefined ? {} : { scope }),
     ...(unusedSince === undefined
       ? {}
-      : { unusedSince: timeOf(context, '--unused-since', unusedSince, now) }),
+      : { unusedSince: readTime(context, '--unused-since', unusedSince, now) }),
   };
 }
 

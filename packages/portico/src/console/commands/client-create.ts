@@ -3,7 +3,14 @@ import { demandsSet, registrationOfDemands, type DemandDescription } from '../..
 import type { SecurityProfile } from '../../profiles.ts';
 import { openServer } from '../open-server.ts';
 import { clientMetadata } from './client-metadata.ts';
-import { collect, collectList, namedKeys, namedLogo, oneOf, warnOfSchemes } from './client-options.ts';
+import {
+  collect,
+  collectList,
+  namedKeys,
+  namedLogo,
+  joinAlternatives,
+  warnOfSchemes,
+} from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -58,7 +65,7 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
       )
       .option(
         '--id-token-alg <algorithm>',
-        `the algorithm of its ID tokens: ${oneOf(algorithms)} (default: RS256); ` +
+        `the algorithm of its ID tokens: ${joinAlternatives(algorithms)} (default: RS256); ` +
           'any other than RS256 needs a key on the server first, see oauth:keys:generate --help',
       )
       .option(

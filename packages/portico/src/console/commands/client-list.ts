@@ -8,7 +8,7 @@ import type { ShownClient } from '../../clients/describing.ts';
 import type { HoldingClient } from '../../store/authorization-search.ts';
 import type { Client } from '../../store/client.ts';
 import { clientMetadata } from './client-metadata.ts';
-import { pageOf, type PageOptions } from './list-options.ts';
+import { readPage, type PageOptions } from './list-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options extends PageOptions {
@@ -33,7 +33,7 @@ export const addClientList: AddCommands = (program, context) => {
       if (page.limit !== undefined || page.after !== undefined) {
         return printPage(
           context,
-          await orFail(context, server.clients.page(pageOf(page))),
+          await orFail(context, server.clients.page(readPage(page))),
           json === true,
           server.demands,
         );
@@ -61,7 +61,7 @@ function printPage(
 
 function describe(client: Client, demands: readonly ClientDemand[]): string {
   return [
-    `${client.id}  ${nameOf(client)}  (${kindsOf(client).join(', ')})`,
+    `${client.id}  ${getName(client)}  (${listKinds(client).join(', ')})`,
     `  grants     ${client.grants.join(', ')}`,
     ...(client.scopes.length === 0 ? [] : [`  scopes     ${client.scopes.join(', ')}`]),
     ...(client.idTokenSignedResponseAlg === 'RS256'
@@ -81,11 +81,11 @@ function describe(client: Client, demands: readonly ClientDemand[]): string {
  * Text that a stranger may have chosen is in quotes, without characters that move a terminal's
  * cursor or change the text direction.
  */
-export function nameOf(client: HoldingClient): string {
+export function getName(client: HoldingClient): string {
   return isVerified(client) ? client.name : quoted(client.name);
 }
 
-export function kindsOf({
+export function listKinds({
   public: isPublic,
   applicationType,
   registeredBy,

@@ -64,6 +64,6 @@ export async function namedKeys({
 }
 
 /** `RS256, ES256 or EdDSA`. */
-export function oneOf(names: readonly string[]): string {
+export function joinAlternatives(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
 }

@@ -1,4 +1,4 @@
-import { spanOf } from '../../contracts/spans.ts';
+import { readSpan } from '../../contracts/spans.ts';
 import type { AddCommands, ConsoleContext } from '../../application/contracts.ts';
 import { openServer } from '../open-server.ts';
 import { orFail } from './or-fail.ts';
@@ -23,7 +23,7 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
     .action(async (clientId: string, options: Options) => {
       if (options.now === true && options.overlap !== undefined)
         context.fail('Use --overlap or --now, not both');
-      const overlap = overlapOf(context, options);
+      const overlap = readOverlap(context, options);
       if (overlap === 0 && options.now !== true)
         context.fail('An overlap of 0 breaks the application at once; say --now');
       const { clients } = await openServer(context);
@@ -49,7 +49,7 @@ export const addClientRotateSecret: AddCommands = (program, context) => {
     });
 };
 
-function overlapOf(context: ConsoleContext, { now, overlap }: Options): number | undefined {
+function readOverlap(context: ConsoleContext, { now, overlap }: Options): number | undefined {
   if (now === true) return 0;
-  return overlap === undefined ? undefined : spanOf(context, '--overlap', overlap);
+  return overlap === undefined ? undefined : readSpan(context, '--overlap', overlap);
 }

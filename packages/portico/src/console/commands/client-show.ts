@@ -3,7 +3,7 @@ import type { ClientDemand } from '../../store/client-demands.ts';
 import type { DescribedKey, ShownClient } from '../../clients/describing.ts';
 import { quotedPublic } from '../../quoting.ts';
 import { openServer } from '../open-server.ts';
-import { kindsOf, nameOf } from './client-list.ts';
+import { listKinds, getName } from './client-list.ts';
 import { clientMetadata, toSeconds } from './client-metadata.ts';
 import { orFail } from './or-fail.ts';
 
@@ -65,7 +65,7 @@ function describe(shown: ShownClient, demands: readonly ClientDemand[]): readonl
   const lines = facts.flatMap(([name, value]) =>
     [value].flat().map((each) => `  ${name.padEnd(14)} ${each}`),
   );
-  return [`${client.id}  ${nameOf(client)}  (${kindsOf(client).join(', ')})`, ...lines];
+  return [`${client.id}  ${getName(client)}  (${listKinds(client).join(', ')})`, ...lines];
 }
 
 function time(milliseconds: number): string {

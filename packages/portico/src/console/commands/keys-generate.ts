@@ -3,7 +3,7 @@ import type { SigningAlgorithm } from '../../store/client.ts';
 import { openServer } from '../open-server.ts';
 import { hasLostKeys } from '../setup.ts';
 import type { ClientChoices } from './client-create.ts';
-import { oneOf } from './client-options.ts';
+import { joinAlternatives } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -19,7 +19,7 @@ export function addKeysGenerate({ algorithms }: ClientChoices): AddCommands {
       .description('add a signing key that signs from now on; earlier keys stay published')
       .option(
         '--alg <algorithm>',
-        `${oneOf(algorithms)} (default: RS256); a key of another algorithm signs only for ` +
+        `${joinAlternatives(algorithms)} (default: RS256); a key of another algorithm signs only for ` +
           'applications created with --id-token-alg',
       )
       .option('--json', 'print JSON, and nothing else, on standard output')

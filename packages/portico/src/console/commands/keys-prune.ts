@@ -1,4 +1,4 @@
-import { spanOf } from '../../contracts/spans.ts';
+import { readSpan } from '../../contracts/spans.ts';
 import type { AddCommands } from '../../application/contracts.ts';
 import { openServer } from '../open-server.ts';
 import { orFail } from './or-fail.ts';
@@ -15,7 +15,8 @@ export const addKeysPrune: AddCommands = (program, context) => {
     .action(async (options: { olderThan?: string; json?: boolean }) => {
       const { keys, config } = await openServer(context);
       const { olderThan } = options;
-      const age = olderThan === undefined ? config.id_token_ttl : spanOf(context, '--older-than', olderThan);
+      const age =
+        olderThan === undefined ? config.id_token_ttl : readSpan(context, '--older-than', olderThan);
       const removed = await orFail(context, keys.prune(age, { by: 'console' }));
       if (options.json === true) return context.printJson({ removed });
       for (const kid of removed) context.print(`Removed the key ${kid}.`);

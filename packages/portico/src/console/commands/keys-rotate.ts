@@ -1,4 +1,4 @@
-import { spanOf } from '../../contracts/spans.ts';
+import { readSpan } from '../../contracts/spans.ts';
 import type { AddCommands } from '../../application/contracts.ts';
 import type { KeyDescription } from '../../keys/key-states.ts';
 import type { KeyRotation } from '../../keys/rotation.ts';
@@ -6,7 +6,7 @@ import type { SigningAlgorithm } from '../../store/client.ts';
 import { openServer } from '../open-server.ts';
 import { keyRow, shownKid } from './keys-list.ts';
 import type { ClientChoices } from './client-create.ts';
-import { oneOf } from './client-options.ts';
+import { joinAlternatives } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
@@ -30,7 +30,7 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
         'replace the signing keys: the next key is published now and signs in 15 minutes; keys that no ID token needs any more ' +
           'are removed; safe to run on a schedule, such as every hour with --if-older-than 30d',
       )
-      .option('--alg <algorithm>', `${oneOf(algorithms)} (default: each that has a key)`)
+      .option('--alg <algorithm>', `${joinAlternatives(algorithms)} (default: each that has a key)`)
       .option(
         '--if-older-than <time>',
         'only if the current key has signed for this long: 30d, 12h, 90m or seconds',
@@ -51,15 +51,15 @@ export function addKeysRotate({ algorithms }: ClientChoices): AddCommands {
           ...(now === true ? { now } : {}),
           ...(ifOlderThan === undefined
             ? {}
-            : { ifOlderThan: spanOf(context, '--if-older-than', ifOlderThan) }),
-          ...(stagedFor === undefined ? {} : { stagedFor: spanOf(context, '--staged-for', stagedFor) }),
+            : { ifOlderThan: readSpan(context, '--if-older-than', ifOlderThan) }),
+          ...(stagedFor === undefined ? {} : { stagedFor: readSpan(context, '--staged-for', stagedFor) }),
         };
         const { keys } = await openServer(context);
         const isRefused = ifOlderThan !== undefined || stagedFor !== undefined;
         if (now === true && !isRefused) context.note(NOW_MEANS);
         const rotation = await orFail(context, keys.rotate({ ...options, by: 'console' }));
         if (json === true) return context.printJson(rotationRow(rotation));
-        for (const line of linesOf(rotation)) context.print(line);
+        for (const line of getLines(rotation)) context.print(line);
       });
   };
 }
@@ -68,22 +68,24 @@ function rotationRow({ created, staged, removed, keys }: KeyRotation) {
   return { created: created.map(keyRow), staged: staged.map(keyRow), removed, keys: keys.map(keyRow) };
 }
 
-function linesOf({ created, staged, removed, keys }: KeyRotation): readonly string[] {
+function getLines({ created, staged, removed, keys }: KeyRotation): readonly string[] {
   const made = new Set([...created, ...staged].map(({ kid }) => kid));
   const waiting = keys.filter(({ kid, state }) => state === 'staged' && !made.has(kid));
   const lines = [
-    ...created.map((key) => `The key ${nameOf(key)} signs from now on.`),
-    ...staged.map((key) => `The key ${nameOf(key)} is published, and signs from ${timeOf(key)} on.`),
-    ...waiting.map((key) => `The key ${nameOf(key)} was published before, and signs from ${timeOf(key)} on.`),
+    ...created.map((key) => `The key ${getName(key)} signs from now on.`),
+    ...staged.map((key) => `The key ${getName(key)} is published, and signs from ${getTime(key)} on.`),
+    ...waiting.map(
+      (key) => `The key ${getName(key)} was published before, and signs from ${getTime(key)} on.`,
+    ),
     ...removed.map((kid) => `Removed the key ${shownKid(kid)}.`),
   ];
   return lines.length === 0 ? ['No key is old enough to be replaced, and none to be removed.'] : lines;
 }
 
-function nameOf({ kid, algorithm }: KeyDescription): string {
+function getName({ kid, algorithm }: KeyDescription): string {
   return `${shownKid(kid)} (${algorithm})`;
 }
 
-function timeOf({ signsFrom }: KeyDescription): string {
+function getTime({ signsFrom }: KeyDescription): string {
   return new Date(signsFrom ?? 0).toISOString();
 }

@@ -9,7 +9,10 @@ export interface PageOptions {
 }
 
 /** The requested page; the list itself checks it. */
-export function pageOf({ limit, after }: PageOptions): { readonly limit?: number; readonly after?: string } {
+export function readPage({ limit, after }: PageOptions): {
+  readonly limit?: number;
+  readonly after?: string;
+} {
   return {
     ...(limit === undefined ? {} : { limit: /^\d+$/.test(limit) ? Number(limit) : Number.NaN }),
     ...(after === undefined ? {} : { after }),
@@ -17,7 +20,7 @@ export function pageOf({ limit, after }: PageOptions): { readonly limit?: number
 }
 
 /** The value of `--person <provider_and_id...>`. */
-export function personOf(context: ConsoleContext, words: readonly string[]): PersonReference {
+export function readPerson(context: ConsoleContext, words: readonly string[]): PersonReference {
   const [provider, id] = words;
   if (provider === undefined || id === undefined || words.length > 2) {
     return context.fail('--person takes two words: the name of the provider, and the id of the person there');
@@ -31,7 +34,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-
  * The value of an option with a time, such as `--since`, in milliseconds since 1970. A date means
  * its beginning in UTC.
  */
-export function timeOf(context: ConsoleContext, option: string, text: string, now: number): number {
+export function readTime(context: ConsoleContext, option: string, text: string, now: number): number {
   // A bare number is refused, because it could mean seconds or days.
   const ago = /\d$/.test(text) ? null : secondsIn(text);
   if (ago !== null) return now - ago * 1000;

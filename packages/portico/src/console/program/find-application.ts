@@ -37,7 +37,7 @@ export async function findDefinition(
   const { file, directory } = found;
   if (!existsSync(file)) throw new ConsoleError(`There is no file ${file}`);
   lendEnvironment(directory);
-  const definition = defaultOf(await load(file, argv, io));
+  const definition = getDefaultExport(await load(file, argv, io));
   if (typeof definition !== 'object' || definition === null || !('config' in definition)) {
     throw new ConsoleError(`${file} does not export defineApplication({ … }) as its default`);
   }
@@ -59,7 +59,7 @@ function withoutUndefined({ directory, ...others }: ApplicationDefinition): Appl
 }
 
 /** In CommonJS that a compiler made, the default export is inside the default export. */
-function defaultOf({ default: exported }: { readonly default?: unknown }): unknown {
+function getDefaultExport({ default: exported }: { readonly default?: unknown }): unknown {
   if (typeof exported !== 'object' || exported === null || !('default' in exported)) return exported;
   return exported.default;
 }
@@ -73,7 +73,7 @@ async function load(
   findTypeScript();
   const own = () => import(pathToFileURL(file).href) as Promise<{ readonly default?: unknown }>;
   try {
-    return await (commandOf(argv) === 'serve' ? own() : withoutServers(file, own, io.stderr));
+    return await (readCommand(argv) === 'serve' ? own() : withoutServers(file, own, io.stderr));
   } catch (error) {
     if (!isConfigurationError(error)) io.stderr(`The application cannot be loaded: ${file}\n\n`);
     if (isUncompiled(error)) {
@@ -112,7 +112,7 @@ function namedApplication(argv: readonly string[]): string | null {
   return null;
 }
 
-function commandOf(argv: readonly string[]): string | undefined {
+function readCommand(argv: readonly string[]): string | undefined {
   return argv.find(
     (argument, index) =>
       !/^--(?:app|config)(?:=|$)/.test(argument) && !/^--(?:app|config)$/.test(argv[index - 1] ?? ''),

@@ -37,7 +37,7 @@ export function findTypeScript(): void {
         const { parentURL } = context;
         const isMissing = error instanceof Error && NOT_FOUND.includes(String(Reflect.get(error, 'code')));
         if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
-        const file = sourceOf(specifier, fileURLToPath(parentURL));
+        const file = findSource(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
         // A file of a package without `exports`, as in `next/headers`; Auth.js has such a name too.
         if (!IN_PACKAGE.test(specifier)) throw error;
@@ -52,7 +52,7 @@ export function findTypeScript(): void {
 }
 
 /** The application's own file. Files in node_modules only use Node's resolution. */
-function sourceOf(specifier: string, parent: string): string | undefined {
+function findSource(specifier: string, parent: string): string | undefined {
   if (parent.split(path.sep).includes('node_modules')) return undefined;
   const targets = /^\.\.?(?:\/|$)/.test(specifier)
     ? [path.resolve(path.dirname(parent), specifier)]
@@ -88,7 +88,7 @@ function aliased(specifier: string, folder: string): readonly string[] {
   if (!existsSync(file)) {
     return folder === path.dirname(folder) ? [] : aliased(specifier, path.dirname(folder));
   }
-  const { paths = {}, from } = pathsOf(file);
+  const { paths = {}, from } = listPaths(file);
   return Object.entries(paths).flatMap(([pattern, targets]) => {
     const [before = '', after] = pattern.split('*');
     const isMatch =
@@ -106,7 +106,7 @@ function aliased(specifier: string, folder: string): readonly string[] {
   });
 }
 
-function pathsOf(file: string): { readonly paths?: CompilerOptions['paths']; readonly from: string } {
+function listPaths(file: string): { readonly paths?: CompilerOptions['paths']; readonly from: string } {
   const folder = path.dirname(file);
   const { compilerOptions = {}, extends: bases = [] } = readJson(file) as {
     readonly compilerOptions?: CompilerOptions;
@@ -119,7 +119,7 @@ function pathsOf(file: string): { readonly paths?: CompilerOptions['paths']; rea
     .filter((base) => base.startsWith('.'))
     .flatMap((base) => [path.resolve(folder, base), path.resolve(folder, `${base}.json`)])
     .findLast(isFile);
-  return inherited === undefined ? { from: folder } : pathsOf(inherited);
+  return inherited === undefined ? { from: folder } : listPaths(inherited);
 }
 
 /** JSON with comments and with commas before a closing bracket. */

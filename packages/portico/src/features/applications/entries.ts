@@ -1,7 +1,7 @@
 import {
   calledName,
   comesFrom,
-  destinationOf,
+  getDestination,
   isVerified,
   type Destination,
 } from '../../clients/who-asks.ts';
@@ -39,12 +39,12 @@ export function byApplication(
     const scopes = [...(before?.scopes ?? []), ...intersectScopes(family.scopes, clientScopes)];
     applications.set(clientId, {
       clientId,
-      ...namesOf(authorization, serverName, words),
+      ...listNames(authorization, serverName, words),
       ...shownLook(
         { id: clientId, registeredBy: authorization.clientRegisteredBy, ...authorization.clientLook },
         logoPath,
       ),
-      answersTo: placesOf(authorization.clientRedirectUris, words),
+      answersTo: listPlaces(authorization.clientRedirectUris, words),
       since: before?.since ?? createdAt,
       lastActive: later(before?.lastActive ?? null, lastActive(authorization)),
       scopes: [...new Set(scopes)],
@@ -95,13 +95,13 @@ function later(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }
 
-function placesOf(redirectUris: readonly string[], words: Words): readonly Destination[] {
-  const places = redirectUris.map((uri) => destinationOf(uri, words));
+function listPlaces(redirectUris: readonly string[], words: Words): readonly Destination[] {
+  const places = redirectUris.map((uri) => getDestination(uri, words));
   return [...new Map(places.map((place) => [place.text, place])).values()];
 }
 
 /** A view that does not know about unverified clients must not show their self-given names. */
-function namesOf(authorization: Authorization, serverName: string, words: Words) {
+function listNames(authorization: Authorization, serverName: string, words: Words) {
   const { family, clientName: name } = authorization;
   const { clientRegisteredBy: registeredBy, clientRedirectUris: redirectUris } = authorization;
   if (isVerified({ registeredBy })) return { name, unverified: null };

@@ -7,9 +7,9 @@ import type { ApplicationsView } from '../../replies/applications-view.ts';
 import { keyedHash } from '../../crypto.ts';
 import { AuthorizationPageError } from '../../errors.ts';
 import type { Authorization } from '../../store/grant.ts';
-import { catalogsOf } from '../../assembly/start-features.ts';
+import { collectCatalogs } from '../../assembly/start-features.ts';
 import { FEATURES } from '../../features.ts';
-import { createScopeCatalog, speakingOf } from '../../tokens/scopes.ts';
+import { createScopeCatalog, getSpeakingOptions } from '../../tokens/scopes.ts';
 import { ApplicationsPage } from './page.ts';
 import type { Server } from '../../server.ts';
 import type { AuthorizationRecords } from '../../store/sql/authorizations.ts';
@@ -25,8 +25,8 @@ const SCOPES = { 'notes:read': 'Read notes', 'notes:write': 'Write notes' };
 let speaking: Speaking;
 beforeAll(() => {
   speaking = new Speaking({
-    ...speakingOf({ languages: ['en', 'de'], scopes: SCOPES }),
-    catalogs: catalogsOf(FEATURES),
+    ...getSpeakingOptions({ languages: ['en', 'de'], scopes: SCOPES }),
+    catalogs: collectCatalogs(FEATURES),
   });
 });
 

@@ -44,7 +44,7 @@ export class ApplicationsPage {
       action: speaking.withWish(request, path),
       removeAllPath: speaking.withWish(request, `${path}?remove=${ALL}`),
       confirming: asked.get('remove') === ALL && applications.length > 0,
-      csrfToken: formToken(visitor, ...formOf(null, visitor)),
+      csrfToken: formToken(visitor, ...getForm(null, visitor)),
       home: paths.home,
     };
     return pageReply(this.#server, {
@@ -65,7 +65,7 @@ export class ApplicationsPage {
     const clientId = form.get('client_id');
     const isAll = clientId === undefined && form.get('remove') === ALL;
     const ended = isAll ? null : (clientId ?? '');
-    if (!isFormToken(form.get('csrf_token'), visitor, ...formOf(ended, visitor))) throw notAccepted();
+    if (!isFormToken(form.get('csrf_token'), visitor, ...getForm(ended, visitor))) throw notAccepted();
     await this.#end(visitor.user.reference, ended);
     const removed = `${this.#path}?removed=${isAll ? ALL : '1'}`;
     return redirectReply(speaking.withWish(request, removed), 303);
@@ -80,7 +80,7 @@ export class ApplicationsPage {
     return Promise.all(
       byApplication(authorizations, shown, words).map(async (application) => {
         const held = await scopesHeldBy(host, catalog, application.scopes, person);
-        const csrfToken = formToken(visitor, ...formOf(application.clientId, visitor));
+        const csrfToken = formToken(visitor, ...getForm(application.clientId, visitor));
         return shownApplication(application, held, csrfToken, { catalog, headings }, words);
       }),
     );
@@ -124,7 +124,7 @@ function notAccepted(): AuthorizationPageError {
 }
 
 /** Names the form that ends what a person allowed this application, or all of them (null). */
-function formOf(clientId: string | null, { user }: Visitor): readonly string[] {
+function getForm(clientId: string | null, { user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;
   return clientId === null
     ? ['oauth/applications/all', provider, id]

@@ -2,7 +2,7 @@ import type { AddCommands, ConsoleContext } from '../../application/contracts.ts
 import { EVENT_TYPES, isEventType } from '../../auditing/event-types.ts';
 import type { AuditFilter, AuditRecord } from '../../auditing/kept-audit.ts';
 import type { AuthorizationServer } from '../../authorization-server.ts';
-import { pageOf, personOf, timeOf, type PageOptions } from '../../console/commands/list-options.ts';
+import { readPage, readPerson, readTime, type PageOptions } from '../../console/commands/list-options.ts';
 import { orFail } from '../../console/commands/or-fail.ts';
 import { openServer } from '../../console/open-server.ts';
 import { jsonText } from '../../contracts/json.ts';
@@ -45,11 +45,11 @@ export const addAuditList: AddCommands = (program, context) => {
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
       const server = await openServer(context);
-      const filter = filterOf(context, options, server.clock());
+      const filter = readFilter(context, options, server.clock());
       if (options.jsonLines === true) {
         return printLines(context, server, filter, options, (record) => context.print(recordAsLine(record)));
       }
-      const { items, next } = await orFail(context, server.audit.list(filter, pageOf(options)));
+      const { items, next } = await orFail(context, server.audit.list(filter, readPage(options)));
       if (options.json === true) return context.printJson({ items: items.map(recordAsJson), next });
       for (const record of items) context.print(visibleJson(described(recordAsJson(record))));
       noteEnd(context, server, items.length, next);
@@ -64,16 +64,16 @@ Example:
   $ npx portico oauth:audit --since 24h --type refresh_token_replayed
   $ npx portico oauth:audit --person users 42 --json`;
 
-function filterOf(context: ConsoleContext, options: Options, now: number): AuditFilter {
+function readFilter(context: ConsoleContext, options: Options, now: number): AuditFilter {
   const { since, until, client, person, authorization, type } = options;
   if (type !== undefined && !isEventType(type)) {
     return context.fail(`There is no such type of event; there are ${EVENT_TYPES.join(', ')}`);
   }
   return {
-    ...(since === undefined ? {} : { since: timeOf(context, '--since', since, now) }),
-    ...(until === undefined ? {} : { until: timeOf(context, '--until', until, now) }),
+    ...(since === undefined ? {} : { since: readTime(context, '--since', since, now) }),
+    ...(until === undefined ? {} : { until: readTime(context, '--until', until, now) }),
     ...(client === undefined ? {} : { clientId: client }),
-    ...(person === undefined ? {} : { person: personOf(context, person) }),
+    ...(person === undefined ? {} : { person: readPerson(context, person) }),
     ...(authorization === undefined ? {} : { authorization }),
     ...(type === undefined ? {} : { type }),
   };
@@ -90,7 +90,7 @@ async function printLines(
   options: Options,
   print: (record: AuditRecord) => void,
 ): Promise<void> {
-  const { limit, after } = pageOf(options);
+  const { limit, after } = readPage(options);
   for (let next = after ?? null, isFirst = true; isFirst || next !== null; isFirst = false) {
     const from = next === null ? {} : { after: next };
     const page = await orFail(context, audit.list(filter, { limit: limit ?? WHOLE_PAGE, ...from }));

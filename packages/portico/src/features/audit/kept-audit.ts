@@ -62,8 +62,8 @@ export class StoredAudit implements KeptAudit {
   ): Promise<AuditPage> {
     if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT)
       throw new OutOfRangeError(`The limit must be 1 to ${LARGEST_LIMIT}`);
-    const range = rangeOf(filter, after);
-    const axes = axesOf(filter);
+    const range = getRange(filter, after);
+    const axes = getAxes(filter);
     if (!axes.every(isStorable)) return { items: [], next: null };
     if (axes.length > 1) return this.#ofSeveral(axes, range, limit);
     const items = await this.#table.newest(axes[0] ?? null, range, limit + 1);
@@ -115,7 +115,7 @@ export class StoredAudit implements KeptAudit {
   }
 }
 
-function axesOf({ clientId, person, authorization, type }: AuditFilter): readonly Axis[] {
+function getAxes({ clientId, person, authorization, type }: AuditFilter): readonly Axis[] {
   return [
     ...(authorization === undefined ? [] : [{ authorization }]),
     ...(clientId === undefined ? [] : [{ clientId }]),
@@ -141,7 +141,7 @@ const AN_ID = /^[0-9a-f]{32}$/;
 /** Sorts after every id, because ids are hexadecimal. */
 const END = 'g';
 
-function rangeOf({ since, until }: AuditFilter, after: string | undefined): IdRange {
+function getRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
   if (after !== undefined && !AN_ID.test(after))
     throw new OutOfRangeError('Invalid cursor; use the one that the previous page returned');
   const from = since === undefined ? '' : idAt(since);

@@ -1,6 +1,6 @@
 import type { Audit, AuditedSignIn } from '../../auditing/audit.ts';
 import { ReplayEventLimit } from '../../auditing/replay-event-limit.ts';
-import { networkOf } from '../../http/addresses.ts';
+import { findNetwork } from '../../http/addresses.ts';
 
 /** The kit's events of its sign-in. */
 export const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
@@ -28,7 +28,7 @@ export class SignIns {
     type: (typeof SIGN_INS)[number],
     { person, address, requestId = null }: Omit<AuditedSignIn, 'requestId'> & Partial<AuditedSignIn>,
   ): Promise<void> {
-    const whose = person === null ? [networkOf(address)] : [person.provider, person.id];
+    const whose = person === null ? [findNetwork(address)] : [person.provider, person.id];
     if (this.#ofPerson.admits(JSON.stringify([type, ...whose])) && this.#ofType.admits(type))
       await this.#record({ type, person, address, requestId });
   }

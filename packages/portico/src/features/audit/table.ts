@@ -1,4 +1,4 @@
-import { type Database, type Dialect, dialectOf, type SqlParameter } from '@portico/sql';
+import { type Database, type Dialect, getDialect, type SqlParameter } from '@portico/sql';
 import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import type { PersonReference } from '../../contracts/person.ts';
 import { placeholders, removeWhere } from '../../store/sql/statements.ts';
@@ -60,7 +60,7 @@ export class AuditRecords implements AuditStore, AuditTable {
   }
 
   async #select<T>(columns: string, axis: Axis | null, range: IdRange, limit: string): Promise<readonly T[]> {
-    const { where, order, parameters } = rangeOf(dialectOf(this.#database), axis, range);
+    const { where, order, parameters } = getRange(getDialect(this.#database), axis, range);
     const { rows } = await this.#database.execute<T>(
       `SELECT ${columns} FROM oauth_audit WHERE ${where} ORDER BY ${order} ${limit}`,
       parameters,
@@ -96,8 +96,8 @@ const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, reque
 const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
 
 /** The matching rows between two ids, newest first. */
-function rangeOf(dialect: Dialect, axis: Axis | null, { from, before }: IdRange) {
-  const [columns, values] = axis === null ? [[], []] : columnsOf(axis);
+function getRange(dialect: Dialect, axis: Axis | null, { from, before }: IdRange) {
+  const [columns, values] = axis === null ? [[], []] : getColumns(axis);
   const [first] = columns;
   // Planned without its values, the statement would take any event type for frequent, and search
   // the whole table backwards for a rare one. If the order also has the type, only the index of
@@ -111,7 +111,7 @@ function rangeOf(dialect: Dialect, axis: Axis | null, { from, before }: IdRange)
   };
 }
 
-function columnsOf(axis: Axis): readonly [columns: readonly string[], values: readonly string[]] {
+function getColumns(axis: Axis): readonly [columns: readonly string[], values: readonly string[]] {
   if ('type' in axis) return [['type'], [axis.type]];
   if ('clientId' in axis) return [['client_id'], [axis.clientId]];
   if ('authorization' in axis) return [['family_id'], [axis.authorization]];
@@ -166,10 +166,10 @@ function values(record: AuditRecord): readonly SqlParameter[] {
 
 function toKey(row: KeyRow): RecordKey {
   const { id, type, client_id: clientId, family_id: authorization } = row;
-  return { id, type, clientId, authorization, person: personOf(row.user_provider, row.user_id) };
+  return { id, type, clientId, authorization, person: getPerson(row.user_provider, row.user_id) };
 }
 
-function personOf(provider: string | null, id: string | null): PersonReference | null {
+function getPerson(provider: string | null, id: string | null): PersonReference | null {
   return provider === null || id === null ? null : { provider, id };
 }
 
@@ -177,7 +177,7 @@ function toRecord(row: Row): AuditRecord {
   return {
     ...toKey(row),
     at: row.happened_at,
-    by: personOf(row.by_provider, row.by_id) ?? (row.by_id === CONSOLE ? 'console' : null),
+    by: getPerson(row.by_provider, row.by_id) ?? (row.by_id === CONSOLE ? 'console' : null),
     address: row.address,
     requestId: row.request_id,
     reason: row.reason,

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { brandingOf } from './branding.ts';
+import { getBranding } from './branding.ts';
 import { brandingShape, type BrandingConfig } from './config.ts';
 import { readLogo } from './logo.ts';
-import { stylesOf } from './styles.ts';
+import { buildStyles } from './styles.ts';
 
 describe('a colour', () => {
   test.each(['', 'red', '#12', '#12345', '#1234567', '#12345g', ' #123456', '#123456;}', 'rgb(0,0,0)'])(
@@ -18,18 +18,20 @@ describe('a colour', () => {
 
   test('is in the style sheet for both modes, unless dark mode has its own', () => {
     const brands = (config: BrandingConfig) =>
-      [...stylesOf(config).matchAll(/--brand: (#\w+);/g)].map(([, brand]) => brand);
+      [...buildStyles(config).matchAll(/--brand: (#\w+);/g)].map(([, brand]) => brand);
     expect(brands({ accent: '#abc' })).toEqual(['#abc', '#abc']);
     expect(brands({ accent: '#abc', accent_dark: '#123456' })).toEqual(['#abc', '#123456']);
     expect(brands({ accent_dark: '#123456' })).toEqual(['#123456']);
-    expect(stylesOf({ logo: 'logo.svg' })).toBe('');
+    expect(buildStyles({ logo: 'logo.svg' })).toBe('');
   });
 
   test('is mixed into the card colors of the layout', () => {
     const folder = path.join(import.meta.dirname, '..', '..', 'defaults', 'views', 'portico');
     const [light = '', dark = ''] = readFileSync(path.join(folder, 'styles.eta'), 'utf8').split('dark)');
     const cardOf = (text: string) => /--card: (#\w+);/.exec(text)?.[1];
-    const mixed = [...stylesOf({ accent: '#abc' }).matchAll(/--accent-page: color-mix\(in srgb, (#\w+),/g)];
+    const mixed = [
+      ...buildStyles({ accent: '#abc' }).matchAll(/--accent-page: color-mix\(in srgb, (#\w+),/g),
+    ];
     expect(mixed.map(([, card]) => card)).toEqual([cardOf(light), cardOf(dark)]);
   });
 });
@@ -72,9 +74,9 @@ describe('a logo', () => {
         { key: `${key}:logo_dark`, message: expect.stringContaining('ENOENT') as string },
       ],
     });
-    const own = brandingOf(undefined, { ...place, application: { branding: config } });
+    const own = getBranding(undefined, { ...place, application: { branding: config } });
     expect(own).toEqual(problems('branding'));
-    const servers = brandingOf(config, { ...place, application: {} });
+    const servers = getBranding(config, { ...place, application: {} });
     expect(servers).toEqual(problems('oauth_server:branding'));
   });
 
@@ -85,7 +87,7 @@ describe('a logo', () => {
 
   test('must have an absolute path where the folder is unknown', () => {
     const place = { directory: null, basePath: '', application: {} };
-    expect(brandingOf({ logo: 'logo.svg' }, place)).toEqual({
+    expect(getBranding({ logo: 'logo.svg' }, place)).toEqual({
       problems: [{ key: 'oauth_server:branding:logo', message: 'must be an absolute path' }],
     });
   });
@@ -94,18 +96,18 @@ describe('a logo', () => {
     const place = { directory: folder, basePath: '/id' };
     const logo = { path: '/own.svg' };
     const other = { logo: { path: '/other.svg' } };
-    expect(brandingOf(other, { ...place, application: { branding: { logo } } })).toMatchObject({
+    expect(getBranding(other, { ...place, application: { branding: { logo } } })).toMatchObject({
       view: { logo: { src: '/own.svg' } },
     });
-    expect(brandingOf(other, { ...place, application: {} })).toMatchObject({
+    expect(getBranding(other, { ...place, application: {} })).toMatchObject({
       view: { logo: { src: '/other.svg' } },
     });
   });
 
   test('without settings, there is no branding', () => {
     const place = { directory: '/', basePath: '', application: {} };
-    expect(brandingOf(undefined, place)).toBeNull();
-    expect(brandingOf({}, place)).toBeNull();
-    expect(brandingOf(undefined, { ...place, application: { branding: {} } })).toBeNull();
+    expect(getBranding(undefined, place)).toBeNull();
+    expect(getBranding({}, place)).toBeNull();
+    expect(getBranding(undefined, { ...place, application: { branding: {} } })).toBeNull();
   });
 });

@@ -9,7 +9,7 @@ import type {
 } from '../../contracts/branding.ts';
 import type { BrandingConfig } from './config.ts';
 import { readLogo, type LogoFile } from './logo.ts';
-import { stylesOf } from './styles.ts';
+import { buildStyles } from './styles.ts';
 
 /** The paths of the logos, below `base_path`. */
 const LOGO_PATHS = { logo: '/oauth/branding/logo', logo_dark: '/oauth/branding/logo-dark' } as const;
@@ -21,7 +21,7 @@ type LogoName = keyof typeof LOGO_PATHS;
  * `oauth_server:branding`. Reads the files now, so that files of a later deployment do not mix with
  * this release.
  */
-export function brandingOf(ofServer: BrandingConfig | undefined, place: BrandedPlace): FoundBranding {
+export function getBranding(ofServer: BrandingConfig | undefined, place: BrandedPlace): FoundBranding {
   const own = place.application['branding'] as BrandingConfig | undefined;
   const config = own ?? ofServer ?? {};
   const key = own === undefined ? 'oauth_server:branding' : 'branding';
@@ -66,7 +66,7 @@ function brandingWith(
     path: LOGO_PATHS[name],
     respond: (request) => logoResponse(request, file),
   }));
-  return { view: { styles: stylesOf(config), logo }, logos };
+  return { view: { styles: buildStyles(config), logo }, logos };
 }
 
 const A_YEAR = 31_536_000;

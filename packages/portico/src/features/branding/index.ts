@@ -1,6 +1,6 @@
 import { defineFeature } from '../../feature.ts';
-import { requestIdOf, withRequestId } from '../../http/request-id.ts';
-import { brandingOf } from './branding.ts';
+import { getRequestId, withRequestId } from '../../http/request-id.ts';
+import { getBranding } from './branding.ts';
 import { brandingShape } from './config.ts';
 
 /** A logo and a color of the pages. */
@@ -8,13 +8,13 @@ export const branding = defineFeature({
   name: 'branding',
   config: brandingShape,
   applicationConfig: brandingShape,
-  branding: ({ branding: ofServer }, place) => brandingOf(ofServer, place),
+  branding: ({ branding: ofServer }, place) => getBranding(ofServer, place),
   start: (server) => ({
     plainEndpoints: (server.branding?.logos ?? []).map(({ name, path, respond }) => ({
       name,
       path: `${server.mountPath}${path}`,
       methods: ['GET'],
-      handle: async (request) => withRequestId(respond(request), requestIdOf(request)),
+      handle: async (request) => withRequestId(respond(request), getRequestId(request)),
     })),
   }),
 });

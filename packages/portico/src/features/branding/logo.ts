@@ -17,7 +17,7 @@ const LARGEST = 256 * 1024;
 /** Image types that suit a page. GIF is left out, because a logo need not move. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
-function typeOf(bytes: Uint8Array): string | null {
+function readType(bytes: Uint8Array): string | null {
   if (isSvg(bytes)) return 'image/svg+xml';
   const mediaType = imageFacts(bytes)?.mediaType ?? '';
   return PICTURES.has(mediaType) ? mediaType : null;
@@ -50,7 +50,7 @@ export function readLogo(file: string): LogoFile | { readonly problem: string } 
   } catch (error) {
     return { problem: `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
   }
-  const type = typeOf(bytes);
+  const type = readType(bytes);
   if (type === null) return { problem: `${file} is not a PNG, SVG, WebP or JPEG` };
   const version = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
   return { bytes: new Uint8Array(bytes), type, version };

@@ -28,7 +28,7 @@ const DARK = `
 const SUPPORTED = '@supports (color: color(from red xyz-d65 x y z))';
 
 /** The style sheet of these colors. Empty if none is set. */
-export function stylesOf({ accent, accent_dark: dark = accent }: BrandingConfig): string {
+export function buildStyles({ accent, accent_dark: dark = accent }: BrandingConfig): string {
   const light = accent === undefined ? '' : `\n  :root { --brand: ${accent};${LIGHT}\n  }`;
   if (dark === undefined) return '';
   const inDark = `\n  @media (prefers-color-scheme: dark) { :root { --brand: ${dark};${DARK}\n  } }`;

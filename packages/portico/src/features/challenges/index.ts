@@ -1,6 +1,6 @@
 import { defineFeature } from '../../feature.ts';
 import { challengesShape } from './config.ts';
-import { challengeProblems, metadataUrlOf } from './resource-metadata.ts';
+import { challengeProblems, getMetadataUrl } from './resource-metadata.ts';
 
 /**
  * Refusals that say how to get a token (RFC 9728 section 5.1), so that clients can ask for more.
@@ -10,6 +10,6 @@ export const challenges = defineFeature({
   config: challengesShape,
   problems: challengeProblems,
   start(_, { challenge: isOn = false, audience }) {
-    return isOn ? { resource: { metadataUrl: metadataUrlOf(audience), stepUp: true } } : {};
+    return isOn ? { resource: { metadataUrl: getMetadataUrl(audience), stepUp: true } } : {};
   },
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { challengeProblems, metadataUrlOf } from './resource-metadata.ts';
+import { challengeProblems, getMetadataUrl } from './resource-metadata.ts';
 
 const ISSUER = 'https://portal.example';
 
@@ -10,7 +10,7 @@ test.each([
   [`${ISSUER}/a/b/?c=d`, `${ISSUER}/.well-known/oauth-protected-resource/a/b/?c=d`],
   [`${ISSUER}?c=d`, `${ISSUER}/.well-known/oauth-protected-resource?c=d`],
 ])('the metadata of %s are at %s', (audience, url) => {
-  expect(metadataUrlOf(audience)).toBe(url);
+  expect(getMetadataUrl(audience)).toBe(url);
 });
 
 describe('challenges', () => {

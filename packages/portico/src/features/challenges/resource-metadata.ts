@@ -18,7 +18,7 @@ export function challengeProblems(
 }
 
 /** RFC 9728 section 3.1: in front of the path of the resource. */
-export function metadataUrlOf(resource: string): string {
+export function getMetadataUrl(resource: string): string {
   const { origin, pathname, search } = new URL(resource);
   return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;
 }

@@ -111,18 +111,18 @@ export function readDocument(value: unknown, url: string, rules: DocumentRules):
     throw new DocumentError('its client_id is not the URL that it was fetched from');
   refuseSecrets(document);
   refuseDemands(document, rules);
-  const keys = keysOf(document, rules);
+  const keys = readKeys(document, rules);
   if (document.response_types !== undefined && !document.response_types.includes('code')) {
     throw new DocumentError('its response_types lack code');
   }
   const applicationType = applicationTypeFor(document.application_type, document.redirect_uris);
   return {
-    name: nameOf(document),
+    name: readName(document),
     applicationType,
-    redirectUris: redirectUrisOf(document, applicationType),
-    grants: grantsOf(document, rules.grantTypes),
-    scopes: scopesOf(document, rules.catalog),
-    idTokenSignedResponseAlg: algorithmOf(document, rules),
+    redirectUris: readRedirectUris(document, applicationType),
+    grants: readGrants(document, rules.grantTypes),
+    scopes: readScopes(document, rules.catalog),
+    idTokenSignedResponseAlg: readAlgorithm(document, rules),
     keys,
     ...demandsSet(rules.demands, ({ metadata }) => document[metadata] === true),
   };
@@ -145,7 +145,7 @@ export function readDocumentKeys(value: unknown, url: string, rules: KeyRules): 
   if (parsed.data.client_id !== url)
     throw new DocumentError('its client_id is not the URL that it was fetched from');
   refuseSecrets(parsed.data);
-  const keys = keysOf(parsed.data, { ...rules, takesKeys: true });
+  const keys = readKeys(parsed.data, { ...rules, takesKeys: true });
   if (keys === null) throw new DocumentError('it now authenticates by none, and no longer by keys');
   return keys;
 }
@@ -175,7 +175,7 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
  * Choices), or by naming none at all. A client of another method would be weaker here than it says
  * it is.
  */
-function keysOf(
+function readKeys(
   document: KeyMembers,
   { takesKeys, keysRefusal, anyPort = false }: KeyRules & { readonly takesKeys: boolean },
 ): ClientKeys | null {
@@ -213,7 +213,7 @@ function checked<T>(check: () => T, of: string): T {
   }
 }
 
-function nameOf(document: Members): string {
+function readName(document: Members): string {
   return checked(() => checkName(document.client_name), 'of its client_name');
 }
 
@@ -221,7 +221,7 @@ function nameOf(document: Members): string {
  * Skips those that this server cannot answer: a document lists all that the client has, also for
  * other servers.
  */
-function redirectUrisOf(document: Members, applicationType: ApplicationType): readonly string[] {
+function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter((uri) => redirectUriProblem(uri, applicationType) === null);
   if (uris.length > 0) return [...new Set(uris)];
   const [first = ''] = document.redirect_uris;
@@ -230,7 +230,7 @@ function redirectUrisOf(document: Members, applicationType: ApplicationType): re
   );
 }
 
-function grantsOf(document: Members, grantTypes: GrantTypes): readonly Grant[] {
+function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[] {
   const grants = grantsNamed(document.grant_types, grantTypes.registrable(true));
   if (grants.includes('authorization_code')) return grants;
   throw new DocumentError('its grant_types lack authorization_code');
@@ -240,14 +240,14 @@ function grantsOf(document: Members, grantTypes: GrantTypes): readonly Grant[] {
  * The scopes that it names and the server offers; all, if it names none. The person's permissions
  * limit them further. A public client never gets `mcp:service`.
  */
-function scopesOf({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
+function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));
   const scopes = scopesNamed(scope, offered);
   if (scopes.length === 0) throw new DocumentError('none of its scopes is offered here');
   return scopes;
 }
 
-function algorithmOf(
+function readAlgorithm(
   { id_token_signed_response_alg: named }: Members,
   { unnamedAlgorithm, algorithms }: DocumentRules,
 ): SigningAlgorithm {

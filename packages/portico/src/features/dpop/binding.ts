@@ -4,7 +4,7 @@ import type { DpopProof } from '../../jws/dpop-proof.ts';
 import type { Server } from '../../server.ts';
 import type { BoundToken, KeyBinding, ProofRefusal, ProvedKey } from '../../tokens/key-binding.ts';
 import { boundScopes, type DpopMode } from './demands.ts';
-import { proofOf, requireAlgorithm, type Dpop } from './dpop.ts';
+import { readProof, requireAlgorithm, type Dpop } from './dpop.ts';
 import { ResourceProofs } from './resource-proofs.ts';
 
 /** What proofs may be signed with, of these algorithms; null for all. */
@@ -34,7 +34,7 @@ export class DpopBinding implements KeyBinding {
   }
 
   async prove(request: Request, url: string): Promise<ProvedKey | null> {
-    const proof = await this.#dpop.check(proofOf(request, url), null);
+    const proof = await this.#dpop.check(readProof(request, url), null);
     return proof === null ? null : provedKey(this.#server, this.#dpop, proof);
   }
 

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { Dpop, proofOf, requireAlgorithm } from './dpop.ts';
+import { Dpop, readProof, requireAlgorithm } from './dpop.ts';
 import type { DpopNonces } from './nonces.ts';
 import type { DpopProof } from '../../jws/dpop-proof.ts';
 import type { Server } from '../../server.ts';
@@ -64,8 +64,8 @@ const wrong = (detail: string) => ['invalid_dpop_proof', detail, null];
 describe('The proof of a request', () => {
   test('is its header field, for its method and its public URL', () => {
     const request = new Request('http://127.0.0.1:8080/token', { method: 'PUT', headers: { DPoP: 'a' } });
-    expect(proofOf(request, URL_OF_IT)).toEqual({ proof: 'a', method: 'PUT', url: URL_OF_IT });
-    expect(proofOf(new Request('http://127.0.0.1/'), URL_OF_IT).proof).toBeNull();
+    expect(readProof(request, URL_OF_IT)).toEqual({ proof: 'a', method: 'PUT', url: URL_OF_IT });
+    expect(readProof(new Request('http://127.0.0.1/'), URL_OF_IT).proof).toBeNull();
   });
 
   test('gives the proved key; a request without one proves nothing', async () => {

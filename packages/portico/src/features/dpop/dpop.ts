@@ -14,7 +14,7 @@ export interface ProofRequest {
 }
 
 /** The proof of a request for one of the server's own URLs. */
-export function proofOf({ headers, method }: Request, url: string): ProofRequest {
+export function readProof({ headers, method }: Request, url: string): ProofRequest {
   return { proof: headers.get('dpop'), method, url };
 }
 

@@ -1,5 +1,5 @@
 import { Note } from '../../http/note.ts';
-import { requestLineOf, sourceOf } from '../../http/request-line.ts';
+import { readRequestLine, findSource } from '../../http/request-line.ts';
 import { isLiteralTarget } from '../../http/request-target.ts';
 import type { Server } from '../../server.ts';
 import type { BoundToken, ProofRefusal } from '../../tokens/key-binding.ts';
@@ -56,7 +56,7 @@ export class ResourceProofs {
     { thumbprint, clientProfile }: BoundToken,
   ): Promise<ProofRefusal | null> {
     const dpop = this.#dpop;
-    const { method, target } = requestLineOf(request);
+    const { method, target } = readRequestLine(request);
     const url = this.#publicUrl(target);
     if (url === null) return refusedProof('the path of the request is not written as URLs write it');
     const text = request.headers.get('dpop');
@@ -66,7 +66,7 @@ export class ResourceProofs {
     const allowed = this.#server.profiles.named(clientProfile)?.algorithms;
     if (allowed !== undefined && !allowed.includes(proof.algorithm))
       return refusedProof(`of the proof: its alg is ${proof.algorithm}, which the profile does not allow`);
-    const source = sourceOf(request);
+    const source = findSource(request);
     const before = claimed.of(source);
     if (before?.by === this && before.text === text) return null;
     await dpop.claim(proof);

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { requestIdOf } from '../../http/request-id.ts';
+import { getRequestId } from '../../http/request-id.ts';
 import { jsonReply, toResponse, type Reply } from '../../replies/responses.ts';
 import type { Health } from './health.ts';
 import type { HealthPaths } from './paths.ts';
@@ -23,6 +23,6 @@ export function healthEndpoints(health: Health, paths: HealthPaths): readonly En
 
 function endpoint(name: string, path: string | null, reply: () => Promise<Reply>): readonly Endpoint[] {
   if (path === null) return [];
-  const handle = async (request: Request) => toResponse(await reply(), requestIdOf(request));
+  const handle = async (request: Request) => toResponse(await reply(), getRequestId(request));
   return [{ name, path, methods: ['GET'], handle }];
 }

@@ -2,7 +2,7 @@ import { defineFeature } from '../../feature.ts';
 import { createFetchImage } from '../../outbound/fetch-json.ts';
 import { logosShape } from './config.ts';
 import { logoEndpoint } from './endpoint.ts';
-import { pictureOf } from './picture.ts';
+import { getPicture } from './picture.ts';
 
 const PATH = '/oauth/logo';
 
@@ -15,7 +15,7 @@ export const logos = defineFeature({
     if (!isOn) return {};
     const fetchImage = createFetchImage(fetching);
     return {
-      logos: { path: `${basePath}${PATH}`, pictureOf: (named) => pictureOf(named, fetchImage) },
+      logos: { path: `${basePath}${PATH}`, pictureOf: (named) => getPicture(named, fetchImage) },
       handlers: () => ({ oauth_server_logo: logoEndpoint(store.logos) }),
     };
   },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { FetchImage } from '../../outbound/fetch-json.ts';
 import { namedLogo, type NamedLogo } from '../../clients/logos.ts';
-import { checkLogo, LARGEST_LOGO, pictureOf } from './picture.ts';
+import { checkLogo, LARGEST_LOGO, getPicture } from './picture.ts';
 
 const ADDRESS = 'https://client.example/logo';
 
@@ -19,7 +19,7 @@ const refusal = (message: string) => expect.objectContaining({ name: 'Registrati
 const nothing: FetchImage = () => Promise.reject(new Error('Nothing is fetched'));
 const fetchedBy = (fetchImage: FetchImage) => ({
   path: '/oauth/logo',
-  pictureOf: (named: NamedLogo) => pictureOf(named, fetchImage),
+  pictureOf: (named: NamedLogo) => getPicture(named, fetchImage),
 });
 
 describe('a logo', () => {

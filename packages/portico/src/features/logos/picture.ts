@@ -12,7 +12,7 @@ export const LARGEST_LOGO = 65_536;
 const LONGEST_SIDE = 512;
 
 /** The logo that a registration names, fetched and checked. Throws a RegistrationError. */
-export async function pictureOf({ logo, logoUri }: NamedLogo, fetchImage: FetchImage): Promise<ClientLogo> {
+export async function getPicture({ logo, logoUri }: NamedLogo, fetchImage: FetchImage): Promise<ClientLogo> {
   if (logo !== undefined && logoUri !== undefined) {
     throw new RegistrationError('Give a logo as a picture or by its address, not both');
   }

@@ -1,6 +1,6 @@
 import type { ClientAssertions, KeyedClient, VerifyAssertion } from '../../clients/client-assertions.ts';
 import { JwsError, type JsonObject, type Jws } from '../../jws/compact.ts';
-import { algorithmOf, isSignedBy } from '../../jws/public-keys.ts';
+import { getAlgorithm, isSignedBy } from '../../jws/public-keys.ts';
 import type { SecurityProfile } from '../../profiles.ts';
 import type { Server } from '../../server.ts';
 import { areInDocument, type ClientKeySource, type Fits } from './client-keys.ts';
@@ -81,7 +81,7 @@ class Verifier {
     if (profile?.onlyIssuerIsAudience === true && aud !== issuer)
       throw new JwsError('its aud must be the issuer, as one string');
     const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
-    const ours = typeOf(header) === OWN_TYPE ? [issuer] : [issuer, ...this.#endpoints];
+    const ours = readType(header) === OWN_TYPE ? [issuer] : [issuer, ...this.#endpoints];
     if (named.length === 0 || !named.every((each) => ours.some((own) => own === each))) {
       throw new JwsError('its aud must be only this server');
     }
@@ -96,14 +96,14 @@ class Verifier {
   ): Promise<void> {
     const { singleUses, clock } = this.#server;
     const { header, payload } = assertion;
-    const algorithm = algorithmOf(assertion);
+    const algorithm = getAlgorithm(assertion);
     const { algorithm: kept } = client.keys;
     if (kept !== null && algorithm !== kept && !areInDocument(client))
       throw new JwsError('its alg is not the one that the client registered');
     if (profile !== null && !profile.algorithms.includes(algorithm))
       throw new JwsError(`its alg is ${algorithm}, which the profile ${profile.name} does not allow`);
-    if (!TYPES.includes(typeOf(header))) throw new JwsError('its typ belongs to another kind of token');
-    const kid = kidOf(header);
+    if (!TYPES.includes(readType(header))) throw new JwsError('its typ belongs to another kind of token');
+    const kid = readKid(header);
     if (payload['iss'] !== client.id || payload['sub'] !== client.id) {
       throw new JwsError('its iss and sub must both be the client');
     }
@@ -124,11 +124,11 @@ class Verifier {
   }
 }
 
-function typeOf({ typ }: JsonObject): unknown {
+function readType({ typ }: JsonObject): unknown {
   return typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
 }
 
-function kidOf({ kid }: JsonObject): string | null {
+function readKid({ kid }: JsonObject): string | null {
   if (kid === undefined) return null;
   if (typeof kid !== 'string') throw new JwsError('its kid is not a string');
   return kid;

@@ -125,7 +125,7 @@ export class ClientKeySource {
 
   async #keySetOf({ id, keys: { jwks, jwksUri } }: KeyedClient): Promise<unknown> {
     if (jwksUri === null) return JSON.parse(jwks ?? 'null') as unknown;
-    const about = { limit: LARGEST, person: personOf(id), isKnown: true };
+    const about = { limit: LARGEST, person: getPerson(id), isKnown: true };
     return (await this.#fetchForOperator(new URL(jwksUri), about)).value;
   }
 
@@ -219,7 +219,7 @@ class PublishedKeys {
     try {
       const { value, headers } = await this.#fetchJson(new URL(url), {
         limit,
-        person: personOf(clientId),
+        person: getPerson(clientId),
         isKnown: (before?.set ?? null) !== null,
       });
       const set = read(value, url);
@@ -243,7 +243,7 @@ class PublishedKeys {
 }
 
 /** For whom keys are fetched, among those who have anything fetched. */
-function personOf(clientId: string): string {
+function getPerson(clientId: string): string {
   return JSON.stringify(['a client', clientId, 'its keys']);
 }
 

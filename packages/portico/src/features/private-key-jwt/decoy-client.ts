@@ -1,5 +1,5 @@
 import { JwsError, type JsonObject, type Jws } from '../../jws/compact.ts';
-import { algorithmOf, isSignedBy, readPublicKey, type PublicKey } from '../../jws/public-keys.ts';
+import { getAlgorithm, isSignedBy, readPublicKey, type PublicKey } from '../../jws/public-keys.ts';
 import type { ClientKeys } from '../../store/client.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 
@@ -46,7 +46,7 @@ let keys: readonly PublicKey[] | null = null;
 export function checkDecoySignature(assertion: Jws): void {
   keys ??= EXAMPLES.map(readPublicKey).filter((key) => key !== null);
   try {
-    const algorithm = algorithmOf(assertion);
+    const algorithm = getAlgorithm(assertion);
     const key = keys.find(({ algorithms }) => algorithms.includes(algorithm));
     if (key !== undefined) isSignedBy(key, assertion);
   } catch (error) {

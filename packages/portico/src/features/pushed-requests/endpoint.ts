@@ -45,7 +45,7 @@ export class ParEndpoint {
     await checks.checkDirect(form, client);
     const sent = checks.kept(form);
     const bound =
-      binding === null || proved === null ? sent : [...sent, ...keyOf(form, binding, proved.thumbprint)];
+      binding === null || proved === null ? sent : [...sent, ...getKey(form, binding, proved.thumbprint)];
     const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);
     const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);
     if (proved === null) return reply;
@@ -60,7 +60,7 @@ export class ParEndpoint {
  * A proof of the key that will exchange the code names that key (RFC 9449 section 10.1); a
  * parameter must name the same one.
  */
-function keyOf(
+function getKey(
   form: Parameters,
   { parameter, offer }: KeyBinding,
   thumbprint: string,

@@ -1,4 +1,4 @@
-import { networkOf } from '../../http/addresses.ts';
+import { findNetwork } from '../../http/addresses.ts';
 import { keyedHash, randomToken, tokenHash } from '../../crypto.ts';
 import { NotNowError } from '../../errors.ts';
 import { callerAddress } from '../../host.ts';
@@ -43,8 +43,8 @@ export class PushedRequests implements DirectRequests {
     const now = clock();
     const kept = await store.waitingRequests.keepWaitingRequest(
       {
-        secretHash: tokenHash(requestIdOf(secret, client.id)),
-        network: networkOf(callerAddress(host, request)) ?? '',
+        secretHash: tokenHash(deriveRequestId(secret, client.id)),
+        network: findNetwork(callerAddress(host, request)) ?? '',
         parameters,
         bytes: Buffer.byteLength(parameters) + ROW_BYTES,
         expiresAt: now + LIFETIME * 1000,
@@ -66,7 +66,7 @@ export class PushedRequests implements DirectRequests {
     const clientId = parameters.get('client_id') ?? '';
     const secret = requestUri.slice(PREFIX.length);
     if (!SECRET.test(secret)) throw notUsable('this server makes no such request_uri');
-    return requestIdOf(secret, clientId);
+    return deriveRequestId(secret, clientId);
   }
 
   async find(requestId: string): Promise<SentParameters | null> {
@@ -81,7 +81,7 @@ export class PushedRequests implements DirectRequests {
 }
 
 /** Valid only for this client: with another client's id there is no such request. */
-function requestIdOf(secret: string, clientId: string): string {
+function deriveRequestId(secret: string, clientId: string): string {
   return keyedHash(secret, 'a pushed request of', clientId);
 }
 

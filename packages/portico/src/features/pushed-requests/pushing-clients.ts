@@ -1,4 +1,4 @@
-import { networkOf } from '../../http/addresses.ts';
+import { findNetwork } from '../../http/addresses.ts';
 import { invalidClient } from '../../clients/credentials.ts';
 import type { FindClient } from '../../clients/clients.ts';
 import { AuthorizationPageError, NotNowError } from '../../errors.ts';
@@ -15,7 +15,7 @@ import { askedScopes } from '../../authorization/request.ts';
 export function pushingClients({ host }: Server, { clients, clientSource }: Parts): FindClient {
   return async (clientId, request, form) => {
     if (clientSource?.names(clientId) !== true) return clients.find(clientId);
-    const network = networkOf(callerAddress(host, request)) ?? '';
+    const network = findNetwork(callerAddress(host, request)) ?? '';
     try {
       clientSource.require(clientId);
       return await clientSource.find(clientId, { network }, askedScopes(form));

@@ -1,7 +1,7 @@
 import { derivedKey, openText, sealText, tokenHash } from '../../crypto.ts';
 import type { KeptAnswer, RefreshToken } from '../../store/grant.ts';
 import type { Server } from '../../server.ts';
-import { tokenTypeOf, type KeyBinding } from '../../tokens/key-binding.ts';
+import { getTokenType, type KeyBinding } from '../../tokens/key-binding.ts';
 import type { TokenResponse } from '../../grants/grant.ts';
 import type { PreparedTokens } from '../../grants/issuing.ts';
 import { invalidGrant, secondsLeft } from '../../grants/outcome.ts';
@@ -48,7 +48,11 @@ export class RefreshRetries implements SecondUses {
     const { access_token: access, refresh_token: refresh = '' } = response;
     const bound = thumbprint === null ? {} : { thumbprint };
     const content: Sealed = { access, refresh, scopes, expiresAt, ...bound };
-    return sealText(keyOf(presented), aboutOf(token, token.generation + 1, now), JSON.stringify(content));
+    return sealText(
+      getKey(presented),
+      describeUse(token, token.generation + 1, now),
+      JSON.stringify(content),
+    );
   }
 
   async answer(
@@ -71,7 +75,7 @@ export class RefreshRetries implements SecondUses {
     }
     const response: TokenResponse = {
       access_token: access,
-      token_type: tokenTypeOf(this.#binding, thumbprint),
+      token_type: getTokenType(this.#binding, thumbprint),
       expires_in: secondsLeft(expiresAt, clock()),
       scope: '',
       refresh_token: refresh,
@@ -90,7 +94,7 @@ export class RefreshRetries implements SecondUses {
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const now = this.#server.clock();
     if (kept.usedAt + this.#window <= now || kept.expiresAt <= now) return null;
-    const text = openText(keyOf(presented), aboutOf(token, kept.generation, kept.usedAt), kept.sealed);
+    const text = openText(getKey(presented), describeUse(token, kept.generation, kept.usedAt), kept.sealed);
     if (text === null) return null;
     const sealed = JSON.parse(text) as Sealed;
     return tokenHash(sealed.refresh) === kept.currentHash ? sealed : null;
@@ -98,7 +102,7 @@ export class RefreshRetries implements SecondUses {
 }
 
 /** The key is only in the token: the store has just a hash of the token. */
-function keyOf(presented: string): Uint8Array {
+function getKey(presented: string): Uint8Array {
   return derivedKey(presented, 'portico/refresh-answer');
 }
 
@@ -106,6 +110,6 @@ function keyOf(presented: string): Uint8Array {
  * Binds an encrypted answer to its row and use: in another row, or from an earlier use, it cannot
  * be decrypted.
  */
-function aboutOf({ family }: RefreshToken, generation: number, usedAt: number): string {
+function describeUse({ family }: RefreshToken, generation: number, usedAt: number): string {
   return JSON.stringify([family.id, generation, family.clientId, usedAt]);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { demands } from '../../store/client-demands.fixture.ts';
 import { OAuthError } from '../../errors.ts';
 import { createScopeCatalog } from '../../tokens/scopes.ts';
-import { registrationOf, type MetadataRules, type SentMetadata } from './asked-metadata.ts';
+import { readRegistration, type MetadataRules, type SentMetadata } from './asked-metadata.ts';
 import { GRANT_TYPES } from '../../../../../test/support/grant-types.ts';
 import { ALGORITHMS } from '../../../../../test/support/algorithms.ts';
 
@@ -27,12 +27,12 @@ const PEOPLE = ['openid', 'profile', 'email', 'notes:read', 'notes:write'];
 const KEYS = { keys: [] };
 
 const asked = (changes: SentMetadata = {}, rules = RULES) =>
-  registrationOf({ redirect_uris: [LOOPBACK], ...changes }, rules);
+  readRegistration({ redirect_uris: [LOOPBACK], ...changes }, rules);
 
 /** Why it is refused: the code, what is answered, and what the log has beside. */
 function refusal(sent: SentMetadata, rules = RULES): readonly [string, string, string | null] {
   try {
-    registrationOf({ redirect_uris: [LOOPBACK], ...sent }, rules);
+    readRegistration({ redirect_uris: [LOOPBACK], ...sent }, rules);
   } catch (error) {
     if (error instanceof OAuthError) return [error.code, error.message, error.detail];
     throw error;
@@ -68,9 +68,9 @@ describe('A registration request', () => {
     };
     const sent = Object.assign(Object.create(inherited) as SentMetadata, { redirect_uris: [LOOPBACK] });
     const rules = { ...WITH_KEYS, demands: demands() };
-    expect(registrationOf(sent, rules)).toStrictEqual(asked());
+    expect(readRegistration(sent, rules)).toStrictEqual(asked());
     Object.assign(sent, { token_endpoint_auth_method: 'private_key_jwt' });
-    expect(() => registrationOf(sent, rules)).toThrow('The client needs its public keys');
+    expect(() => readRegistration(sent, rules)).toThrow('The client needs its public keys');
   });
 
   test('may also omit a member with null', () => {

@@ -44,27 +44,27 @@ const UNNAMED = 'An application without a name';
  * registered. Throws `invalid_redirect_uri` or `invalid_client_metadata`. What is not read is
  * ignored, a software statement too (section 3.1.1).
  */
-export function registrationOf(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
-  const method = methodOf(sent, rules);
+export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
+  const method = readMethod(sent, rules);
   // A client with keys proves that it is the one that registered, but anyone can register.
   const isStranger = method === 'none' || !rules.mayBeConfidential;
-  const grants = grantsOf(sent, isStranger, rules.grantTypes);
+  const grants = readGrants(sent, isStranger, rules.grantTypes);
   const { redirectUris, applicationType } = grants.includes('authorization_code')
-    ? redirectUrisOf(sent)
-    : { redirectUris: [], applicationType: applicationTypeOf(sent) ?? 'web' };
+    ? readRedirectUris(sent)
+    : { redirectUris: [], applicationType: readApplicationType(sent) ?? 'web' };
   requireResponseTypes(sent, grants);
-  const algorithm = algorithmOf(sent, rules.algorithms);
+  const algorithm = readAlgorithm(sent, rules.algorithms);
   return {
-    name: nameOf(sent),
+    name: readName(sent),
     redirectUris,
-    scopes: scopesOf(sent, grants, isStranger, rules),
+    scopes: readScopes(sent, grants, isStranger, rules),
     grants,
     public: method === 'none',
     applicationType,
-    ...(method === PRIVATE_KEY_JWT ? keysOf(sent, rules) : {}),
+    ...(method === PRIVATE_KEY_JWT ? readKeys(sent, rules) : {}),
     ...(algorithm === undefined ? {} : { idTokenSignedResponseAlg: algorithm }),
     ...registrationOfDemands(
-      demandsSet(rules.demands, ({ isMet, metadata }) => isMet && flagOf(sent, metadata)),
+      demandsSet(rules.demands, ({ isMet, metadata }) => isMet && readFlag(sent, metadata)),
     ),
   };
 }
@@ -74,14 +74,14 @@ export function invalidMetadata(description: string, detail: string | null = nul
 }
 
 /** A text, or undefined where it says nothing. */
-function textOf(sent: SentMetadata, name: string): string | undefined {
+function readText(sent: SentMetadata, name: string): string | undefined {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (saysNothing(value)) return undefined;
   if (typeof value === 'string') return value;
   throw invalidMetadata(`The field ${name} must be a text.`);
 }
 
-function textsOf(sent: SentMetadata, name: string): readonly string[] | undefined {
+function readTexts(sent: SentMetadata, name: string): readonly string[] | undefined {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (saysNothing(value)) return undefined;
   if (Array.isArray(value) && value.every((each): each is string => typeof each === 'string')) return value;
@@ -89,15 +89,15 @@ function textsOf(sent: SentMetadata, name: string): readonly string[] | undefine
 }
 
 /** False when it is left out. */
-function flagOf(sent: SentMetadata, name: string): boolean {
+function readFlag(sent: SentMetadata, name: string): boolean {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (value === undefined || value === null) return false;
   if (typeof value === 'boolean') return value;
   throw invalidMetadata(`The field ${name} must be true or false.`);
 }
 
-function algorithmOf(sent: SentMetadata, known: SigningAlgorithms): string | undefined {
-  const algorithm = textOf(sent, 'id_token_signed_response_alg');
+function readAlgorithm(sent: SentMetadata, known: SigningAlgorithms): string | undefined {
+  const algorithm = readText(sent, 'id_token_signed_response_alg');
   if (algorithm === undefined || known.has(algorithm)) return algorithm;
   throw invalidMetadata(
     `The id_token_signed_response_alg must be one of ${known.names.join(', ')}.`,
@@ -105,8 +105,8 @@ function algorithmOf(sent: SentMetadata, known: SigningAlgorithms): string | und
   );
 }
 
-function nameOf(sent: SentMetadata): string {
-  const name = textOf(sent, 'client_name') ?? '';
+function readName(sent: SentMetadata): string {
+  const name = readText(sent, 'client_name') ?? '';
   // Databases and pages cannot store half a character.
   if (!name.isWellFormed()) throw invalidMetadata('The field client_name is not well-formed Unicode.');
   return name.trim() === '' ? UNNAMED : name;
@@ -117,11 +117,11 @@ function nameOf(sent: SentMetadata): string {
  * that asks for one, or says nothing, which means the same (RFC 7591 section 2), is registered as a
  * public client, and the answer says so. PKCE protects it.
  */
-function methodOf(
+function readMethod(
   sent: SentMetadata,
   { mayBeConfidential, takesKeys }: MetadataRules,
 ): 'none' | 'client_secret_basic' | typeof PRIVATE_KEY_JWT {
-  const method = textOf(sent, 'token_endpoint_auth_method') ?? 'client_secret_basic';
+  const method = readText(sent, 'token_endpoint_auth_method') ?? 'client_secret_basic';
   if (method === 'none') return method;
   if (method === 'client_secret_basic' || method === 'client_secret_post') {
     return mayBeConfidential ? 'client_secret_basic' : 'none';
@@ -137,15 +137,15 @@ function methodOf(
  * The keys of a client that authenticates by them. Only clients with an initial access token can
  * have keys that are fetched: otherwise a stranger could make this server call any other.
  */
-function keysOf(
+function readKeys(
   sent: SentMetadata,
   { mayBeConfidential }: MetadataRules,
 ): Pick<ClientRegistration, 'jwks' | 'jwksUri' | 'tokenEndpointAuthSigningAlg'> {
-  const jwksUri = textOf(sent, 'jwks_uri');
+  const jwksUri = readText(sent, 'jwks_uri');
   if (jwksUri !== undefined && !mayBeConfidential) {
     throw invalidMetadata('The jwks_uri needs an initial access token; send the keys themselves, as jwks.');
   }
-  const algorithm = textOf(sent, 'token_endpoint_auth_signing_alg');
+  const algorithm = readText(sent, 'token_endpoint_auth_signing_alg');
   const jwks = Object.hasOwn(sent, 'jwks') && !saysNothing(sent['jwks']) ? sent['jwks'] : undefined;
   if (jwks === undefined && jwksUri === undefined) {
     throw invalidMetadata('The client needs its public keys: jwks or jwks_uri.');
@@ -157,23 +157,23 @@ function keysOf(
   };
 }
 
-function grantsOf(sent: SentMetadata, isStranger: boolean, grantTypes: GrantTypes): readonly string[] {
+function readGrants(sent: SentMetadata, isStranger: boolean, grantTypes: GrantTypes): readonly string[] {
   const offered = grantTypes.registrable(isStranger);
-  const grants = grantsNamed(textsOf(sent, 'grant_types'), offered);
+  const grants = grantsNamed(readTexts(sent, 'grant_types'), offered);
   if (grantTypes.begin(grants)) return grants;
   const beginnings = offered.filter((each) => grantTypes.begin([each]));
   throw invalidMetadata(`The grant_types must name ${beginnings.join(' or ')}.`);
 }
 
 function requireResponseTypes(sent: SentMetadata, grants: readonly string[]): void {
-  const asked = textsOf(sent, 'response_types') ?? [];
+  const asked = readTexts(sent, 'response_types') ?? [];
   if (asked.length > 0 && grants.includes('authorization_code') && !asked.includes('code')) {
     throw invalidMetadata('The response_types must name code, which is what authorization_code needs.');
   }
 }
 
-function applicationTypeOf(sent: SentMetadata): ApplicationType | undefined {
-  const type = textOf(sent, 'application_type');
+function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
+  const type = readText(sent, 'application_type');
   if (type === undefined || type === 'web' || type === 'native') return type;
   throw invalidMetadata('The application_type must be web or native.', `it is ${quoted(type)}`);
 }
@@ -184,18 +184,18 @@ function applicationTypeOf(sent: SentMetadata): ApplicationType | undefined {
  * A private-use scheme without a dot is left out where there are other addresses (RFC 8252 section
  * 8.4): any application could claim it, and hosts that send one send others.
  */
-function redirectUrisOf(sent: SentMetadata): {
+function readRedirectUris(sent: SentMetadata): {
   readonly redirectUris: readonly string[];
   readonly applicationType: ApplicationType;
 } {
-  const asked = textsOf(sent, 'redirect_uris') ?? [];
+  const asked = readTexts(sent, 'redirect_uris') ?? [];
   if (asked.length === 0) throw invalidRedirectUri('The redirect_uris are missing.');
   if (asked.length > MOST_REDIRECT_URIS || asked.join('').length > MOST_CHARACTERS) {
     throw invalidRedirectUri(
       `There may be ${MOST_REDIRECT_URIS} redirect_uris, of ${MOST_CHARACTERS} characters together.`,
     );
   }
-  const applicationType = applicationTypeFor(applicationTypeOf(sent), asked);
+  const applicationType = applicationTypeFor(readApplicationType(sent), asked);
   const kept = asked.filter((uri) => !AMBIGUOUS_SCHEME.test(uri));
   const redirectUris = applicationType === 'native' && kept.length > 0 ? kept : asked;
   for (const uri of redirectUris) {
@@ -217,7 +217,7 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
  * never ask for more. The person's permissions decide what they may allow. None of these clients
  * gets `mcp:service`.
  */
-function scopesOf(
+function readScopes(
   sent: SentMetadata,
   grants: readonly string[],
   isStranger: boolean,
@@ -230,7 +230,7 @@ function scopesOf(
         !(isStranger && SERVICE_SCOPES.has(name)) && (isForPeople || permission !== null),
     )
     .map(({ name }) => name);
-  const scopes = scopesNamed(textOf(sent, 'scope'), offered);
+  const scopes = scopesNamed(readText(sent, 'scope'), offered);
   if (scopes.length === 0) throw invalidMetadata('None of the scopes is offered.');
   return isStranger ? offered : scopes;
 }

@@ -1,4 +1,4 @@
-import { spanOf } from '../../contracts/spans.ts';
+import { readSpan } from '../../contracts/spans.ts';
 import type { AddCommands } from '../../application/contracts.ts';
 import type { InitialAccessToken } from '../../store/client.ts';
 import { openServer } from '../../console/open-server.ts';
@@ -26,7 +26,7 @@ const addInitialAccessTokenCreate: AddCommands = (program, context) => {
         initialAccessTokens.create(
           {
             ...(uses === undefined ? {} : { uses: Number(uses) }),
-            ...(lifetime === undefined ? {} : { lifetime: spanOf(context, '--lifetime', lifetime) }),
+            ...(lifetime === undefined ? {} : { lifetime: readSpan(context, '--lifetime', lifetime) }),
             ...(note === undefined ? {} : { note }),
           },
           { by: 'console' },

@@ -1,6 +1,6 @@
 import { parseBearer } from '../../http/bearer.ts';
 import { readText, type BodyFailure } from '../../http/body.ts';
-import { mediaTypeOf } from '../../http/media-types.ts';
+import { readMediaType } from '../../http/media-types.ts';
 import { authenticationMetadata } from '../../clients/client-metadata.ts';
 import { BearerError, BodyTooLargeError, OAuthError } from '../../errors.ts';
 import { callerAddress } from '../../host.ts';
@@ -107,7 +107,7 @@ function bearerToken(request: Request): string | null {
 
 async function readMetadata(request: Request): Promise<SentMetadata> {
   const type = request.headers.get('content-type');
-  if (mediaTypeOf(type) !== 'application/json') {
+  if (readMediaType(type) !== 'application/json') {
     throw new OAuthError(
       'invalid_request',
       'The body must be application/json.',

@@ -1,4 +1,4 @@
-import { networkOf } from '../../http/addresses.ts';
+import { findNetwork } from '../../http/addresses.ts';
 import { equalInConstantTime } from '../../http/constant-time.ts';
 import { NO_DEMANDS, type ClientDemands, type DemandField } from '../../store/client-demands.ts';
 import {
@@ -15,7 +15,7 @@ import type { KeyRing } from '../../keys/key-ring.ts';
 import type { Server } from '../../server.ts';
 import { COUNTED } from '../../store/client-expiry.ts';
 import type { Client, ClientMetadata, RegistrationLimits, RegistrationRefusal } from '../../store/client.ts';
-import { invalidMetadata, registrationOf, type SentMetadata } from './asked-metadata.ts';
+import { invalidMetadata, readRegistration, type SentMetadata } from './asked-metadata.ts';
 import { Replacing } from './replacing.ts';
 
 /** A new client, with what is shown once. */
@@ -95,7 +95,7 @@ export class Registrations {
       {
         client,
         tokenHash: tokenHash(registrationAccessToken),
-        network: networkOf(address) ?? '',
+        network: findNetwork(address) ?? '',
         initialTokenHash,
       },
       this.#limits,
@@ -130,7 +130,7 @@ export class Registrations {
    * stay.
    */
   async replace(client: Client, token: string, sent: SentMetadata, address: string | null): Promise<Client> {
-    this.#replacing.count(networkOf(address) ?? '');
+    this.#replacing.count(findNetwork(address) ?? '');
     await this.#requireOwn(client, sent);
     const withToken = cameWithToken(client, this.#server.grantTypes());
     const checked = await this.#check(sent, withToken);
@@ -183,7 +183,7 @@ export class Registrations {
     try {
       const { algorithms } = keys;
       const rules = { catalog, grantTypes, algorithms, mayBeConfidential, takesKeys, demands };
-      const asked = registrationOf(sent, rules);
+      const asked = readRegistration(sent, rules);
       await requireAlgorithm(asked, keys, grantTypes);
       return await checkRegistration(asked, this.#server);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { shownGroups } from '../../authorization/page-data.ts';
 import type { OAuthServerConfig } from '../../config.ts';
-import { createScopeCatalog, speakingOf } from '../../tokens/scopes.ts';
+import { createScopeCatalog, getSpeakingOptions } from '../../tokens/scopes.ts';
 import { Speaking } from '../../words/speaking.ts';
 import { scopeGroups } from './index.ts';
 
@@ -12,7 +12,7 @@ const scopes = {
 } as const;
 const NAMES = ['notes:write', 'plan', 'openid', 'notes:read', 'email'];
 const catalog = createScopeCatalog(scopes);
-const words = await new Speaking({ ...speakingOf({ scopes }), folder: null, catalogs: {} }).of(
+const words = await new Speaking({ ...getSpeakingOptions({ scopes }), folder: null, catalogs: {} }).of(
   new Request('https://as.example/'),
 );
 

@@ -4,7 +4,7 @@
  */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
-import { authorizationOf } from '../../http/bearer.ts';
+import { readAuthorization } from '../../http/bearer.ts';
 import { answerDispatched, headersOnly, incomingOf, send } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
 
@@ -38,7 +38,7 @@ export function bearer(server: AuthorizationServer): RequestHandler {
   return (req, res, next) => {
     const lookUp = async () => {
       const asked = () => headersOnly(req, server.origin);
-      const found = await server.lookUpToken(authorizationOf(req), asked, req);
+      const found = await server.lookUpToken(readAuthorization(req), asked, req);
       if ('failure' in found) await send(found.failure, res, false);
       else found.run(next);
     };

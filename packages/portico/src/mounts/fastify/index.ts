@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, Route
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { answerTo, headersOnly, incomingOf, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
-import { authorizationOf } from '../../http/bearer.ts';
+import { readAuthorization } from '../../http/bearer.ts';
 import { Note } from '../../http/note.ts';
 import { answer } from './answer.ts';
 
@@ -71,7 +71,7 @@ export function bearer(server: AuthorizationServer) {
           return headersOnly(request.raw, server.origin, request.originalUrl);
         };
         const { headers, raw } = request;
-        const authorization = authorizationOf({ headers, rawHeaders: raw.rawHeaders });
+        const authorization = readAuthorization({ headers, rawHeaders: raw.rawHeaders });
         const found = await server.lookUpToken(authorization, asked, request);
         if ('failure' in found) answer(found.failure, reply);
         else found.run(done);

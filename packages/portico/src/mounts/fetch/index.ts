@@ -2,8 +2,8 @@
  * Portico for any server that answers a `Request` with a `Response`. The mounts of the frameworks
  * build on it.
  */
-import { requestIdOf, withRequestId } from '../../http/request-id.ts';
-import { pathOf } from '../../http/request-target.ts';
+import { getRequestId, withRequestId } from '../../http/request-id.ts';
+import { readPath } from '../../http/request-target.ts';
 import { MountedEndpoints, type Mountable } from './dispatch.ts';
 
 export type { Mountable } from './dispatch.ts';
@@ -29,11 +29,11 @@ export function createHandler<Context = unknown>(
 ): FetchHandler<Context> {
   const mounted = new MountedEndpoints([server, ...more]);
   return async (request, context) => {
-    const dispatched = mounted.dispatch(request.method, pathOf(request.url));
+    const dispatched = mounted.dispatch(request.method, readPath(request.url));
     if (dispatched === null) return null;
     const response =
       'refuse' in dispatched
-        ? withRequestId(dispatched.refuse(requestIdOf(request)), requestIdOf(request))
+        ? withRequestId(dispatched.refuse(getRequestId(request)), getRequestId(request))
         : await dispatched.handle(request, context);
     return request.method === 'HEAD' ? withoutBody(response) : response;
   };

@@ -17,7 +17,7 @@ export type { Mountable } from '../fetch/index.ts';
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): MiddlewareHandler {
   const handle = createHandler(server, ...more);
   return async (c, next) => {
-    const response = await handle(requestOf(c), c);
+    const response = await handle(readRequest(c), c);
     if (response === null) await next();
     else answer(c, response);
   };
@@ -115,13 +115,13 @@ function answer(c: Context, response: Response): void {
 }
 
 /** The request with its body, even if other code has already read it. */
-function requestOf({ req }: Context): Request {
+function readRequest({ req }: Context): Request {
   const { raw } = req;
   if (!raw.bodyUsed) return raw;
   const { url, method, headers, signal } = raw;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      controller.enqueue(await bytesOf(req));
+      controller.enqueue(await readBytes(req));
       controller.close();
     },
   });
@@ -130,7 +130,7 @@ function requestOf({ req }: Context): Request {
 }
 
 /** The bytes as they were sent, except for a form that only Hono's formData() has read. */
-async function bytesOf(req: Context['req']): Promise<Uint8Array> {
+async function readBytes(req: Context['req']): Promise<Uint8Array> {
   const [kept] = Object.keys(req.bodyCache);
   if (kept === undefined) throw new BodyTakenError('c.req.raw', 'c.req');
   if (kept !== 'formData') return new Uint8Array(await req.arrayBuffer());

@@ -4,8 +4,8 @@ import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { Middleware, ParameterizedContext as Context } from 'koa';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { isAdded } from '../../http/added-headers.ts';
-import { authorizationOf } from '../../http/bearer.ts';
-import { bodyTextOf } from '../../http/body-text.ts';
+import { readAuthorization } from '../../http/bearer.ts';
+import { readBodyText } from '../../http/body-text.ts';
 import { OF_THE_BODY } from '../../http/replaced-body.ts';
 import { answerTo, headersOnly, requestFrom, requestIdOfIncoming } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
@@ -41,7 +41,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 export function bearer(server: AuthorizationServer): Middleware {
   return async (ctx, next) => {
     const found = await server.lookUpToken(
-      authorizationOf(ctx.req),
+      readAuthorization(ctx.req),
       () => headersOnly(ctx.req, server.origin, ctx.originalUrl),
       ctx,
     );
@@ -67,7 +67,7 @@ function parsedBody({ request }: Context): unknown {
 /** Adds cookies to those that are already set. */
 async function answer(ctx: Context, given: Response): Promise<void> {
   const response = answerTo(ctx.req, given);
-  const body = await bodyOf(response);
+  const body = await readBody(response);
   if (body instanceof Readable) forgiveLeaving(ctx);
   // Node closes the connection after an answer whose Transfer-Encoding was removed, even if there
   // was none.
@@ -95,8 +95,8 @@ function forgiveLeaving(ctx: Context): void {
 }
 
 /** In one piece, so that Koa knows its length. Only events are sent as a stream. */
-async function bodyOf(response: Response): Promise<Readable | Buffer | null> {
-  const text = bodyTextOf(response);
+async function readBody(response: Response): Promise<Readable | Buffer | null> {
+  const text = readBodyText(response);
   if (text !== null) return Buffer.from(text);
   if (response.body === null) return null;
   const streams = response.headers.get('content-type')?.startsWith('text/event-stream') === true;

@@ -18,7 +18,7 @@ import {
 import { HttpAdapterHost, Reflector } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import { answer } from '../fastify/answer.ts';
-import { authorizationOf } from '../../http/bearer.ts';
+import { readAuthorization } from '../../http/bearer.ts';
 import { Note } from '../../http/note.ts';
 import { headersOnly, send } from '../node/mount.ts';
 import { BearerError, bearerErrorResponse, token, type AuthorizationServer } from '../../index.ts';
@@ -95,7 +95,7 @@ export class PorticoGuard implements CanActivate {
   async #lookUp(request: PlatformRequest): Promise<Run> {
     const incoming = 'raw' in request ? request.raw : request;
     const asked = () => headersOnly(incoming, this.#server.origin);
-    const found = await this.#server.lookUpToken(authorizationOf(incoming), asked, request);
+    const found = await this.#server.lookUpToken(readAuthorization(incoming), asked, request);
     if ('failure' in found) throw new FailedLookUp(found.failure);
     return found.run;
   }

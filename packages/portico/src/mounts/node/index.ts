@@ -1,6 +1,6 @@
 /** Portico in an application on `node:http`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { authorizationOf } from '../../http/bearer.ts';
+import { readAuthorization } from '../../http/bearer.ts';
 import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../../index.ts';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
 import { answerDispatched, headersOnly, send } from './mount.ts';
@@ -36,7 +36,7 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
     },
     async withToken(incoming, outgoing, handler) {
       const found = await server.lookUpToken(
-        authorizationOf(incoming),
+        readAuthorization(incoming),
         () => headersOnly(incoming, server.origin),
         incoming,
       );

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished, Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
 import { isAdded } from '../../http/added-headers.ts';
-import { bodyTextOf } from '../../http/body-text.ts';
+import { readBodyText } from '../../http/body-text.ts';
 import { BodyTakenError, MOST_DISCARDED } from '../../http/body.ts';
-import { mediaTypeOf } from '../../http/media-types.ts';
+import { readMediaType } from '../../http/media-types.ts';
 import { messages, noteRequestLine } from '../../http/request-line.ts';
 import { isLiteralTarget } from '../../http/request-target.ts';
 import { OF_THE_BODY } from '../../http/replaced-body.ts';
@@ -65,7 +65,7 @@ export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, or
 export function headersOnly(
   incoming: IncomingMessage,
   origin: string,
-  target: string = targetOf(incoming),
+  target: string = getTarget(incoming),
 ): Request {
   const request = linked(incoming, new Request(origin, { headers: copyHeaders(incoming) }));
   noteRequestLine(request, { method: incoming.method ?? 'GET', target });
@@ -73,7 +73,7 @@ export function headersOnly(
 }
 
 /** Frameworks that shorten `url` below a prefix keep the original. */
-function targetOf(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
+function getTarget(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
   return typeof originalUrl === 'string' ? originalUrl : url;
 }
@@ -109,7 +109,7 @@ function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown
   if (parsed === undefined) return hasBody(incoming) ? taken() : null;
   if (typeof parsed === 'string' || parsed instanceof Uint8Array) return parsed as BodyInit;
   try {
-    if (mediaTypeOf(headers.get('content-type')) !== 'application/x-www-form-urlencoded')
+    if (readMediaType(headers.get('content-type')) !== 'application/x-www-form-urlencoded')
       return JSON.stringify(parsed);
     const form = new URLSearchParams();
     addFields(form, '', parsed);
@@ -209,7 +209,7 @@ export async function send(response: Response, outgoing: ServerResponse, head: b
   }
   const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) outgoing.appendHeader('set-cookie', cookies);
-  const text = bodyTextOf(response);
+  const text = readBodyText(response);
   if (text !== null && !head) {
     outgoing.end(text);
     return;

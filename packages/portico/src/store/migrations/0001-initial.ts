@@ -1,4 +1,4 @@
-import { dialectOf, type Migration, type SchemaConnection } from '@portico/sql';
+import { getDialect, type Migration, type SchemaConnection } from '@portico/sql';
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
 /**
@@ -8,7 +8,7 @@ import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
   async up(schema) {
-    const room = dialectOf(schema).roomForUpdates('oauth_families');
+    const room = getDialect(schema).roomForUpdates('oauth_families');
     for (const statement of [...tables(schema), ...indexes(schema), ...room]) await schema.change(statement);
     await insertLockedRows(schema);
   },
@@ -159,7 +159,7 @@ function tables({ types }: SchemaConnection): readonly string[] {
 
 /** Lists are read from the newest row on. */
 function indexes(schema: SchemaConnection): readonly string[] {
-  const dialect = dialectOf(schema);
+  const dialect = getDialect(schema);
   const person = 'oauth_families (user_provider, user_id';
   return [
     'CREATE INDEX oauth_clients_registered_by ON oauth_clients (registered_by, used_at)',

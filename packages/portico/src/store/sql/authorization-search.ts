@@ -1,4 +1,4 @@
-import { type Database, type Dialect, dialectOf } from '@portico/sql';
+import { type Database, type Dialect, getDialect } from '@portico/sql';
 import type {
   AuthorizationFilter,
   CountedHeld,
@@ -28,7 +28,7 @@ export class AuthorizationSearch {
    * rows as the range says.
    */
   async findHeld(filter: AuthorizationFilter, range: HeldRange, now: number): Promise<FoundHeld> {
-    const dialect = dialectOf(this.#database);
+    const dialect = getDialect(this.#database);
     const { below, limit, examine } = range;
     const index = familyIndex(filter, below, dialect);
     const bounds = await this.#boundsOf(index, range);
@@ -41,7 +41,7 @@ export class AuthorizationSearch {
     const where = conjunction([
       isEnded ? index : { sql: '1 = 1', parameters: index.parameters },
       { sql: 'f.id >= ?', parameters: [bounds.lowest] },
-      ...conditionsOf(filter, dialect),
+      ...buildConditions(filter, dialect),
       livingAt(now, dialect, this.#further('person')),
     ]);
     const { rows } = await this.#database.execute<HeldRow>(
@@ -56,7 +56,7 @@ export class AuthorizationSearch {
 
   /** How many of the newest `limit` authorizations live, and how many people they belong to. */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
-    const living = livingAt(now, dialectOf(this.#database), this.#further('person'));
+    const living = livingAt(now, getDialect(this.#database), this.#further('person'));
     const { rows } = await this.#database.execute<CountRow>(
       `SELECT COUNT(*) AS seen, SUM(s.lives) AS living, COUNT(DISTINCT CASE WHEN s.lives = 1 THEN s.person END) AS people FROM (
           SELECT CASE WHEN ${living.sql} THEN 1 ELSE 0 END AS lives,
@@ -109,7 +109,7 @@ interface Bounds {
 }
 
 /** The conditions that no index has. */
-function conditionsOf(
+function buildConditions(
   { person, clientId, scope, unusedSince }: AuthorizationFilter,
   dialect: Dialect,
 ): readonly Where[] {

@@ -1,4 +1,4 @@
-import { type Database, dialectOf } from '@portico/sql';
+import { type Database, getDialect } from '@portico/sql';
 import type { PersonReference } from '../../contracts/person.ts';
 import type { Authorization, StoredGrant } from '../grant.ts';
 import { AUTHORIZATION_COLUMNS, toAuthorization, type AuthorizationRow } from './family-rows.ts';
@@ -107,7 +107,7 @@ export class AuthorizationRecords {
     now: number,
     limit: number,
   ): Promise<{ readonly found: number; readonly revoked: number; readonly last: string | null }> {
-    const index = familyIndex({ person }, below, dialectOf(this.#database));
+    const index = familyIndex({ person }, below, getDialect(this.#database));
     const { rows } = await this.#database.execute<{ id: string; revoked_at: number | null }>(
       `SELECT f.id, f.revoked_at FROM oauth_families f
         WHERE ${index.sql} ORDER BY ${index.order} LIMIT ${limit}`,
@@ -141,7 +141,7 @@ export class AuthorizationRecords {
     person: PersonReference,
     limit: number,
   ): Promise<{ readonly removed: number; readonly more: boolean }> {
-    return removeFamilies(this.#database, conditionOfPerson(person, dialectOf(this.#database)), limit);
+    return removeFamilies(this.#database, conditionOfPerson(person, getDialect(this.#database)), limit);
   }
 
   /** Returns false when it is durable that there was nothing to revoke. */

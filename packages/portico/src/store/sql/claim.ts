@@ -1,4 +1,4 @@
-import { type Database, dialectOf, type SqlParameter } from '@portico/sql';
+import { type Database, getDialect, type SqlParameter } from '@portico/sql';
 import { insertInto } from './statements.ts';
 
 /** An UPDATE that claims one row, and an INSERT that runs only if it did. */
@@ -19,7 +19,7 @@ export function claimAndInsert(
   table: string,
   columns: string,
 ): ClaimAndInsert {
-  const together = dialectOf(database).claimAndInsert(claim, table, columns);
+  const together = getDialect(database).claimAndInsert(claim, table, columns);
   return { claim, insert: insertInto(table, columns), together };
 }
 

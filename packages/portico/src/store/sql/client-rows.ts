@@ -90,7 +90,7 @@ export function toClient(row: ClientRow): Client {
     public: row.is_public === 1,
     applicationType: row.application_type ?? 'web',
     registeredBy: row.registered_by ?? 'operator',
-    keys: row.token_endpoint_auth_method === null ? null : keysOf(row),
+    keys: row.token_endpoint_auth_method === null ? null : getKeys(row),
     pushesRequests: row.pushes_requests === 1,
     dpopBoundAccessTokens: row.dpop_bound_access_tokens === 1,
     profile: row.profile,
@@ -100,12 +100,12 @@ export function toClient(row: ClientRow): Client {
     createdAt: row.created_at,
     usedAt: row.used_at,
     revokedAt: row.revoked_at,
-    ...lookOf(row),
+    ...getLook(row),
   };
 }
 
 /** The client's site and logo, from a row. */
-export function lookOf({
+export function getLook({
   client_uri: siteUri,
   logo_hash: logoHash,
 }: Pick<ClientRow, 'client_uri' | 'logo_hash'>): Pick<Client, 'siteUri' | 'logoHash'> {
@@ -113,7 +113,7 @@ export function lookOf({
 }
 
 /** If this release does not know the method, the client has no key that could authenticate it. */
-function keysOf(row: ClientRow): ClientKeys {
+function getKeys(row: ClientRow): ClientKeys {
   return row.token_endpoint_auth_method === 'private_key_jwt'
     ? { jwks: row.jwks, jwksUri: row.jwks_uri, algorithm: row.token_endpoint_auth_signing_alg }
     : { jwks: null, jwksUri: null, algorithm: null };

@@ -1,4 +1,4 @@
-import { type Database, dialectOf, insertIfNone, type SqlConnection, type SqlParameter } from '@portico/sql';
+import { type Database, getDialect, insertIfNone, type SqlConnection, type SqlParameter } from '@portico/sql';
 import type { Client, ClientLogo } from '../client.ts';
 import type { FurtherGrants } from '../grant.ts';
 import {
@@ -182,7 +182,7 @@ export class ClientRecords {
   /** Whether any client that is not revoked may ask for ID tokens. */
   async hasOpenidClient(): Promise<boolean> {
     const grants = ['authorization_code', ...this.#further('person')];
-    const dialect = dialectOf(this.#database);
+    const dialect = getDialect(this.#database);
     const { rows } = await this.#database.execute(
       `SELECT 1 FROM oauth_clients WHERE revoked_at IS NULL AND (${HAS_OPENID})
         AND (${grants.map(() => dialect.hasWord('grants')).join(' OR ')}) LIMIT 1`,

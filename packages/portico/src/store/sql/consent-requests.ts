@@ -116,7 +116,7 @@ export class ConsentRequestRecords {
         ORDER BY id_hash LIMIT ${limit}`,
       [after],
     );
-    const theirs = rows.filter((row) => isOf(row, person)).map((row) => row.id_hash);
+    const theirs = rows.filter((row) => isPersonOfRow(row, person)).map((row) => row.id_hash);
     const last = rows.length < limit ? null : (rows.at(-1)?.id_hash ?? null);
     if (theirs.length === 0) return { ended: 0, last };
     const which = `WHERE id_hash IN (${placeholders(theirs)})`;
@@ -154,7 +154,10 @@ interface PersonRow {
   readonly user_id: string | null;
 }
 
-function isOf({ user_provider: provider, user_id: id }: PersonRow, person: PersonReference): boolean {
+function isPersonOfRow(
+  { user_provider: provider, user_id: id }: PersonRow,
+  person: PersonReference,
+): boolean {
   return provider === person.provider && id === person.id;
 }
 

@@ -85,7 +85,7 @@ export class DocumentClientRecords {
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
   if (affected !== 1) return false;
-  const questions = await keysOf(
+  const questions = await getKeys(
     connection,
     'SELECT id_hash AS found FROM oauth_consent_requests WHERE client_id = ? AND outcome IS NULL',
     url,
@@ -96,13 +96,13 @@ async function unblock(connection: SqlConnection, url: string, now: number): Pro
       keys,
     ),
   );
-  await each(await waitingOf(connection, url), (keys) =>
+  await each(await findWaiting(connection, url), (keys) =>
     connection.execute(
       `DELETE FROM oauth_waiting_requests WHERE secret_hash IN (${placeholders(keys)})`,
       keys,
     ),
   );
-  const families = await keysOf(
+  const families = await getKeys(
     connection,
     'SELECT id AS found FROM oauth_families WHERE client_id = ? AND revoked_at IS NULL',
     url,
@@ -113,7 +113,7 @@ async function unblock(connection: SqlConnection, url: string, now: number): Pro
       [now, ...keys],
     ),
   );
-  const ownTokens = await keysOf(
+  const ownTokens = await getKeys(
     connection,
     'SELECT id AS found FROM oauth_access_tokens WHERE client_id = ? AND family_id IS NULL',
     url,
@@ -138,7 +138,7 @@ async function isUnblocked(connection: SqlConnection, url: string): Promise<bool
  * Reads without a lock and writes by key: no index has the client, and other clients' rows must not
  * be waited for.
  */
-async function keysOf(connection: SqlConnection, select: string, url: string): Promise<readonly string[]> {
+async function getKeys(connection: SqlConnection, select: string, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string }>(select, [url]);
   return rows.map(({ found }) => found);
 }
@@ -147,7 +147,7 @@ async function keysOf(connection: SqlConnection, select: string, url: string): P
  * Requests that wait for a sign-in, or were pushed, are stored as they were sent. The pattern finds
  * too many if the URL contains `_` or `%`.
  */
-async function waitingOf(connection: SqlConnection, url: string): Promise<readonly string[]> {
+async function findWaiting(connection: SqlConnection, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string; parameters: string }>(
     'SELECT secret_hash AS found, parameters FROM oauth_waiting_requests WHERE parameters LIKE ?',
     [`%${JSON.stringify(['client_id', url])}%`],

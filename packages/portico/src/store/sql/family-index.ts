@@ -36,17 +36,17 @@ export function familyIndex(
   const id = below ?? ABOVE_ALL;
   if (person !== undefined) {
     const provider = { sql: 'f.user_provider = ?', parameters: [person.provider] };
-    const { order, ...range } = rangeOf(dialect, 'f.user_id', person.id, id);
+    const { order, ...range } = getRange(dialect, 'f.user_id', person.id, id);
     return { ...conjunction([provider, range]), order };
   }
   if (clientId !== undefined) {
-    const { order, ...range } = rangeOf(dialect, 'f.client_id', clientId, id);
+    const { order, ...range } = getRange(dialect, 'f.client_id', clientId, id);
     return { ...conjunction([range]), order };
   }
   return { sql: 'f.id < ?', parameters: [id], order: 'f.id DESC' };
 }
 
-function rangeOf(dialect: Dialect, column: string, value: string, below: string): FamilyIndex {
+function getRange(dialect: Dialect, column: string, value: string, below: string): FamilyIndex {
   const range = dialect.belowInIndex(column, 'f.id');
   return { sql: range.sql, order: range.order, parameters: range.parameters(value, below) };
 }

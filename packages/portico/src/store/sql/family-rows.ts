@@ -12,7 +12,7 @@ import type {
   OfferedToken,
   RefreshToken,
 } from '../grant.ts';
-import { lookOf } from './client-rows.ts';
+import { getLook } from './client-rows.ts';
 import { blockingRow } from './lost-insert.ts';
 import { words } from './statements.ts';
 
@@ -111,7 +111,7 @@ export interface AuthorizationRow extends FamilyRow {
 /** The prefix for the thumbprint of a family that was bound late. No thumbprint begins with it. */
 const LATE = '+';
 
-function bindingOf(refreshToken: NewTokens['refreshToken']): string | null {
+function getBinding(refreshToken: NewTokens['refreshToken']): string | null {
   const { thumbprint = null, isBoundLate = false } = refreshToken ?? {};
   return thumbprint !== null && isBoundLate ? `${LATE}${thumbprint}` : thumbprint;
 }
@@ -158,7 +158,7 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
     clientScopes: words(row.client_scope),
     clientRegisteredBy: row.registered_by ?? 'operator',
     clientRedirectUris: JSON.parse(row.redirect_uris) as string[],
-    clientLook: lookOf(row),
+    clientLook: getLook(row),
     redeemed: row.refresh_generation !== null,
     usedAt: row.used_at,
     createdAt: row.created_at,
@@ -194,7 +194,7 @@ export function refreshState({ accessToken, refreshToken }: NewTokens, now: numb
     refreshToken?.hash ?? null,
     refreshToken?.markHash ?? null,
     refreshToken?.expiresAt ?? null,
-    bindingOf(refreshToken),
+    getBinding(refreshToken),
     now,
     expiresAt,
     expiresAt,

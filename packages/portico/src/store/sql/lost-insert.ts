@@ -1,4 +1,4 @@
-import { type Database, dialectOf } from '@portico/sql';
+import { type Database, getDialect } from '@portico/sql';
 
 /**
  * Finds out whether a statement inserted a row when its answer was lost (decision 9). A blocking
@@ -42,7 +42,7 @@ export function settleInsert(
   { id, hash }: { readonly id: string; readonly hash: string },
   now: number,
 ): Promise<boolean> {
-  const { waitBriefly, unlessThere } = dialectOf(database);
+  const { waitBriefly, unlessThere } = getDialect(database);
   return database.transaction(async (connection) => {
     if (waitBriefly !== null) await connection.execute(waitBriefly);
     const values = [id, ...Array.from({ length: times }, () => now)];

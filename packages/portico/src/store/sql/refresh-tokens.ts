@@ -1,4 +1,4 @@
-import { type Database, dialectOf } from '@portico/sql';
+import { type Database, getDialect } from '@portico/sql';
 import type {
   GrantOutcome,
   KeptAnswer,
@@ -68,7 +68,7 @@ export class RefreshTokenRecords {
    * it keeps nothing or is revoked (decision 37).
    */
   async findKeptAnswer(familyId: string): Promise<KeptAnswer | null> {
-    const statement = dialectOf(this.#database).readsAreForGood ? READ_ANSWER : READ_ANSWER_BY_WRITING;
+    const statement = getDialect(this.#database).readsAreForGood ? READ_ANSWER : READ_ANSWER_BY_WRITING;
     const { rows } = await this.#database.execute<AnswerRow>(statement, [familyId]);
     const [row] = rows;
     return row === undefined || row.refresh_answer === null ? null : toKeptAnswer(row, row.refresh_answer);

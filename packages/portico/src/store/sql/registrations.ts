@@ -25,7 +25,7 @@ export class RegistrationRecords {
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
     // A client that must wait is refused without a write.
-    const refusal = await refusalOf(this.#database, registration, limits, now);
+    const refusal = await getRefusal(this.#database, registration, limits, now);
     if (refusal !== null && !('oldest' in refusal)) return refusal;
     return this.#database.transaction(
       (connection) => inTurn(connection, () => register(connection, registration, limits, now)),
@@ -91,7 +91,7 @@ async function register(
   now: number,
 ): Promise<RegistrationRefusal | null> {
   const { client, tokenHash, network, initialTokenHash } = registration;
-  const refusal = await refusalOf(connection, registration, limits, now);
+  const refusal = await getRefusal(connection, registration, limits, now);
   if (refusal !== null && !('oldest' in refusal)) return refusal;
   if (initialTokenHash !== null && !(await spendInitialAccessToken(connection, initialTokenHash, now)))
     return { reason: 'token' };
@@ -110,7 +110,7 @@ async function register(
 }
 
 /** Why no other client may register now, or which unused one has to be removed for it. */
-async function refusalOf(
+async function getRefusal(
   connection: SqlConnection,
   { network, initialTokenHash }: NewRegistration,
   { ofOneNetwork, unused, period }: RegistrationLimits,

@@ -1,4 +1,4 @@
-import { type Database, dialectOf, type SqlConnection, type SqlParameter } from '@portico/sql';
+import { type Database, getDialect, type SqlConnection, type SqlParameter } from '@portico/sql';
 
 /** Whether a row with this value exists. */
 
@@ -40,7 +40,7 @@ export async function confirmRevocation(
   where: string,
   parameters: readonly SqlParameter[],
 ): Promise<void> {
-  if (dialectOf(database).readsAreForGood) return;
+  if (getDialect(database).readsAreForGood) return;
   await database.execute(`UPDATE ${table} SET revoked_at = revoked_at WHERE ${where}`, parameters);
 }
 

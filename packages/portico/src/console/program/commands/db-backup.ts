@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { dialectOf } from '@portico/sql';
+import { getDialect } from '@portico/sql';
 import type { AddCommands, ConsoleContext } from '../../../application/contracts.ts';
 
 /**
@@ -16,7 +16,7 @@ export const addDbBackup: AddCommands = (program, context) => {
     .argument('<file>', 'the new file; it must not exist')
     .action(async (file: string) => {
       const { database } = await context.application();
-      const { copying } = dialectOf(database);
+      const { copying } = getDialect(database);
       const statement =
         'advice' in copying
           ? context.fail(`This database is on a server: ${copying.advice}`)
