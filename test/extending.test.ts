@@ -14,10 +14,12 @@ import {
   type AuditEvent,
   type AuthorizationServer,
   type Feature,
+  type GrantType,
   type OpenedDatabase,
 } from 'portico';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { newKey } from './support/assertions.ts';
 import { ROOT } from './support/console.ts';
 import { blocksOf } from './support/documents.ts';
 
@@ -351,7 +353,7 @@ describe('a grant of a feature', () => {
           {
             name,
             begins: 'client',
-            clients: 'any',
+            clients: 'confidential',
             grant: () => ({ answer: () => Promise.reject(new Error()) }),
           },
         ],
@@ -359,4 +361,64 @@ describe('a grant of a feature', () => {
     };
     expect(() => startWith(ON, [own])).toThrow(`The feature own adds the grant type ${name}${why}`);
   });
+
+  test.each([
+    [{ clients: undefined }, "must be for clients 'any' or 'confidential'"],
+    [{ clients: 'public' }, "must be for clients 'any' or 'confidential'"],
+    [{ begins: undefined }, "must begin 'person', 'client' or null"],
+    [{ clients: 'any' }, "must be for clients 'confidential': it begins client access"],
+  ])('is refused if its rules are not clear: %j', (rules, why) => {
+    expect(() => startWith(ON, [granting(rules)])).toThrow(`The grant type urn:example:own of own ${why}`);
+  });
+
+  test('gives nothing to a public client that was registered before it was for confidential clients', async () => {
+    const before = startWith({}, [granting({ begins: 'person', clients: 'any' })]);
+    const grants = ['urn:example:own'];
+    const { client } = await before.clients.create({ ...SERVICE, grants, public: true });
+    const now = startWith({}, [granting({})]);
+    const sent = { grant_type: 'urn:example:own', client_id: client.id };
+    expect(await ask(now, '/oauth/token', sent)).toMatchObject({
+      status: 400,
+      told: { error: 'unauthorized_client' },
+    });
+  });
+
+  test('that became confidential gives a registered client no rights of an initial access token', async () => {
+    const section = { registration: 'open', private_key_jwt: true };
+    const before = startWith(section, [granting({ begins: 'person', clients: 'any' })]);
+    const jwks = { keys: [newKey('ES256').jwk] };
+    const metadata = { token_endpoint_auth_method: 'private_key_jwt', jwks };
+    const told = (await ask(before, '/oauth/register', { ...metadata, grant_types: ['urn:example:own'] }))
+      ?.told;
+    const now = startWith(section, [granting({})]);
+    const endpoint = now.endpoints.find((each) => each.path === '/oauth/register');
+    const replaced = await endpoint?.handle(
+      new Request(String(told?.['registration_client_uri']), {
+        method: 'PUT',
+        headers: {
+          'Content-Type': 'application/json',
+          Authorization: `Bearer ${String(told?.['registration_access_token'])}`,
+        },
+        body: JSON.stringify({
+          ...metadata,
+          client_id: told?.['client_id'],
+          grant_types: ['client_credentials', 'urn:example:own'],
+        }),
+      }),
+    );
+    expect(replaced?.status).toBe(400);
+    expect(await replaced?.json()).toMatchObject({ error: 'invalid_client_metadata' });
+  });
 });
+
+/** A feature with a grant of these rules, which gives nothing. */
+function granting(rules: object): Feature {
+  const grant = {
+    name: 'urn:example:own',
+    begins: 'client',
+    clients: 'confidential',
+    grant: () => ({ answer: () => Promise.reject(new Error('It was asked.')) }),
+    ...rules,
+  };
+  return { name: 'own', start: () => ({ grants: [grant as GrantType] }) };
+}

@@ -431,6 +431,7 @@ describe('registration', () => {
     [{ scope: undefined }, 'The scope of the resource app://x must be a method that returns it'],
     [{ scope: null }, 'The scope of the resource app://x must be a method that returns it'],
     [{ personal: 'yes' }, 'The resource app://x must say personal: true, or leave it out'],
+    [{ personal: undefined }, 'The resource app://x must say personal: true, or leave it out'],
   ])('refuses %j', (more, message) => {
     expect(() => registry().register(wrong(more))).toThrow(message);
     expect(registry().all()).toEqual([]);

@@ -1067,6 +1067,11 @@ describe('registering tools', () => {
       [{ ...toolNamed('x', () => 1), personal: () => true }],
       'The tool x must say personal: true, or leave it out',
     ],
+    [
+      'a tool whose personal has no value, which would leave it public',
+      [{ ...toolNamed('x', () => 1), personal: undefined } as unknown as ToolInterface],
+      'The tool x must say personal: true, or leave it out',
+    ],
   ])('refuses %s at the start', async (_, tools, says) => {
     await expect(startAssistant({ tools })).rejects.toThrow(says);
   });

@@ -71,7 +71,11 @@ describe('the doctor, on Galera', () => {
     });
     await second.isolate(true);
     await expect.poll(() => second.state(), PATIENCE).toMatchObject({ ready: false });
-    const failing = finding('failing', /^this node of the Galera cluster is not ready/, /lead to another/);
+    const failing = finding(
+      'failing',
+      /^this node of the Galera cluster is not ready/,
+      /point database_url \(DATABASE_URL\) to another/,
+    );
     expect(await findings(portal, 'store', { url: at(second.port) })).toMatchObject([failing]);
     const own = { url: at(second.port), store: openOwnStore };
     expect(await findings(portal, 'replication', own)).toMatchObject([failing]);

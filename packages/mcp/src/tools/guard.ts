@@ -10,15 +10,14 @@ export function readGuard(kind: string, name: string, registered: object): Guard
 }
 
 function readScope(kind: string, name: string, registered: object): string | null {
-  const scope: unknown = 'scope' in registered ? registered.scope : null;
+  if (!('scope' in registered)) return null;
+  const { scope } = registered;
   if (typeof scope === 'function') return String(scope.call(registered));
-  if (scope === null || scope === undefined) return null;
   throw new Error(`The scope of the ${kind} ${name} must be a method that returns it`);
 }
 
 function isPersonal(kind: string, name: string, registered: object): boolean {
-  const personal: unknown = 'personal' in registered ? registered.personal : null;
-  if (personal === null || personal === undefined) return false;
-  if (typeof personal === 'boolean') return personal;
+  if (!('personal' in registered)) return false;
+  if (typeof registered.personal === 'boolean') return registered.personal;
   throw new Error(`The ${kind} ${name} must say personal: true, or leave it out`);
 }

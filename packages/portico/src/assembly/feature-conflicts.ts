@@ -54,10 +54,24 @@ export function collectGrantTypes(started: readonly Started[]): readonly GrantTy
         throw new Error(`The feature ${feature.name} adds the grant type ${name}; name it by a URI`);
       if (name === INTROSPECTION || types.some((each) => each.name === name))
         throw new Error(`The feature ${feature.name} adds the grant type ${name}, which exists`);
+      requireRules(feature, type);
       types.push(type);
     }
   }
   return types;
+}
+
+/** A grant in JavaScript may have any rules. What is unclear must not be given to everyone. */
+function requireRules({ name: feature }: Feature, { name, begins, clients }: GrantType): void {
+  if (begins !== 'person' && begins !== 'client' && begins !== null)
+    throw new Error(`The grant type ${name} of ${feature} must begin 'person', 'client' or null`);
+  if (clients !== 'any' && clients !== 'confidential')
+    throw new Error(`The grant type ${name} of ${feature} must be for clients 'any' or 'confidential'`);
+  // A token of the client itself has every scope that it asks for: no person's permissions limit it.
+  if (begins === 'client' && clients === 'any')
+    throw new Error(
+      `The grant type ${name} of ${feature} must be for clients 'confidential': it begins client access`,
+    );
 }
 
 /** All members of the metadata that features add. Throws for one that another feature adds. */

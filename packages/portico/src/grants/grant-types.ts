@@ -2,6 +2,7 @@ import type { GrantRules } from '../store/grant-types.ts';
 import type { Measuring } from '../measuring/measuring.ts';
 import { AuthorizationCodeGrant } from './authorization-code.ts';
 import { ClientCredentialsGrant } from './client-credentials.ts';
+import { OAuthError } from '../errors.ts';
 import { requireGrant, type TokenGrant } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 import { RefreshTokenGrant } from './refresh-token.ts';
@@ -54,14 +55,24 @@ export function makeGrants(types: readonly GrantType[], parts: GrantParts): Gran
   );
 }
 
-function checked({ name, checksClient = false }: GrantType, grant: TokenGrant): TokenGrant {
+function checked({ name, clients, checksClient = false }: GrantType, grant: TokenGrant): TokenGrant {
   if (checksClient) return grant;
   return {
     async answer(client, form, proved) {
       requireGrant(client, name);
+      // A client that was registered before the grant required a proof keeps it in its record.
+      if (clients !== 'any' && client.public) throw notForPublicClients(name);
       return grant.answer(client, form, proved);
     },
   };
+}
+
+function notForPublicClients(name: string): OAuthError {
+  return new OAuthError(
+    'unauthorized_client',
+    `Public clients cannot use the grant ${name}.`,
+    'a public client, which cannot prove who it is',
+  );
 }
 
 function measured(name: string, grant: TokenGrant, measuring: Measuring): TokenGrant {

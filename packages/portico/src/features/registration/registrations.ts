@@ -132,7 +132,7 @@ export class Registrations {
   async replace(client: Client, token: string, sent: SentMetadata, address: string | null): Promise<Client> {
     this.#replacing.count(findNetwork(address) ?? '');
     await this.#requireOwn(client, sent);
-    const withToken = cameWithToken(client, this.#server.grantTypes());
+    const withToken = cameWithToken(client);
     const checked = await this.#check(sent, withToken);
     if (checked.public !== client.public || hasSecret(checked) !== hasSecret(client)) {
       throw invalidMetadata(
@@ -257,12 +257,14 @@ async function requireAlgorithm(
 }
 
 /**
- * Whether it has rights that only an initial access token gives. A client without them gains
- * nothing by replacing its metadata.
+ * Whether it has rights that only an initial access token ever gave. A client without them gains
+ * nothing by replacing its metadata. The grants of features do not count, because their rules may
+ * change after a client registered.
  */
-function cameWithToken(client: Client, grantTypes: GrantTypes): boolean {
-  const hasConfidential = client.grants.some((grant) => grantTypes.isConfidential(grant));
-  return hasSecret(client) || (client.keys !== null && (client.keys.jwksUri !== null || hasConfidential));
+function cameWithToken(client: Client): boolean {
+  const { keys, grants } = client;
+  const hasOperatorRights = keys?.jwksUri !== null || grants.includes('client_credentials');
+  return hasSecret(client) || (keys !== null && hasOperatorRights);
 }
 
 /**
