@@ -67,7 +67,7 @@ function requireRules({ name: feature }: Feature, { name, begins, clients }: Gra
     throw new Error(`The grant type ${name} of ${feature} must begin 'person', 'client' or null`);
   if (clients !== 'any' && clients !== 'confidential')
     throw new Error(`The grant type ${name} of ${feature} must be for clients 'any' or 'confidential'`);
-  // A token of the client itself has every scope that it asks for: no person's permissions limit it.
+  // No person's permissions limit a client's own token: it has every scope that it asks for.
   if (begins === 'client' && clients === 'any')
     throw new Error(
       `The grant type ${name} of ${feature} must be for clients 'confidential': it begins client access`,
