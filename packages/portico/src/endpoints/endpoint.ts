@@ -1,3 +1,4 @@
+import type { MeasuredEndpoint } from '../contracts/telemetry.ts';
 import type { BindingOffer } from '../http/challenges.ts';
 import { prefersPage } from '../http/accept.ts';
 import { runInContext } from '../http/context.ts';
@@ -57,6 +58,8 @@ export class AnsweringEndpoint implements Endpoint {
   readonly #description: EndpointDescription;
   readonly #handler: Handler;
   readonly #by: Answering;
+  /** One object for the lifetime of the server: telemetry keeps data by it. */
+  readonly #task: MeasuredEndpoint;
 
   constructor(description: EndpointDescription, handler: Handler, by: Answering) {
     const { name, path, methods, anyOrigin = false } = description;
@@ -66,14 +69,14 @@ export class AnsweringEndpoint implements Endpoint {
     this.#description = description;
     this.#handler = handler;
     this.#by = by;
+    this.#task = { kind: 'endpoint', name, route: path };
   }
 
   readonly handle = (request: Request, context?: unknown): Promise<Response> => {
     const { server, runFrom } = this.#by;
     const { measuring } = server;
-    const task = { kind: 'endpoint', name: this.name, route: this.path } as const;
     const answer = () => this.#answer(request);
-    const work = measuring === null ? answer : () => measuring.endpoint(task, request, answer);
+    const work = measuring === null ? answer : () => measuring.endpoint(this.#task, request, answer);
     return runInContext(
       context,
       getRequestId(request),
