@@ -2,21 +2,19 @@ import { isYes } from './contracts/answers.ts';
 import { personProblem, type PersonReference, type UserInterface } from './contracts/person.ts';
 import type { CompleteHost } from './host.ts';
 
-/** The person at the browser that sent a request. */
+/** The signed-in person whose browser sent a request. */
 export interface Visitor {
   readonly user: UserInterface;
-  /** What consent is bound to: see `Host.browserSecret`. */
+  /** The secret that binds consent to this browser. See `Host.browserSecret`. */
   readonly browserSecret: string;
-  /** For lines of the log. */
+  /** The request, for log lines. */
   readonly request: Request;
 }
 
-/** 128 bits in base64url. */
+/** The number of base64url characters for 128 bits. */
 const SHORTEST_SECRET = 22;
 
-/**
- * The host's accounts, as the server uses them: one that may no longer sign in counts as absent.
- */
+/** Reads the host's accounts. An account that may no longer sign in is treated as missing. */
 export class Accounts {
   readonly #host: CompleteHost;
 
@@ -25,14 +23,15 @@ export class Accounts {
   }
 
   /**
-   * The account of this person as it is now; null if it does not exist or may no longer sign in.
+   * Returns the person's account as it is now. Returns null if it does not exist or may no longer
+   * sign in.
    */
   async active(person: PersonReference): Promise<UserInterface | null> {
     const user = await this.#host.loadAccount(person);
     return user !== null && isYes(user.isActive()) ? user : null;
   }
 
-  /** The person who is signed in in the browser that sent this request, or null. */
+  /** Returns the person who is signed in in the browser that sent this request, or null. */
   async visitor(request: Request): Promise<Visitor | null> {
     const person = await this.#host.signedIn(request);
     if (person !== null) requireStorable('signedIn', person);
@@ -43,8 +42,8 @@ export class Accounts {
   }
 
   /**
-   * A secret that can be guessed, or is the same in every browser, does not bind a consent to one
-   * browser.
+   * Returns the host's browser secret. Throws if it is too short: a secret that can be guessed does
+   * not bind consent to one browser.
    */
   async #browserSecret(request: Request, person: PersonReference): Promise<string> {
     const secret: unknown = await this.#host.browserSecret(request, person);
@@ -57,7 +56,10 @@ export class Accounts {
   }
 }
 
-/** The stored reference to a person must lead to that person again, and to no other. */
+/**
+ * Throws if the store cannot keep this reference exactly. A stored reference must always identify
+ * the same person.
+ */
 function requireStorable(member: string, person: PersonReference): void {
   const problem = personProblem(person);
   if (problem !== null)

@@ -6,53 +6,58 @@ import type { Host } from './host.ts';
 import type { KeySigner } from './keys/signers.ts';
 import type { OutboundOptions } from './outbound/fetch-json.ts';
 
-/** The options of a server. */
+/** The options for creating a server. */
 export interface AuthorizationServerOptions<Context = unknown> {
-  /** The public origin of the application, `public_url`; with `basePath` it is the issuer. */
+  /** The application's public origin, `public_url`. Together with `basePath`, it is the issuer. */
   readonly publicUrl: string;
   /**
-   * The prefix of every endpoint's path, such as `/auth`; empty unless given. It is part of the
-   * issuer.
+   * The prefix of every endpoint's path, such as `/auth`. It is part of the issuer. Default: empty.
    */
   readonly basePath?: string;
-  /** Whether a proxy removes `basePath` before a request arrives; false unless given. */
+  /** Whether a proxy removes `basePath` before a request arrives. Default: false. */
   readonly basePathStripped?: boolean;
-  /** The section `oauth_server`, as `oauthServerConfiguration` validates it. */
+  /** The section `oauth_server`, validated by `oauthServerConfiguration`. */
   readonly config: OAuthServerConfig;
-  /** The application that the server asks about people and browsers. */
+  /** Your application, which the server asks about people and browsers. */
   readonly host: Host<Context>;
   /**
-   * Features of the application's own, beside those of Portico (docs/extending.md). `config` is
-   * validated by `configurationWith(features)`.
+   * Your own features, in addition to Portico's (docs/extending.md). Validate `config` with
+   * `configurationWith(features)`.
    *
    * @example
    * createAuthorizationServer({ publicUrl, config, host, database, features: [maintenance] });
    */
   readonly features?: readonly Feature[];
-  /** Where the server stores what it issues; its schema is `oauthServerMigrations`. */
+  /**
+   * The database in which the server stores what it issues. Its schema is `oauthServerMigrations`.
+   */
   readonly database: Database;
-  /** Milliseconds since 1970; the system's clock unless a test passes one. */
+  /**
+   * Returns the time in milliseconds since 1970. Tests can pass their own clock. Default: the
+   * system's clock.
+   */
   readonly clock?: () => number;
   /**
-   * Whether this is development. The error page then shows details that are otherwise only in the
-   * log. If `publicUrl` is on loopback, documents of clients may be too. False unless given.
+   * Whether this is development. If true, the error page shows details that are otherwise only in
+   * the log. If `publicUrl` is also on loopback, client documents may be on loopback too. Default:
+   * false.
    */
   readonly showsDetails?: boolean;
-  /** How documents of clients are fetched; with the system's defaults unless given. */
+  /** How Portico fetches client documents. Defaults to the system's settings. */
   readonly outbound?: OutboundOptions;
   /**
-   * Measures what the server does: `opentelemetry()` of `portico/telemetry`. Nothing is measured
-   * unless given.
+   * Measures what the server does, for example with `opentelemetry()` from `portico/telemetry`. By
+   * default, the server measures nothing.
    */
   readonly telemetry?: Telemetry;
   /**
-   * The folder of the application's own messages, `<tag>.json`, which change the texts of the pages
-   * or add a language (docs/pages.md); absolute, none unless given.
+   * The absolute path of a folder with your own messages, one file `<tag>.json` for each language.
+   * They change the texts on the pages or add a language (docs/pages.md). Default: no folder.
    */
   readonly messages?: string;
   /**
-   * Signing keys that are not files; none unless given. All processes of a server must have the
-   * same.
+   * Signing keys that are not files. All processes of a server must have the same keys. Default:
+   * none.
    */
   readonly keySigners?: readonly KeySigner[];
   /**

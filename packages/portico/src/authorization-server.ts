@@ -21,105 +21,114 @@ import type { ResourceNeeds } from './resource/protected-resource.ts';
 import type { Client } from './store/client.ts';
 import type { ExpiringRows, PrunedRows } from './store/pruning.ts';
 
-/** Members of the server that features add. Each feature declares its own here. */
+/** Server properties that features add. Each feature declares its own properties here. */
 export interface FeatureMembers {
-  /** What clients need to register themselves, if `oauth_server:registration` is on. */
+  /**
+   * The initial access tokens that clients need to register themselves, if
+   * `oauth_server:registration` is on.
+   */
   readonly initialAccessTokens: InitialAccessTokens;
 }
 
-/** The authorization server inside a host application. */
+/** The authorization server inside your application. */
 export interface AuthorizationServer extends ProtectedRoutes, FeatureMembers {
   /**
-   * The issuer (RFC 8414 section 2): the origin of `public_url`, without a slash, and `base_path`.
+   * The issuer (RFC 8414 section 2): the origin of `public_url`, without a trailing slash, plus
+   * `base_path`.
    */
   readonly issuer: string;
   /**
-   * Only the origin: what a browser's `Origin` is compared with, and the base of a Request for an
-   * endpoint.
+   * The issuer's origin. Portico compares it with a browser's `Origin` header. Use it as the base
+   * URL when you create a Request for an endpoint.
    */
   readonly origin: string;
-  /** `base_path`: empty, or such as `/auth`. */
+  /** `base_path`: empty, or a path such as `/auth`. */
   readonly basePath: string;
-  /** The path prefix of requests as they arrive: `base_path`, or empty if a proxy removes it. */
+  /** The path prefix of incoming requests: `base_path`, or empty if a proxy removes it. */
   readonly mountPath: string;
-  /** The section `oauth_server`, validated and with its defaults. */
+  /** The validated section `oauth_server`, with defaults. */
   readonly config: OAuthServerConfig;
-  /** Mount these by path and method. Each answers by itself and never rejects. */
+  /**
+   * The endpoints. Mount each by its path and methods. A handler always returns a response and
+   * never rejects.
+   */
   readonly endpoints: readonly Endpoint[];
   /**
-   * The names of endpoints that the application's CSRF check must exempt, each with true, whether
-   * or not they are offered.
+   * The names of the endpoints that the application's CSRF check must exempt, each with the value
+   * true. Includes endpoints that are switched off.
    */
   readonly csrfExemptRoutes: Readonly<Record<string, boolean>>;
-  /** The registered applications. */
+  /** The registered clients. */
   readonly clients: Clients;
-  /** How clients come that no operator registers, by its features. */
+  /** How applications can become clients without an operator. Features provide these ways. */
   readonly arrivals: readonly ClientArrival[];
-  /** Whether a client can come without an operator. */
+  /** Whether an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
-  /** Whether clients can authenticate with keys of their own. */
+  /** Whether clients can authenticate with their own keys. */
   readonly takesKeys: boolean;
-  /** The grant types that it offers. */
+  /** The grant types that the server offers. */
   readonly grantTypes: GrantTypes;
-  /** What clients may require from it. */
+  /** The requirements that a client can be registered with, such as bound tokens. */
   readonly demands: readonly ClientDemand[];
-  /** The security profiles that clients are held to. */
+  /** The security profiles that the server applies to clients. */
   readonly profiles: Profiles;
-  /** Who holds access, and its end. */
+  /** Lists and ends access. */
   readonly access: Access;
   /**
-   * The problems of the keys with which this client authenticates, as they are now: published keys
-   * are fetched. Empty for a client without any.
+   * Returns the current problems with the keys that this client authenticates with. Fetches
+   * published keys. Returns an empty list for a client without keys.
    */
   clientKeyProblems(client: Client): Promise<readonly string[]>;
-  /** The signing keys of `key_path`, and those that are not files. */
+  /** The signing keys from `key_path` and from key signers. */
   readonly keys: KeyRing;
   /**
-   * For the application's own sign-in page: the authorization request that brought this browser to
-   * it. `returnTo` is where the page sends people next. Null if that is not the authorization
-   * endpoint, if the request belongs to another browser, has waited longer than `consent_ttl`, or
-   * is not this browser's last one to be sent to sign-in. Throws unless the host has
-   * `tellsWhoWaits`.
+   * Returns the authorization request that sent this browser to your sign-in page. `returnTo` is
+   * where the page sends people next. Returns null if that is not the authorization endpoint. Also
+   * returns null if the request belongs to another browser, is older than `consent_ttl`, or is not
+   * the last one that sent this browser to sign-in. Throws unless the host has `tellsWhoWaits`.
    */
   waitingFor(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null>;
-  /** Whether a scope of this name is built in or configured. */
+  /** Whether a scope with this name is built in or configured. */
   offers(scope: string): boolean;
   /**
-   * Those of the scopes whose permission the person has now, whether or not a client was allowed
-   * them.
+   * Returns those scopes whose permission the person has now. It does not matter what the person
+   * has allowed clients.
    */
   scopesHeldBy(person: PersonReference, scopes: readonly string[]): Promise<readonly string[]>;
   /**
-   * The URL of the metadata of that API (RFC 9728), which challenges name; null if they name none.
+   * The URL of the protected API's metadata (RFC 9728), which challenges name. Null if challenges
+   * name no metadata.
    */
   readonly resourceMetadataUrl: string | null;
-  /** Adds what the API of the tokens needs besides them. Call it before requests are answered. */
+  /**
+   * Adds what the protected API needs besides tokens. Call it before the server handles requests.
+   */
   serveResource(needs: ResourceNeeds): void;
   /**
-   * Removes expired rows in small batches. Safe while serving. Calls `onBatch` after each batch
-   * with the numbers so far.
+   * Removes expired rows in small batches. You can call it while the server handles requests. Calls
+   * `onBatch` after each batch with the totals so far.
    */
   prune(onBatch?: (removed: PrunedRows) => void): Promise<PrunedRows>;
-  /** The rows of features that it removes. */
+  /** The expiring rows of features, which `prune` also removes. */
   readonly expiring: readonly ExpiringRows[];
-  /** What the server knows about its application. */
+  /** The host, with defaults for what your application left out. */
   readonly host: CompleteHost;
   /**
-   * Passes an event to the host, as the server does with its own events, and stores it if that is
-   * on. Never rejects. The methods below read the stored events.
+   * Passes an event to the host, as the server does with its own events. Also stores the event if
+   * storing is on. Never rejects. The methods on `audit` read the stored events.
    */
   readonly audit: ServerAudit;
-  /** What the resources of its tokens say about bound tokens; null if there are none. */
+  /** What protected resources say about bound tokens. Null if tokens are not bound to keys. */
   readonly binding: BindingOffer | null;
   /**
-   * Receives measurements, also from what is mounted with the server; null unless `telemetry` was
-   * given.
+   * Receives measurements from the server and from what is mounted with it. Null without the option
+   * `telemetry`.
    */
   readonly measuring: Measuring | null;
-  /** The doctor's examinations of its features. */
+  /** What the doctor examines for each feature. */
   readonly examinations: readonly Examination[];
-  /** Encrypts values that are stored outside of the server and come back. */
+  /** Encrypts values that browsers or clients store for the server. */
   readonly sealing: Sealing;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
 }

@@ -6,33 +6,37 @@ import type { Browsers } from './authorization/browsers.ts';
 import type { CompleteHost, Host } from './host.ts';
 
 /**
- * Defaults for the members that a host leaves out; each is made with the server, if it is needed.
+ * Defaults for the methods and properties that a host leaves out. Each function is called when the
+ * server is created, if its default is needed.
  */
 export interface HostDefaults {
   log(): Log;
   renderer(): CompleteHost['render'];
   passwordHasher(): PasswordHasher;
-  /** The address of a request, if the framework's own request has none; null if unknown. */
+  /**
+   * Returns the address of the current request if the framework's request has none. Null if
+   * unknown.
+   */
   clientAddress(): string | null;
   /** Receives events in addition to the log. */
   audit(event: AuditEvent): Promise<void>;
 }
 
 /**
- * The application's host, as the server uses it: with defaults for missing members, and each member
- * called with the context of the request. The kit's own host is complete, and is not wrapped.
+ * Completes the application's host. Adds defaults for missing methods and properties, and passes
+ * the request's context to each method. The kit's host is already complete and is not wrapped.
  */
 export function completeHost<Context>(
   host: Host<Context>,
   defaults: HostDefaults,
   browsers: Browsers,
 ): CompleteHost {
-  // The value from the mount: the application chooses the type that belongs to its mount.
+  // The value comes from the mount. The application chooses the type that fits its mount.
   const context = () => currentContext() as Context;
   requirePath('loginUrl', host.loginUrl);
   requirePath('signOut', host.signOut);
   const log = withCurrentRequestId(host.log ?? defaults.log());
-  // The host may be an instance of a class.
+  // Bind the methods, because the host may be a class instance.
   const render = host.render?.bind(host);
   const address = host.clientAddress?.bind(host);
   const audit = host.audit?.bind(host);
@@ -68,7 +72,7 @@ export function completeHost<Context>(
   };
 }
 
-/** The members of a host that are about a browser. */
+/** The host methods that deal with a browser. */
 interface BrowserMembers {
   readonly browserSecret: CompleteHost['browserSecret'];
   readonly signOut: CompleteHost['signOut'];
@@ -76,8 +80,8 @@ interface BrowserMembers {
 }
 
 /**
- * How browsers are told apart, signed out and answered: with the host's own secret, or with a
- * cookie of Portico.
+ * Returns the host methods that deal with a browser. They use the host's own secret, or a Portico
+ * cookie.
  */
 function getBrowser<Context>(
   host: Host<Context>,
@@ -117,7 +121,10 @@ function getBrowser<Context>(
   };
 }
 
-/** Another origin could not send people back: `return_to` is a path of this host. */
+/**
+ * Throws unless a text is a path on this host. A page on another origin could not send people back,
+ * because `return_to` is a path.
+ */
 function requirePath(member: string, given: unknown): void {
   if (typeof given !== 'string' || /^\/(?![/\\])/.test(given)) return;
   throw new Error(
@@ -125,13 +132,14 @@ function requirePath(member: string, given: unknown): void {
   );
 }
 
-/** A path of the host, with the next address as a parameter. */
+/** Returns the path with `returnTo` as the parameter `return_to`. */
 export function withReturn(path: string, returnTo: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams({ return_to: returnTo })}`;
 }
 
 /**
- * From the framework's own request: `ip` follows its proxy setting, and Node knows the connection.
+ * Returns the address from the framework's request. `ip` follows the framework's proxy setting.
+ * Otherwise this is the remote address of Node's connection.
  */
 function addressIn(context: unknown): string | null {
   const { ip, socket } = (context ?? {}) as {
@@ -142,7 +150,7 @@ function addressIn(context: unknown): string | null {
   return typeof address === 'string' ? address : null;
 }
 
-/** Writes an audit event as a log line. Drops members with the name `authorization`. */
+/** Writes an audit event as a log line. Writes the member `authorization` as `authorizationId`. */
 function writeAuditLine(log: Log, event: AuditEvent): void {
   const { type, authorization, ...fields } = { authorization: undefined, ...event };
   const named = authorization === undefined ? {} : { authorizationId: authorization };

@@ -14,14 +14,11 @@ const seconds = z
   .min(1, 'must be at least 1 second')
   .max(LONGEST_LIFETIME, `must be at most ${LONGEST_LIFETIME} seconds, a century`);
 
-/** A text that is not blank. */
+/** Returns a schema for a text that is not blank. */
 export const nonEmptyText = (what: string, hint: string) =>
   z.string(required(what, hint)).refine((text) => text.trim() !== '', `is empty; ${hint}`);
 
-/**
- * The claims that a scope releases. Each problem is about the list or a name, not about the whole
- * scope.
- */
+/** The claims that a scope releases. A problem names the list or one claim, not the whole scope. */
 const claims = z
   .custom<readonly string[]>(() => true)
   .superRefine((value: unknown, context) => {
@@ -42,13 +39,13 @@ const scopeShape = {
   claims: claims.optional(),
 };
 
-/** The keys of such a scope that the core reads. */
+/** The keys that the core reads in a scope that is configured as an object. */
 export const SCOPE_KEYS: readonly string[] = Object.keys(scopeShape);
 
-/** A scope that is configured as an object, validated. */
+/** The validated settings of a scope that is configured as an object. */
 export interface ScopeSettings extends z.output<z.ZodObject<typeof scopeShape>> {}
 
-/** `more`: keys of features. */
+/** `more` contains the keys that features add. */
 function scopeDefinition(more: z.ZodRawShape): z.ZodType<string | ScopeSettings, ScopeInput> {
   const settings = z.strictObject({ ...scopeShape, ...more }) as unknown as z.ZodType<
     ScopeSettings,
@@ -70,7 +67,10 @@ const scopeName = z
     'is built in and needs no configuration; remove it',
   );
 
-/** `oauth_server:scopes`. `more`: keys of features. */
+/**
+ * Returns the schema of `oauth_server:scopes`. `more` contains the keys that features add to a
+ * scope.
+ */
 export function scopesSchema(more: z.ZodRawShape) {
   return z.record(scopeName, scopeDefinition(more), required('a map of scope names', scopesHint));
 }
@@ -80,7 +80,7 @@ const audience = z
   .refine((value) => value === '' || isAbsoluteUri(value), 'must be an absolute URL without a fragment');
 
 function isAbsoluteUri(value: string): boolean {
-  // RFC 8707 section 2: an absolute URI without a fragment.
+  // RFC 8707 section 2 requires an absolute URI without a fragment.
   return URL.canParse(value) && !value.includes('#') && /^https?:\/\//i.test(value);
 }
 
@@ -105,8 +105,8 @@ const languages = z.union(
 );
 
 /**
- * The keys of the section `oauth_server` that the core reads, with their defaults. Times are in
- * seconds.
+ * The configuration keys that the core reads in the section `oauth_server`, with their defaults.
+ * Times are in seconds.
  */
 export const coreShape = {
   name: nonEmptyText('a display name', 'set the name that people know your application by'),
@@ -131,29 +131,29 @@ export const coreShape = {
   languages: languages.optional(),
 };
 
-/** The validated section `oauth_server`; a feature adds its keys. */
+/** The validated section `oauth_server`. Features add their own keys. */
 export interface OAuthServerConfig extends z.output<z.ZodObject<typeof coreShape>> {}
 
 /**
- * What you write in the section `oauth_server`. A key that is left out, or undefined, has its
+ * The settings that you write in the section `oauth_server`. A missing or undefined setting has its
  * default.
  */
 export interface OAuthServerConfigInput {
-  /** The name that people know your application by. Needed. */
+  /** Your application's name, as people know it. Needed. */
   readonly name?: string | undefined;
   /**
-   * The scopes that clients can ask for, each with a label for people. A person needs the
-   * permission of the same name, or the one that you name. `openid`, `profile` and `email` are
-   * built in. Needed.
+   * The scopes that clients can request, each with a label for people. To grant a scope, a person
+   * needs the permission with the scope's name, or the permission that you set. `openid`, `profile`
+   * and `email` are built in. Needed.
    */
   readonly scopes?: Readonly<Record<string, ScopeInput | undefined>> | undefined;
   /** The URL of the API that tokens are for (RFC 8707); none. */
   readonly audience?: string | undefined;
-  /** The sign-in page: the name of a route, or a path that begins with `/`; `login`. */
+  /** Your sign-in page: a route name, or a path that begins with `/`; `login`. */
   readonly login_route?: string | undefined;
   /** Whether the plugin adds the endpoints to the application's routes; true. */
   readonly routes?: boolean | undefined;
-  /** Claims about a person, in addition to those of the profile. */
+  /** Returns claims about a person, in addition to those in the profile. */
   readonly claims?: ClaimsMapper | undefined;
   /** The directory of the signing keys; `storage/oauth/keys`. */
   readonly key_path?: string | undefined;
@@ -168,31 +168,34 @@ export interface OAuthServerConfigInput {
   /** How long a person may take to answer the consent screen, in seconds; 600. */
   readonly consent_ttl?: number | undefined;
   /**
-   * The languages of the pages for people: true for all, or their tags (BCP 47). The first one is
-   * for people who ask for none of them. You add languages with files (docs/pages.md). Without it,
+   * The page languages: true for all, or a list of tags (BCP 47). A person who asks for none of
+   * them gets the first one. Add more languages with files (docs/pages.md). Without this setting,
    * the pages are in English; false.
    */
   readonly languages?: boolean | readonly string[] | undefined;
 }
 
-/** What happens to audit events, by features. */
+/** Audit settings. Features add their keys. */
 export interface AuditConfigInput {}
 
 /** A scope as you configure it: the label, or an object. */
 export type ScopeInput = string | ScopeConfig;
 
-/** The same as an object; a feature adds its keys. */
+/** The scope settings as an object. Features add their own keys. */
 export interface ScopeConfig {
-  /** What it allows, in words for the person who is asked. Needed. */
+  /** What the scope allows, in words for the person who is asked. Needed. */
   readonly label?: string | undefined;
-  /** A longer explanation, which people open on the pages of consent and applications; none. */
+  /**
+   * A longer explanation, which people can open on the consent page and the applications page;
+   * none.
+   */
   readonly description?: string | undefined;
-  /** The permission that a person must hold; the scope's own name. */
+  /** The permission that a person must have; the scope's own name. */
   readonly permission?: string | undefined;
   /**
-   * The claims of `getProfile()` and `oauth_server:claims` that it releases in ID tokens and at
-   * UserInfo, while the person holds its permission. The protocol's own claims, such as `sub`,
-   * cannot be among them; none.
+   * The claims from `getProfile()` and `oauth_server:claims` that the scope releases in ID tokens
+   * and at UserInfo, while the person has its permission. You cannot list the protocol's own
+   * claims, such as `sub`; none.
    */
   readonly claims?: readonly string[] | undefined;
 }

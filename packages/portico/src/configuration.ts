@@ -12,15 +12,15 @@ import { featuresWith } from './features.ts';
 
 /** Validates the section `oauth_server`, and fills in its defaults. */
 export type OAuthServerConfiguration = z.ZodType<OAuthServerConfig, OAuthServerConfigInput> & {
-  /** The schema of each key. */
+  /** The schema of each configuration key. */
   readonly shape: Readonly<Record<string, z.ZodType>>;
 };
 
-/** The section `oauth_server` of the configuration, with its defaults. Times are in seconds. */
+/** Validates the section `oauth_server` and adds its defaults. Times are in seconds. */
 export const oauthServerConfiguration: OAuthServerConfiguration = configurationWith([]);
 
 /**
- * The same with the keys of these features, beside those of Portico's own.
+ * As `oauthServerConfiguration`, but also accepts the configuration keys of your own features.
  *
  * @example
  * const config = configurationWith([maintenance]).parse({ name: 'My app', scopes: {}, maintenance:
@@ -40,14 +40,14 @@ function unknownKeys(keys: readonly string[]): string {
   return keys.map((key) => `oauth_server:${key} ${unknownKeyProblem(`oauth_server:${key}`)}`).join('; ');
 }
 
-/** The keys that these features add to the configuration of an application. */
+/** Returns the top-level configuration keys that these features add to an application. */
 export function getApplicationKeys(features: readonly Feature[]): ConfigShape {
   return getKeys(features, 'applicationConfig', []);
 }
 
 /**
- * The keys that features add, each with its schema. Throws if one of them is taken: its schema
- * would replace a check that something else relies on.
+ * Returns the configuration keys that features add, each with its schema. Throws if a key already
+ * exists, because its schema would replace an existing check.
  */
 function getKeys(
   features: readonly Feature[],
@@ -65,7 +65,7 @@ function getKeys(
   return Object.fromEntries(found) as z.ZodRawShape;
 }
 
-/** What you write in `branding`. */
+/** The settings that you write in `branding`. */
 export type BrandingInput = OAuthServerConfigInput extends { readonly branding?: infer Given }
   ? NonNullable<Given>
   : never;

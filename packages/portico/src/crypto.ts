@@ -1,35 +1,35 @@
 import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** A new opaque value of 256 random bits, base64url: access tokens, codes, request ids, secrets. */
+/** Returns 256 random bits in base64url, for access tokens, codes, request ids and secrets. */
 export function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** A new identifier of 128 random bits in lower-case hexadecimal: client ids and subjects. */
+/** Returns 128 random bits in lower-case hexadecimal, for client ids and subjects. */
 export function randomIdentifier(): string {
   return randomBytes(16).toString('hex');
 }
 
 /**
- * A new identifier whose order is that of the time, to the millisecond: 12 hexadecimal digits of it
- * (milliseconds since 1970), and 80 random bits. Rows of such a key follow each other in a table.
- * It is not a secret.
+ * Returns an identifier that sorts by time: 12 hexadecimal digits with the milliseconds since 1970,
+ * then 80 random bits. So new rows are next to each other in a table. The identifier is not a
+ * secret.
  */
 export function orderedIdentifier(now: number): string {
   return now.toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
 }
 
 /**
- * What the store keeps of a token or code: its SHA-256, base64url. 256 random bits need no slow
- * hash.
+ * Returns the SHA-256 hash of a token or code in base64url. The store keeps only this hash. A slow
+ * hash is not needed for 256 random bits.
  */
 export function tokenHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
 /**
- * HMAC-SHA-256 of the parts, base64url. The parts are delimited, so that no two lists of parts have
- * one input.
+ * Returns the HMAC-SHA-256 of the parts in base64url. The parts are delimited, so that different
+ * lists of parts never have the same input.
  */
 export function keyedHash(key: string, ...parts: readonly string[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
@@ -40,15 +40,16 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * A key for this one purpose, derived (HKDF with SHA-256) from a secret of 256 random bits or more.
+ * Returns a key for one purpose. Derives it with HKDF and SHA-256 from a secret with at least 256
+ * random bits.
  */
 export function derivedKey(secret: Uint8Array | string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32));
 }
 
 /**
- * Encrypts the content (AES-256-GCM), base64url. `about` is not in it, and has to be the same when
- * it is opened.
+ * Encrypts the content with AES-256-GCM and returns base64url. The result does not contain `about`,
+ * but `openText` needs the same value.
  */
 export function sealText(key: Uint8Array, about: string, content: string): string {
   const iv = randomBytes(IV_BYTES);
@@ -58,10 +59,10 @@ export function sealText(key: Uint8Array, about: string, content: string): strin
   return Buffer.concat([...encrypted, cipher.getAuthTag()]).toString('base64url');
 }
 
-/** What was sealed with this key and about the same; null for anything else. */
+/** Decrypts text from `sealText` with the same key and `about`. Returns null for any other text. */
 export function openText(key: Uint8Array, about: string, text: string): string | null {
   const bytes = Buffer.from(text, 'base64url');
-  // Of two ways to write the same bytes one alone is ours.
+  // Several base64url texts can decode to the same bytes. Accept only the one that we write.
   if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return null;
   const decipher = createDecipheriv(SEALING, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(about));

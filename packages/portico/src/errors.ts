@@ -2,8 +2,8 @@ import { ENGLISH_WORDS, told, type PageText, type Text } from './words/words.ts'
 import type { BindingRefusal } from './http/challenges.ts';
 
 /**
- * The error codes of RFC 6749 (4.1.2.1, 5.2), RFC 8707 section 2 and OpenID Connect Core 3.1.2.6
- * that this server sends.
+ * The error codes that this server sends, from RFC 6749 (4.1.2.1, 5.2), RFC 8707 section 2 and
+ * OpenID Connect Core 3.1.2.6.
  */
 export type OAuthErrorCode =
   | 'invalid_request'
@@ -20,22 +20,22 @@ export type OAuthErrorCode =
   | 'request_uri_not_supported'
   | RegistrationErrorCode;
 
-/** The error codes of RFC 7591 section 3.2.2 that this server sends. */
+/** The registration error codes that this server sends, from RFC 7591 section 3.2.2. */
 export type RegistrationErrorCode = 'invalid_redirect_uri' | 'invalid_client_metadata';
 
 /**
- * A refusal that is reported to the client. The message is its `error_description`, so it is plain
- * ASCII without quotes (RFC 6749 section 5.2) and repeats nothing of the request.
+ * A refusal that the server reports to the client. The message becomes `error_description`. So it
+ * is plain ASCII without quotes (RFC 6749 section 5.2), and contains nothing from the request.
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
-  /** The parameter `error`. */
+  /** The response parameter `error`. */
   readonly code: OAuthErrorCode;
   /**
-   * The exact reason: for the log only, never for the client. Contains no secret, token or code.
+   * The exact reason, only for the log and never for the client. Contains no secret, token or code.
    */
   readonly detail: string | null;
-  /** The id of its authorization: for the log. The id grants nothing. Null if unknown. */
+  /** The authorization's id, for the log. The id grants no access. Null if unknown. */
   authorization: string | null = null;
 
   /** `description` becomes `error_description`; `detail` stays in the log. */
@@ -47,16 +47,16 @@ export class OAuthError extends Error {
 }
 
 /**
- * The request needs a proof of a key. It is missing, is not valid, or lacks what this server
- * requires.
+ * The request needs a proof that the client has a key. The proof is missing, is not valid, or lacks
+ * what this server requires.
  */
 export class KeyProofError extends Error {
   override readonly name = 'KeyProofError';
   /** The exact reason, only for the log. */
   readonly code: BearerErrorCode;
-  /** Which of the possible reasons it was: for the log alone. */
+  /** Further detail, only for the log. */
   readonly detail: string;
-  /** Header fields for the answer, such as what the next proof must contain. */
+  /** Response header fields, such as the nonce for the next proof. */
   readonly fields: Readonly<Record<string, string>>;
 
   /** `message` becomes `error_description`. */
@@ -73,10 +73,10 @@ export class KeyProofError extends Error {
   }
 }
 
-/** There were too many wrong client secrets before this one; a later attempt may succeed. */
+/** Too many wrong client secrets were sent before this request. A later attempt may succeed. */
 export class TooManyFailuresError extends Error {
   override readonly name = 'TooManyFailuresError';
-  /** Seconds. */
+  /** The waiting time in seconds. */
   readonly retryAfter: number;
 
   constructor(wait: number) {
@@ -86,14 +86,14 @@ export class TooManyFailuresError extends Error {
 }
 
 /**
- * The keys that a client publishes cannot be fetched, so its signatures cannot be verified. A later
- * attempt may succeed.
+ * The server cannot fetch the client's published keys, so it cannot verify the client's signatures.
+ * A later attempt may succeed.
  */
 export class ClientKeysError extends Error {
   override readonly name = 'ClientKeysError';
-  /** Why: only for the log. */
+  /** The reason, only for the log. */
   readonly detail: string;
-  /** Seconds. */
+  /** The waiting time in seconds. */
   readonly retryAfter: number;
 
   constructor(detail: string, retryAfter: number) {
@@ -103,14 +103,16 @@ export class ClientKeysError extends Error {
   }
 }
 
-/** The request cannot be answered now, for a temporary reason. A later attempt may succeed. */
+/**
+ * The server cannot handle the request now, for a temporary reason. A later attempt may succeed.
+ */
 export class NotNowError extends Error {
   override readonly name = 'NotNowError';
-  /** Whether only this caller asked for too much. */
+  /** Whether the reason is that this caller sent too many requests. */
   readonly tooMuch: boolean;
-  /** Why: only for the log. */
+  /** The reason, only for the log. */
   readonly detail: string;
-  /** Seconds. */
+  /** The waiting time in seconds. */
   readonly retryAfter: number;
 
   constructor(
@@ -124,12 +126,12 @@ export class NotNowError extends Error {
   }
 }
 
-/** Too many clients have registered themselves; a later attempt may succeed. */
+/** Too many clients have registered themselves. A later attempt may succeed. */
 export class TooManyRegistrationsError extends Error {
   override readonly name = 'TooManyRegistrationsError';
-  /** Whose registrations reached the limit: those of one network, or all. */
+  /** Which registrations reached the limit: those from one network, or all together. */
   readonly of: 'network' | 'all';
-  /** Seconds. */
+  /** The waiting time in seconds. */
   readonly retryAfter: number;
 
   constructor(of: 'network' | 'all', wait: number) {
@@ -141,28 +143,32 @@ export class TooManyRegistrationsError extends Error {
   }
 }
 
-/** The body of a request is larger than the limit. */
+/** The request body is larger than the limit. */
 export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';
 }
 
 /**
- * A refusal in the browser that must not be a redirect (RFC 6749 section 4.1.2.1), and so is a
- * page. Its message and title are in English, for the log; `text` is for the person, in their
- * language.
+ * A refusal in the browser that must not be a redirect (RFC 6749 section 4.1.2.1). The server shows
+ * a page instead. The message and title are in English, for the log. `text` is for the person, in
+ * their language.
  */
 export class AuthorizationPageError extends Error {
   override readonly name = 'AuthorizationPageError';
   readonly text: PageText;
-  /** The exact reason: for the log, and for the page under `APP_ENV=dev`. */
+  /** The exact reason, for the log. The page also shows it under `APP_ENV=dev`. */
   readonly detail: string | null;
-  /** In how many seconds the same request may succeed; null if it will not. */
+  /**
+   * The number of seconds after which the same request may succeed. Null if it will not succeed.
+   */
   readonly retryAfter: number | null;
-  /** Where the person can go from here on this server; null if only back to the application. */
+  /**
+   * A link to another page on this server. Null if the person can only go back to the application.
+   */
   readonly link: PageLink | null;
-  /** The status of the page if `retryAfter` is null. */
+  /** The HTTP status if `retryAfter` is null. */
   readonly status: 400 | 403 | 404;
-  /** Its name in the log. */
+  /** The error's name in the log. */
   readonly code: string;
 
   constructor(
@@ -184,7 +190,7 @@ export class AuthorizationPageError extends Error {
     this.code = about.code ?? 'not_redirected';
   }
 
-  /** In English. */
+  /** The title in English. */
   get title(): string {
     return told(ENGLISH_WORDS, this.text.title);
   }
@@ -197,52 +203,53 @@ export interface PageLink {
 }
 
 /**
- * The error codes that protected resources answer with (RFC 6750 section 3.1); a feature may add
- * its own.
+ * The error codes that protected resources return (RFC 6750 section 3.1). Features may add their
+ * own.
  */
 export interface BearerErrorCodes {
-  /** There is no token. */
+  /** The request has no token. */
   readonly missing_token: true;
   /** The request is malformed. */
   readonly invalid_request: true;
-  /** The token is not valid here. */
+  /** The token is not valid at this server. */
   readonly invalid_token: true;
-  /** The token lacks the scope. */
+  /** The token does not have the required scope. */
   readonly insufficient_scope: true;
   /**
-   * Only with `oauth_server:challenge`: no token would help, because the person lacks the
-   * permission.
+   * No token would help, because the person lacks the permission. Only with
+   * `oauth_server:challenge`.
    */
   readonly access_denied: true;
 }
 
-/** Why a request may not reach a protected resource. */
+/** Why a protected resource refuses a request. */
 export type BearerErrorCode = keyof BearerErrorCodes;
 
-/** A request for a protected resource came without a sufficient token. */
+/** A request to a protected resource had no token that allows it. */
 export class BearerError extends Error {
   override readonly name = 'BearerError';
-  /** The parameter `error` of the response; a missing token has none (RFC 6750 section 3.1). */
+  /**
+   * The response parameter `error`. The response has no `error` if the token is missing (RFC 6750
+   * section 3.1).
+   */
   readonly code: BearerErrorCode;
-  /** The scope that was needed. */
+  /** The scope that the request needs. Null if any valid token would do. */
   readonly scope: string | null;
   /** The exact reason, only for the log. */
   readonly detail: string | null;
-  /** The refused request, so that the response can name it; null if unknown. */
+  /** The refused request's id, which the response includes. Null if unknown. */
   readonly requestId: string | null;
   /**
-   * The URL of the resource's metadata (RFC 9728), for the challenge; null if challenges do not
+   * The URL of the resource's metadata (RFC 9728), for the challenge. Null if challenges do not
    * name it.
    */
   readonly resourceMetadata: string | null;
-  /** What the challenge says about bound tokens; null if there are none. */
+  /** What the challenge says about bound tokens. Null if tokens are not bound to keys. */
   readonly binding: BindingRefusal | null;
-  /**
-   * The id of the authorization of the token: for the log. The id grants nothing. Null if unknown.
-   */
+  /** The id of the token's authorization, for the log. The id grants no access. Null if unknown. */
   readonly authorization: string | null;
 
-  /** `scope` is the one that was needed, if any. */
+  /** `scope` is the scope that the request needs, if any. */
   constructor(
     code: BearerErrorCode,
     scope: string | null = null,
@@ -275,28 +282,30 @@ const BEARER_MESSAGES: Readonly<Partial<Record<BearerErrorCode, string>>> = {
 };
 
 /**
- * A client cannot be registered as requested; the message says why, in one line for the person who
- * asked.
+ * A client cannot be registered as requested. The message gives the reason in one line, for the
+ * person who asked.
  */
 export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
 }
 
 /**
- * An administrator asked for something that is unknown or ill-formed. The message says why, in one
- * line.
+ * An administrator asked for something that does not exist or is malformed. The message gives the
+ * reason in one line.
  */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
 }
 
 /**
- * The host did not answer in time. This is a fault of the host, and a later attempt may succeed.
+ * The host did not respond in time. The problem is in the host, and a later attempt may succeed.
  */
 export class HostTimeoutError extends Error {
   override readonly name = 'HostTimeoutError';
 
-  /** `member` of the host contract, and the waiting time in milliseconds. */
+  /**
+   * `member` is the host method that was called. `patience` is the waiting time in milliseconds.
+   */
   constructor(member: string, patience: number) {
     super(`${member} of the host did not answer within ${patience} ms`);
   }

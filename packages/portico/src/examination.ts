@@ -1,18 +1,20 @@
 import type { Database, Finding, MigrationState } from '@portico/sql';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A part of what the doctor reports of a feature. It is left out if nothing is found. */
+/**
+ * One part of the doctor's report about a feature. The report leaves it out if it has no findings.
+ */
 export interface Examination {
-  /** Names it in the report, such as `administration`. */
+  /** The part's name in the report, such as `administration`. */
   readonly part: string;
   /**
-   * What it examines: the application unless given. Clients need a store that answers. What it
-   * finds of registered clients is reported with the clients.
+   * What this part examines. To examine clients, the store must be reachable. Findings about
+   * registered clients appear with the clients. Default: the application.
    */
   readonly of?: 'application' | 'clients' | 'registered clients';
-  /** Its findings now. */
+  /** Returns the current findings. */
   findings?(application: ExaminedApplication): readonly Finding[] | Promise<readonly Finding[]>;
-  /** Its findings at the public address, which leads to this server. */
+  /** Returns the findings from requests to the server's public address. */
   publicFindings?(
     application: ExaminedApplication,
     fetchDocument: FetchDocument,
@@ -24,36 +26,34 @@ export interface Examination {
 export interface ExaminedServer {
   /** Its public origin. */
   readonly origin: string;
-  /** Its validated section `oauth_server`. */
+  /** The server's validated section `oauth_server`. */
   readonly config: object;
 }
 
 /**
- * The application around the server, as the doctor examines it; the host kit's `Application` is
- * one. An application without the kit passes its store and its schema, and the other checks are
- * skipped.
+ * The application that the doctor examines. The host kit's `Application` has this type. Without the
+ * kit, pass your store and schema. The doctor then skips the other checks.
  */
 export interface ExaminedApplication {
   /**
-   * The store of the server. Without `transaction` the doctor cannot see that the disk of SQLite is
-   * full.
+   * The server's store. Without `transaction`, the doctor cannot detect a full disk with SQLite.
    */
   readonly database: Pick<Database, 'dialect' | 'execute' | 'schema'> &
     Partial<Pick<Database, 'transaction'>>;
   /**
-   * The pool of that store: its maximum size, and the longest use of a connection in seconds.
-   * Missing or null if unknown, or if the store has no pool.
+   * The store's connection pool: its maximum size, and how long a connection is used, in seconds.
+   * Leave it out, or set it to null, if it is unknown or the store has no pool.
    */
   readonly pool?: { readonly size: number; readonly lifetime: number } | null;
-  /** Every step of the schema; `migrationStatus` of `portico` reads it from a store. */
+  /** Returns every schema step. `migrationStatus` from `portico` reads them from a store. */
   migrations(): Promise<readonly MigrationState[]>;
-  /** Whether a route of this name exists. */
+  /** Whether a route with this name exists. */
   hasRoute?(name: string): boolean;
-  /** Answers a request as the application would. */
+  /** Returns the application's response to a request. */
   fetch?(request: Request): Promise<Response>;
-  /** The validated configuration; the doctor reads `csrf_exempt_routes`. */
+  /** The validated configuration. The doctor reads `csrf_exempt_routes`. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** The views of the application; `problems` names those that cannot be compiled. */
+  /** The application's views. `problems` returns the views that cannot be compiled. */
   readonly views?: {
     problems(): Promise<
       readonly { readonly file: string; readonly line: number | null; readonly reason: string }[]
@@ -62,8 +62,8 @@ export interface ExaminedApplication {
 }
 
 /**
- * Fetches a JSON document. Follows no redirect. An error becomes a finding. `statuses` are the
- * accepted ones; only 200 unless given.
+ * Fetches a JSON document. Does not follow redirects. Returns an error as a finding. `statuses` are
+ * the accepted HTTP statuses. Default: only 200.
  */
 export type FetchDocument = (
   url: string,
@@ -71,11 +71,11 @@ export type FetchDocument = (
   statuses?: readonly number[],
 ) => Promise<FetchedDocument | { readonly fault: Finding }>;
 
-/** A document, and how it was answered. */
+/** A fetched document, with the response's status and headers. */
 export interface FetchedDocument {
   readonly status: number;
   readonly document: object;
   readonly headers: IncomingHttpHeaders;
-  /** The address from which this process sends. */
+  /** The local address that this process sends from. */
   readonly from: string | null;
 }

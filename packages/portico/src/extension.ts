@@ -1,6 +1,6 @@
 /**
- * What packages that extend Portico are built on: HTTP, words, views, limits and the rules of
- * clients. Stable within a minor version.
+ * The building blocks for packages that extend Portico: HTTP, words, views, limits and client
+ * rules. Stable within a minor version.
  */
 export { MOST_LISTED } from './grants/held-access.ts';
 export { requirePerson } from './grants/held-access.ts';

@@ -33,166 +33,193 @@ import type { DropsScope } from './tokens/dropped-scopes.ts';
 import type { KeyBinding } from './tokens/key-binding.ts';
 import type { ScopeHeading } from './tokens/scopes.ts';
 
-/** Keys of the configuration, each with its schema. */
+/** Configuration keys, each with its schema. */
 export type ConfigShape = Readonly<Record<string, ConfigSchema>>;
 
-/** The values of these keys, validated. */
+/** The validated values of these configuration keys. */
 export type ConfigOf<Shape extends ConfigShape> = {
   readonly [Key in keyof Shape]?: Shape[Key]['_zod']['output'] | undefined;
 };
 
 /**
- * A feature of the server, independent of how a server is configured. `Config` is the section
- * `oauth_server` with the keys of the feature; each function receives it.
+ * A server feature, independent of any server's configuration. `Config` is the section
+ * `oauth_server` with the feature's own keys. Each function receives it.
  */
 export interface Feature<Config = OAuthServerConfig> {
-  /** Names it in problems: lower snake case. */
+  /** The feature's name in problems, in lower snake case. */
   readonly name: string;
-  /** Its keys under `oauth_server`. */
+  /** The feature's configuration keys under `oauth_server`. */
   readonly config?: ConfigShape;
-  /** Its keys of the application that the server is a plugin of, beside the section. */
+  /** The feature's top-level configuration keys, if the server is a plugin in a kit application. */
   readonly applicationConfig?: ConfigShape;
-  /** Its keys of a scope that is configured as an object. */
+  /** The feature's configuration keys in a scope that is configured as an object. */
   readonly scopeConfig?: ConfigShape;
   /**
-   * The headings of lists of scopes, in their order: a scope stands below the first that holds it.
+   * The headings in lists of scopes, in order. A scope appears below the first heading that accepts
+   * it.
    */
   scopeHeadings?(config: Config): readonly ScopeHeading[];
-  /** Problems of keys that are valid on their own but not together. */
+  /** Returns the problems with settings that are valid alone but not together. */
   problems?(config: Config, publicUrl: string): readonly ConfigurationProblem[];
-  /** Its error codes, in addition to those of the core. */
+  /** The feature's error codes, in addition to the core's. */
   readonly errorCodes?: readonly string[];
-  /** The schemes of `Authorization` for its tokens. */
+  /** Returns the `Authorization` schemes for its tokens. */
   tokenSchemes?(config: Config): readonly string[];
-  /** What clients may require from it. */
+  /** The requirements that clients can be registered with. */
   readonly clientDemands?: readonly OfferedDemand<Config>[];
-  /** How clients come that no operator registers, as the server is configured. */
+  /** Returns how applications can become clients without an operator. */
   arrivals?(config: Config): readonly ClientArrival[];
-  /** The security profile that it offers. */
+  /** The security profile that the feature offers. */
   readonly profile?: ProfileOffer<Config>;
-  /** Algorithms that ID tokens can be signed with. */
+  /** Algorithms for signing ID tokens. */
   readonly signingAlgorithms?: readonly AlgorithmForm[];
-  /** Message catalogs of languages besides English, by tag (BCP 47). */
+  /** Message catalogs for languages besides English, by language tag (BCP 47). */
   readonly messages?: Catalogs;
-  /** Its URLs, wherever it is switched on. */
+  /** The feature's endpoints, which exist where the feature is switched on. */
   readonly endpoints?: readonly EndpointDescription[];
-  /** Loads its commands for the console. */
+  /** Loads the feature's console commands. */
   commands?(): Promise<AddCommands>;
-  /** The look of the pages; null for that of another feature, or Portico's own design. */
+  /**
+   * Returns how the pages look. Returns null to use another feature's branding, or Portico's own
+   * design.
+   */
   branding?(config: Config, place: BrandedPlace): FoundBranding;
-  /** Adds it to a server. Called once for each server, even if its keys leave it off. */
+  /**
+   * Adds the feature to a server. Called once for each server, even if the feature is switched off.
+   */
   start?(server: Server, config: Config): Contribution;
-  /** Adds it to an application whose plugin the server is, after the server's routes. */
+  /**
+   * Adds the feature to a kit application that uses the server as a plugin. Called after the server
+   * has added its routes.
+   */
   register?(application: Application, server: AuthorizationServer): void;
 }
 
-/** A requirement, and whether a server meets it. */
+/** A requirement, with a check whether a server meets it. */
 export interface OfferedDemand<Config = OAuthServerConfig> extends DemandDescription {
-  /** Whether it is met as the server is configured. */
+  /** Whether a server with this configuration meets the requirement. */
   meets(config: Config): boolean;
 }
 
-/** A security profile, and what it demands of a server. */
+/** A security profile, with its demands on a server. */
 export interface ProfileOffer<Config = OAuthServerConfig> extends SecurityProfile {
-  /** Whether the whole server is held to it. */
+  /** Whether the profile applies to the whole server. */
   isServers(config: Config): boolean;
-  /** The keys of `oauth_server` that it sets for such a server. */
+  /** The `oauth_server` settings that the profile sets if it applies to the whole server. */
   readonly demanded: Readonly<Record<string, unknown>>;
-  /** What features must contribute to such a server, which does not start without it. */
+  /**
+   * What features must contribute if the profile applies to the whole server. Without it, the
+   * server does not start.
+   */
   readonly needs: readonly (keyof Contribution)[];
-  /** What is wrong with the configuration of such a server. */
+  /** Returns the problems with the configuration if the profile applies to the whole server. */
   problems(config: Config): readonly ConfigurationProblem[];
-  /** The keys that must be switched on where only single clients are held to it, and are off. */
+  /**
+   * Returns the configuration keys that are off, but must be on if the profile applies to single
+   * clients.
+   */
   missing(config: Config): readonly string[];
 }
 
 /** What a feature adds to one server. */
 export interface Contribution {
-  /** Members of the metadata (RFC 8414 section 2). */
+  /** Metadata members (RFC 8414 section 2). */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Clients that no one registered; at most one feature has them. */
+  /** Finds clients that were never registered. At most one feature can provide this. */
   readonly clientSource?: ClientSource;
-  /** Authenticates clients with keys, also those of this source; at most one feature does. */
+  /**
+   * Authenticates clients by their keys, including clients from this source. At most one feature
+   * can provide this.
+   */
   readonly clientAssertions?: (source: ClientSource | null) => ClientAssertions;
-  /** Binds tokens to a key of their client; at most one feature does. */
+  /** Binds tokens to a client's key. At most one feature can provide this. */
   readonly binding?: KeyBinding;
-  /** Keeps authorization requests that clients send directly; at most one feature does. */
+  /**
+   * Stores authorization requests that clients send directly to the server. At most one feature can
+   * provide this.
+   */
   readonly directRequests?: DirectRequests;
-  /** Refuses an authorization request that comes only through a browser. */
+  /** Refuses an authorization request that a client sent only through a browser. */
   readonly indirectRefusal?: IndirectRefusal;
-  /** Accepts a redirect URI that a client is not registered with. */
+  /** Accepts a redirect URI that is not registered for the client. */
   readonly mayRedirect?: MayRedirect;
-  /** Ways, besides the query, in which responses reach the redirect URIs of clients. */
+  /** Response modes besides the query: how responses reach a client's redirect URI. */
   readonly responseModes?: readonly SendingMode[];
-  /** Drops a requested scope that cannot be granted, instead of refusing the request. */
+  /** Drops a requested scope that cannot be granted. Otherwise the server refuses the request. */
   readonly dropsScope?: DropsScope;
-  /** Answers requests for its endpoints, by their names; one that is missing is not offered. */
+  /**
+   * Handlers for the feature's endpoints, by endpoint name. An endpoint without a handler is not
+   * offered.
+   */
   readonly handlers?: (parts: Parts) => Readonly<Record<string, Handler>>;
-  /** Endpoints that need nothing of the server: it measures and records nothing of them. */
+  /** Endpoints that do not use the server. The server does not measure or log their requests. */
   readonly plainEndpoints?: readonly Endpoint[];
-  /** Its members of the server, which it declares in `FeatureMembers`. */
+  /** The server properties that the feature declares in `FeatureMembers`. */
   readonly members?: (parts: Parts) => Partial<FeatureMembers>;
-  /** Its grant types, which clients can be registered for. */
+  /** The feature's grant types, which clients can be registered for. */
   readonly grants?: readonly GrantType[];
-  /** Refuses to issue a token. */
+  /** Checks each token before the server issues it, and can refuse it. */
   readonly issuanceCheck?: IssuanceCheck;
   /**
-   * Where people revoke what they allowed, as browsers request it; at most one feature has that
-   * page.
+   * The path of the page where people revoke access, including the base path. At most one feature
+   * can provide this.
    */
   readonly accessPath?: string;
-  /** Pictures of clients; at most one feature has them. */
+  /** Client logos. At most one feature can provide this. */
   readonly logos?: ClientLogos;
   /**
-   * Verifies client secrets instead of the host's hasher, and must accept the hashes that it made;
-   * at most one feature does.
+   * Verifies client secrets instead of the host's hasher. It must accept the hashes that the host's
+   * hasher made. At most one feature can provide this.
    */
   readonly secretHasher?: PasswordHasher;
-  /** Decides what a second use of a refresh token gets; at most one feature does. */
+  /**
+   * Decides how the server responds to a second use of a refresh token. At most one feature can
+   * provide this.
+   */
   readonly secondUses?: (rules: RefreshRules, binding: KeyBinding | null) => SecondUses;
-  /** How the API that tokens are for is made known to clients; at most one feature does. */
+  /** Tells clients about the protected API. At most one feature can provide this. */
   readonly resource?: PublishedResource;
-  /** Takes audit events besides the host; at most one feature does. */
+  /** Receives audit events in addition to the host. At most one feature can provide this. */
   readonly auditSink?: AuditSink;
-  /** Its rows that are removed after a time. */
+  /** The feature's rows that expire and are then removed. */
   readonly expiring?: ExpiringRows;
-  /** Whether it accepts anything that works once, such as a signed statement. */
+  /** Whether the feature accepts single-use values, such as a signed statement. */
   readonly usesOnce?: boolean;
-  /** What the doctor examines of it. */
+  /** Returns what the doctor examines for this feature. */
   readonly examination?: (parts: Parts) => Examination;
 }
 
 /**
- * What endpoints of features can use: the parts of a server that are made once every feature has
+ * The server parts that feature endpoints can use. They are created after every feature has
  * started.
  */
 export interface Parts {
-  /** The registered applications. */
+  /** The registered clients. */
   readonly clients: Clients;
-  /** Clients that no one registered; null where there are none. */
+  /** Finds clients that were never registered. Null if no feature provides this. */
   readonly clientSource: ClientSource | null;
-  /** Checks the secrets of clients. */
+  /** Checks client secrets. */
   readonly secrets: ClientSecrets;
-  /** The checks of an authorization request. */
+  /** Checks authorization requests. */
   readonly checks: RequestChecks;
-  /** How tokens are bound to a key; null if they are not. */
+  /** Binds tokens to a key. Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
   /**
-   * Authenticates these clients at the endpoints of these paths: an assertion may name the server
-   * by either.
+   * Authenticates these clients at the endpoints with these paths. A client assertion may name any
+   * of these endpoints as its audience.
    */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication;
-  /** Pictures of clients; null if they have none. */
+  /** Client logos. Null if no feature provides them. */
   readonly logos: ClientLogos | null;
-  /** The whole server, for use while requests are answered. */
+  /** Returns the whole server. Call it only while handling a request. */
   readonly server: () => AuthorizationServer;
-  /** What the doctor examines; null if only the store of the application is known. */
+  /** The application that the doctor examines. Null if only its store is known. */
   readonly examined: ExaminedApplication | null;
 }
 
 /**
- * A feature. Each of its functions receives the section `oauth_server` with the keys of its
- * `config`.
+ * Defines a feature. Each of its functions receives the section `oauth_server` with the feature's
+ * `config` keys.
  */
 export function defineFeature<Shape extends ConfigShape>(
   feature: Feature<OAuthServerConfig & ConfigOf<Shape>> & { readonly config?: Shape },

@@ -19,7 +19,7 @@ import { scopeGroups } from './features/scope-groups/index.ts';
 import { signingAlgorithms } from './features/signing-algorithms/index.ts';
 import { unknownScopes } from './features/unknown-scopes/index.ts';
 
-/** What the server can do beyond its core, in the order in which it starts. */
+/** Portico's own features, in the order in which they start. */
 export const FEATURES: readonly Feature[] = [
   audit,
   registration,
@@ -42,7 +42,7 @@ export const FEATURES: readonly Feature[] = [
   languages,
 ];
 
-/** These, and then the application's own. */
+/** Returns Portico's features, followed by the application's own. */
 export function featuresWith(own: readonly Feature[] = []): readonly Feature[] {
   return FEATURES.concat(own);
 }

@@ -3,15 +3,15 @@ import type { Visitor } from './accounts.ts';
 import { keyedHash } from './crypto.ts';
 
 /**
- * The token of a form, against forged requests: a page of another site cannot know it. It is keyed
- * by the browser session. `about` begins with the form's name, and says what the form does, to
- * what, and for whom.
+ * Returns a form token, which protects against forged requests: a page on another site cannot know
+ * it. It is keyed with the browser secret. `about` begins with the form's name. Then it contains
+ * what the form does, to what, and for whom.
  */
 export function formToken({ browserSecret }: Visitor, ...about: readonly string[]): string {
   return keyedHash(browserSecret, ...about);
 }
 
-/** Whether the sent token is this one. */
+/** Whether the sent token matches this form. */
 export function isFormToken(
   sent: string | undefined,
   visitor: Visitor,

@@ -3,13 +3,14 @@ import { openLog } from './defaults/log.ts';
 import { createViews, ownFolder, SHARED_VIEWS } from './defaults/views.ts';
 import type { HostDefaults } from './complete-host.ts';
 
-/** The folder of the server's own views. */
+/** Returns the folder with the server's built-in views. */
 export function builtInViews(): string {
   return ownFolder('views');
 }
 
 /**
- * Defaults without the kit: the built-in views, a log on standard output, and one hash at a time.
+ * The defaults without the kit: built-in views, a log on standard output, and a hasher that
+ * computes one hash at a time.
  */
 export const OWN_DEFAULTS: HostDefaults = {
   log: () => openLog({ file: 'stdout' }),

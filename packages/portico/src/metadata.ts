@@ -7,10 +7,10 @@ import type { Server } from './server.ts';
 import { VERIFIED_ALGORITHMS } from './jws/public-keys.ts';
 import { listedScopes } from './tokens/scopes.ts';
 
-/** What features add to the metadata. */
+/** The metadata that features add. */
 export interface MetadataAdditions {
   readonly members: Readonly<Record<string, unknown>>;
-  /** How responses can reach a client. */
+  /** The supported response modes. */
   readonly responseModes: readonly string[];
 }
 
@@ -20,8 +20,9 @@ function signsIdTokens(keys: readonly SigningKey[], profile: SecurityProfile | n
 }
 
 /**
- * On a server that accepts unverified clients, only what such a client can be granted, because many
- * ask for everything that is named.
+ * Returns the scopes that metadata names. Many unverified clients ask for every scope that they
+ * find there. So if the server accepts them, the list contains only scopes that they can be
+ * granted.
  */
 function supportedScopes(
   { scopes, admitsUnverified, profiles }: Server,
@@ -39,8 +40,8 @@ function verifiedAlgorithms(profile: SecurityProfile | null): readonly string[] 
 }
 
 /**
- * The methods at each endpoint, and with what assertions may be signed, where they are taken (RFC
- * 8414 section 2).
+ * Returns the authentication methods for each endpoint, and the algorithms for signed assertions
+ * where the endpoint accepts them (RFC 8414 section 2).
  */
 function authenticationMethods(
   takesKeys: boolean,
@@ -57,8 +58,8 @@ function authenticationMethods(
   return {
     ...withAlgorithms('token', profile?.authenticationMethods ?? methods),
     ...withAlgorithms('revocation', profile?.authenticationMethods ?? methods),
-    // An API elsewhere may ask with a secret, whatever the profile demands of clients (decision
-    // 45).
+    // An API on another server may authenticate with a secret, even if the profile forbids that for
+    // clients (decision 45).
     ...withAlgorithms(
       'introspection',
       methods.filter((method) => method !== 'none'),
@@ -66,7 +67,7 @@ function authenticationMethods(
   };
 }
 
-/** Authorization server metadata (RFC 8414 section 2, RFC 9207 section 3). */
+/** Returns the authorization server metadata (RFC 8414 section 2, RFC 9207 section 3). */
 export function authorizationServerMetadata(
   server: Server,
   keys: readonly SigningKey[],
@@ -94,8 +95,8 @@ export function authorizationServerMetadata(
 }
 
 /**
- * The same, plus what OpenID Connect Discovery 1.0 section 3 adds. RS256 must be among the
- * algorithms, with or without a key, unless the profile does not allow it.
+ * Returns the same metadata with the members that OpenID Connect Discovery 1.0 section 3 adds. It
+ * always lists RS256, even without a key for it, unless the profile does not allow RS256.
  */
 export function openidProviderMetadata(
   server: Server,

@@ -3,39 +3,45 @@ import { readMediaType } from './http/media-types.ts';
 import { BodyTooLargeError, OAuthError } from './errors.ts';
 import { quoted, quotedList } from './quoting.ts';
 
-/** The largest form body that is read, in bytes. */
+/** The maximum size of a form body, in bytes. */
 export const FORM_LIMIT = 64 * 1024;
 
 /**
- * The parameters of a request. One without a value counts as omitted, and a repeated one is an
+ * Request parameters. A parameter without a value is treated as missing. A repeated parameter is an
  * error (RFC 6749 sections 3.1 and 3.2).
  */
 export interface Parameters {
-  /** The value, or undefined if it was omitted. Throws `invalid_request` if it was repeated. */
+  /**
+   * Returns the value, or undefined if it is missing. Throws `invalid_request` if the parameter is
+   * repeated.
+   */
   get(name: string): string | undefined;
-  /** As `get`, but an omitted parameter is `invalid_request`. */
+  /** As `get`, but throws `invalid_request` if the parameter is missing. */
   require(name: string): string;
-  /** Whether it was sent more than once. */
+  /** Whether the parameter is repeated. */
   isRepeated(name: string): boolean;
-  /** Every value as it was sent, including empty ones. */
+  /** Returns every value as it was sent, including empty values. */
   all(name: string): readonly string[];
-  /** Whether it was sent with a value. */
+  /** Whether the parameter has a value. */
   has(name: string): boolean;
-  /** The first value of each name, including empty ones. */
+  /** The first value of each parameter, including empty values. */
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** The parameters in the query of a request. */
+/** Returns the parameters in the request's query. */
 export function queryParameters(request: Request): Parameters {
   return createParameters(new URL(request.url).searchParams);
 }
 
-/** The parameters of a form body of at most 64 KiB. Refuses a repeated one, whatever its name. */
+/**
+ * Returns the parameters in a form body with at most 64 KiB. Throws if any parameter is repeated,
+ * even an unknown one.
+ */
 export async function formParameters(request: Request): Promise<Parameters> {
   return unrepeated(await readForm(request));
 }
 
-/** The fields of a form body of at most 64 KiB. */
+/** Returns the fields in a form body with at most 64 KiB. */
 export async function readForm(request: Request): Promise<URLSearchParams> {
   if (!isForm(request)) {
     const sent = request.headers.get('content-type');
@@ -46,11 +52,11 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
     );
   }
   const body = await readText(request, FORM_LIMIT, refuseBody);
-  // The constructor would remove a question mark at the beginning, as if this was a query.
+  // The constructor removes a leading question mark, because it expects a query.
   return new URLSearchParams(body.startsWith('?') ? `&${body}` : body);
 }
 
-/** Like `createParameters`, but refuses a repeated parameter at once, whatever its name. */
+/** As `createParameters`, but throws at once if any parameter is repeated, even an unknown one. */
 export function unrepeated(sent: URLSearchParams): Parameters {
   const { parameters, repeated } = readParameters(sent);
   if (repeated.size > 0) {
@@ -60,7 +66,7 @@ export function unrepeated(sent: URLSearchParams): Parameters {
   return parameters;
 }
 
-/** Whether the body is declared as a form (RFC 6749 appendix B). */
+/** Whether the Content-Type is that of a form (RFC 6749 appendix B). */
 export function isForm(request: Request): boolean {
   return readMediaType(request.headers.get('content-type')) === 'application/x-www-form-urlencoded';
 }
@@ -69,7 +75,7 @@ export function createParameters(sent: URLSearchParams): Parameters {
   return readParameters(sent).parameters;
 }
 
-/** The parameters, and the repeated names. */
+/** Returns the parameters and the names of the repeated ones. */
 function readParameters(sent: URLSearchParams) {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
@@ -98,7 +104,10 @@ function readParameters(sent: URLSearchParams) {
   return { parameters, repeated };
 }
 
-/** A sender who disconnects is not our fault. */
+/**
+ * Turns a failed body into an error. A sender who disconnects gets `invalid_request`, because that
+ * is not a server error.
+ */
 function refuseBody(failure: BodyFailure): never {
   if (failure === 'too large') throw new BodyTooLargeError('The body is larger than 64 KiB.');
   throw new OAuthError(

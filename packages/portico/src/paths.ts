@@ -1,25 +1,25 @@
-/** The authorization endpoint, below `base_path`. */
+/** The path of the authorization endpoint, below `base_path`. */
 export const AUTHORIZE_PATH = '/oauth/authorize';
 
-/** The token endpoint, below `base_path`. */
+/** The path of the token endpoint, below `base_path`. */
 export const TOKEN_PATH = '/oauth/token';
 
-/** The paths of the endpoints: `mountPath` is their prefix in a request as it arrives. */
+/** The path prefixes of the endpoints. `mountPath` is the prefix in incoming requests. */
 export interface Mounting {
   readonly basePath: string;
   readonly mountPath: string;
 }
 
-/** The same as browsers request it: for forms, redirects and cookies. */
+/** The paths that browsers request, for forms, redirects and cookies. */
 export interface BrowserPaths {
   readonly authorize: string;
-  /** The application's own first page. */
+  /** The application's home page. */
   readonly home: string;
 }
 
 /**
- * A proxy that removes the base path from requests does not add it to answers: they contain the
- * whole path.
+ * Returns the paths that browsers request. They contain the whole base path, because a proxy that
+ * removes it from requests does not add it to responses.
  */
 export function browserPaths({ basePath, mountPath }: Mounting): BrowserPaths {
   return {

@@ -21,39 +21,42 @@ import type { OutboundOptions } from './outbound/fetch-json.ts';
 import { getSpeakingOptions } from './tokens/scopes.ts';
 import { oauthServerMigrations } from './store/migrations/index.ts';
 
-/** What an application gives the plugin besides its configuration. */
+/** The plugin's options, in addition to the configuration. */
 export interface OAuthServerPluginOptions<Context = unknown> {
   /**
-   * The application that Portico runs in, instead of the kit's own accounts, sessions and sign-in;
-   * or a function of the kit's application that returns it. Members that it leaves out (log, views,
-   * hasher, audit) come from the kit's application.
+   * Your host contract, which replaces the kit's accounts, sessions and sign-in. You can also give
+   * a function that receives the kit application and returns the host. The kit application provides
+   * what the host leaves out: log, views, hasher and audit.
    */
   readonly host?: Host<Context> | ((application: Application) => Host<Context>);
-  /** Milliseconds since 1970; the system's clock unless a test passes one. */
+  /**
+   * Returns the time in milliseconds since 1970. Tests can pass their own clock. Default: the
+   * system's clock.
+   */
   readonly clock?: () => number;
   /**
-   * Returns a number from 0 up to, but not including, 1. The default is the system's random source;
-   * tests pass their own.
+   * Returns a number from 0 up to, but not including, 1. Tests can pass their own source. Default:
+   * the system's random source.
    */
   readonly random?: () => number;
-  /** How documents of clients are fetched; with the system's defaults unless given. */
+  /** How Portico fetches client documents. Defaults to the system's settings. */
   readonly outbound?: OutboundOptions;
   /**
-   * Features of the application's own, beside those of Portico (docs/extending.md): their keys are
-   * in the section `oauth_server`, and their endpoints among the application's routes.
+   * Your own features, in addition to Portico's (docs/extending.md). Their configuration keys are
+   * in the section `oauth_server`. Their endpoints become application routes.
    *
    * @example
    * defineApplication({ config, plugins: [oauthServer({ features: [maintenance] })] });
    */
   readonly features?: readonly Feature[];
-  /** Signing keys that are not files, such as those of a hardware module; none unless given. */
+  /** Signing keys that are not files, such as keys in a hardware module. Default: none. */
   readonly keySigners?: readonly KeySigner[];
 }
 
 /**
- * The authorization server as a plugin of the host kit: the section `oauth_server` of the
- * configuration, the endpoints (unless `oauth_server:routes` is false), `token()` in the
- * application's own routes, the schema and the console commands.
+ * Creates the kit plugin for the authorization server. It adds the section `oauth_server`, the
+ * schema, the console commands, and `token()` for your own routes. It also adds the endpoints,
+ * unless `oauth_server:routes` is false.
  */
 export function oauthServer<Context = unknown>({
   host,
@@ -138,7 +141,7 @@ const DEFAULT_KEY_PATH = path.join('storage', 'oauth', 'keys');
 
 function configurationWithKeyPath(application: Application): OAuthServerConfig {
   const config = application.config['oauth_server'] as OAuthServerConfig;
-  // The default path follows STORAGE_DIR (AS-2.8).
+  // The default path is inside STORAGE_DIR (AS-2.8).
   const keyPath =
     path.normalize(config.key_path) === DEFAULT_KEY_PATH
       ? path.join(application.storageDirectory, 'oauth', 'keys')
@@ -156,7 +159,7 @@ function kitDefaults(application: Application): HostDefaults {
       try {
         return application.clientAddress();
       } catch {
-        // The kit does not serve this request.
+        // The kit is not handling this request.
         return null;
       }
     },
@@ -165,8 +168,8 @@ function kitDefaults(application: Application): HostDefaults {
 }
 
 /**
- * The framework's host contract. Throws a ConfigurationError in an application that mounts Portico
- * without a `host`.
+ * Returns the kit application's host contract. Throws a ConfigurationError if an application mounts
+ * Portico without a `host`.
  */
 function getHost(application: Application): CompleteHost {
   const { login_route: signIn } = application.config['oauth_server'] as OAuthServerConfig;

@@ -3,56 +3,59 @@ import { DEFAULT_ALGORITHM } from './keys/algorithms.ts';
 import type { ClientMetadata, Grant, SigningAlgorithm } from './store/client.ts';
 
 /**
- * A security profile: stricter rules for the whole server or for single clients. A feature of the
- * server provides it.
+ * A security profile: stricter rules for the whole server or for single clients. A server feature
+ * provides it.
  */
 export interface SecurityProfile {
-  /** Its name in registrations, in rows of clients and on the console. */
+  /** The profile's name in registrations, in client rows and on the console. */
   readonly name: string;
-  /** What an operator reads about a client of it: continues a sentence after its name. */
+  /** The text about the profile in the command's help, after the profile's name. */
   readonly says: string;
-  /** The only algorithms that clients may sign with. */
+  /** The algorithms that clients may sign with. */
   readonly algorithms: readonly string[];
   /**
-   * The algorithm of ID tokens for clients that ask for none: the first that the server has a key
-   * for.
+   * The algorithms for ID tokens. If a client asks for none, Portico uses the first one for which
+   * the server has a key.
    */
   readonly idTokenAlgorithms: readonly [SigningAlgorithm, ...SigningAlgorithm[]];
-  /** How clients may authenticate where they get tokens. */
+  /** The methods with which clients may authenticate to get tokens. */
   readonly authenticationMethods: readonly string[];
-  /** The most seconds that a code may live. */
+  /** The maximum lifetime of a code, in seconds. */
   readonly longestCode: number;
-  /** The status of redirects that answer GET. */
+  /** The status of redirects in response to GET. */
   readonly redirectStatus: 302 | 303;
-  /** Whether a refresh token stays good when it is used, and is not replaced. */
+  /** Whether a refresh token stays valid after use. If true, Portico does not replace it. */
   readonly refreshTokensStay: boolean;
-  /** Whether a code that comes without its verifier is refused as with a wrong one. */
+  /** Whether a missing code verifier is treated as a wrong one. */
   readonly missingVerifierIsWrong: boolean;
-  /** Whether the `aud` of an assertion must be the issuer, as one string. */
+  /** Whether an assertion's `aud` must be the issuer, as one string. */
   readonly onlyIssuerIsAudience: boolean;
-  /** Why a client gets nothing now; null when nothing is against it. */
+  /** Returns why this client cannot get tokens now, or null if it can. */
   clientProblem(client: ClientMetadata): string | null;
-  /** The same, with what is checked only when a client is registered. */
+  /**
+   * Returns why this client cannot be registered, or null if it can. Also checks what matters only
+   * at registration.
+   */
   registrationProblem(client: ClientMetadata): string | null;
 }
 
-/** What decides which profile a client is held to. */
+/** The client data that decides which profile applies. */
 interface GovernedClient {
   readonly profile: string | null;
   readonly grants: readonly Grant[];
 }
 
-/** A profile as a server offers it. */
+/** A profile that a server offers. */
 export interface OfferedProfile extends SecurityProfile {
-  /** Whether the whole server is held to it. */
+  /** Whether the profile applies to the whole server. */
   readonly isServers: boolean;
-  /** Keys of the configuration that it needs, and that are off. */
+  /** The configuration keys that the profile needs and that are off. */
   readonly missing: readonly string[];
 }
 
 const UNKNOWN_PROFILE = 'it is of a profile that is not known here';
 /**
- * Of clients that are held to a profile that no feature of this server provides: they get nothing.
+ * Applies to clients with a profile that no feature on this server provides. They get no tokens.
  */
 const UNKNOWN: SecurityProfile = {
   name: '',
@@ -69,9 +72,9 @@ const UNKNOWN: SecurityProfile = {
   registrationProblem: () => UNKNOWN_PROFILE,
 };
 
-/** Which clients the rules of a profile apply to, and which clients they refuse. */
+/** Decides which profile applies to a client, and whether the profile refuses the client. */
 export class Profiles {
-  /** The profile of the whole server, or null. */
+  /** The profile that applies to the whole server, or null. */
   readonly servers: SecurityProfile | null;
   readonly #offered: readonly OfferedProfile[];
 
@@ -80,24 +83,27 @@ export class Profiles {
     this.servers = offered.find(({ isServers }) => isServers) ?? null;
   }
 
-  /** The names of all profiles that a client can be held to. */
+  /** Returns the names of all profiles that a client can have. */
   get names(): readonly string[] {
     return this.#offered.map(({ name }) => name);
   }
 
-  /** The profile that a client has by itself; null for none. */
+  /** Returns the profile with this name. Null for no name. */
   named(name: string | null): SecurityProfile | null {
     return name === null ? null : (this.#offeredAs(name) ?? UNKNOWN);
   }
 
-  /** The profile whose rules apply to this client: its own, or the server's. Null for none. */
+  /**
+   * Returns the profile that applies to this client: its own, or the server's. Null if no profile
+   * applies.
+   */
   of(client: GovernedClient): SecurityProfile | null {
     return this.named(client.profile) ?? (asksWhatTokensAreGoodFor(client) ? null : this.servers);
   }
 
   /**
-   * Why this client gets nothing now, for the log; null when nothing is against it, as for every
-   * client without a profile.
+   * Returns why this client cannot get tokens now, for the log. Returns null if it can, and for
+   * every client without a profile.
    */
   refusal(client: ClientMetadata): string | null {
     const profile = this.of(client);
@@ -110,7 +116,7 @@ export class Profiles {
     return problem === null ? null : `${problem}, which the profile ${name} does not allow`;
   }
 
-  /** Throws a RegistrationError when a client cannot be registered as it is said to be. */
+  /** Throws a RegistrationError if the profile does not allow this registration. */
   requireRegistrable(client: ClientMetadata): void {
     const profile = this.of(client);
     if (profile === null) return;
@@ -132,8 +138,8 @@ export class Profiles {
 }
 
 /**
- * An API that only uses introspection is not a client of the server's profile: it receives no
- * token, and no data about a person.
+ * Whether the client only uses introspection. The server's profile does not apply to such an API:
+ * it receives no token, and no data about a person.
  */
 function asksWhatTokensAreGoodFor({ grants }: GovernedClient): boolean {
   return grants.join() === 'introspection';

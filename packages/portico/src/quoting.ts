@@ -1,17 +1,19 @@
 /**
- * How a log may contain text from strangers: in quotes, cut, without invisible characters, and
- * without parts that may be secret.
+ * Prepares untrusted text for the log: adds quotes, shortens it, escapes invisible characters and
+ * removes parts that may be secret.
  */
 
 const MOST_CHARACTERS = 200;
 /**
- * As long as a secret, a token or a code of this server: a client may have put one in the wrong
+ * Text as long as this server's secrets, tokens and codes. A client may have sent one in the wrong
  * place.
  */
 const LIKE_A_SECRET = /[A-Za-z0-9_-]{43,}/g;
-/** A code verifier (RFC 7636 section 4.1). The host of a URI may look like one, and is shown. */
+/**
+ * A code verifier (RFC 7636 section 4.1). A URI's hostname may look like one, and is still shown.
+ */
 const LIKE_A_VERIFIER = /(?<!:\/\/[^/]*)[A-Za-z0-9._~-]{43,}/g;
-/** The last word of a cut text: the cut may have made a secret too short to be recognized. */
+/** The last word of a shortened text. Shortening may have made a secret too short to recognize. */
 const LAST_WORD = /[A-Za-z0-9._~-]+$/;
 
 export function quoted(text: string): string {
@@ -21,8 +23,8 @@ export function quoted(text: string): string {
 }
 
 /**
- * The same for public values, such as the id of a public key: it is neither cut nor treated as a
- * secret.
+ * As `quoted`, for public values such as a public key's id. The value is not shortened or treated
+ * as a secret.
  */
 export function quotedPublic(text: string): string {
   const plain = text.replaceAll(
@@ -33,25 +35,25 @@ export function quotedPublic(text: string): string {
 }
 
 /**
- * Without the parts in which applications put secrets: what is before an @, the query and the
- * fragment.
+ * Quotes a URI without the parts in which applications put secrets: user information before an @,
+ * the query and the fragment.
  */
 export function quotedUri(uri: string): string {
   return quoted(uri.replace(/[?#].*$/s, (rest) => `${rest.slice(0, 1)}…`).replace(/\/\/[^/?#]*@/, '//…@'));
 }
 
-/** At most ten of them. */
+/** Quotes at most ten names, and says how many more there are. */
 export function quotedList(names: readonly string[]): string {
   const shown = names.slice(0, 10).map(quoted).join(', ');
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
-/** The shortest secret that an import accepts, and so the shortest text that may be one. */
+/** The minimum length of a secret that an import accepts. Shorter text cannot be a secret. */
 const SHORTEST_SECRET = 16;
 
 /**
- * A client id that no client has. It may be a typing error, which the log has to show, or a secret
- * in the wrong place, which it must not:
+ * Quotes an unknown client id. It may be a typing error, which the log must show. Or it may be a
+ * secret in the wrong place, which the log must not show:
  *
  * - one of this server's form, and one that is too short to be a secret, is shown whole;
  * - a URL is shown as any URI;

@@ -13,20 +13,18 @@ import {
 } from './errors.ts';
 import { callerAddress, type CompleteHost } from './host.ts';
 
-/** A request that was refused. */
+/** A refused request. */
 export interface Refused {
-  /** The endpoint's name; `token()` for a route of the host's own. */
+  /** The endpoint's name, or `token()` for one of the host's own routes. */
   readonly endpoint: string;
-  /** Null if the host did not say which it was. */
+  /** The request. Null if the host did not pass it. */
   readonly request: Request | null;
   readonly error: Error;
-  /** Null if the client is unknown. */
+  /** The client's id. Null if the client is unknown. */
   readonly clientId: string | null;
 }
 
-/**
- * Writes the one log line of a refusal: the request, the client, the address, and the exact reason.
- */
+/** Writes one log line for a refusal, with the request, client, address and exact reason. */
 export function logRefusal(host: CompleteHost, { endpoint, request, error, clientId }: Refused): void {
   host.log.info('{endpoint} refused: {error} ({detail})', {
     endpoint,
@@ -40,7 +38,10 @@ export function logRefusal(host: CompleteHost, { endpoint, request, error, clien
   });
 }
 
-/** As `callerAddress`, but a host that throws must not turn a refusal into a server error. */
+/**
+ * As `callerAddress`, but returns null if the host throws. Otherwise the refusal would become a
+ * server error.
+ */
 function knownAddress(host: CompleteHost, request: Request): string | null {
   try {
     return callerAddress(host, request);
@@ -49,12 +50,12 @@ function knownAddress(host: CompleteHost, request: Request): string | null {
   }
 }
 
-/** What a refusal says about itself in the log. */
+/** Returns the error code and detail of a refusal, for the log. */
 function reason(error: Error): { readonly error: string; readonly detail: string } {
   return { error: refusalCode(error) ?? error.name, detail: getDetail(error) };
 }
 
-/** The one code of a refusal, in the log and elsewhere; null for other errors. */
+/** Returns the code of a refusal, for the log and elsewhere. Null for other errors. */
 export function refusalCode(error: Error): string | null {
   if (error instanceof OAuthError || error instanceof BearerError || error instanceof KeyProofError)
     return error.code;
@@ -81,7 +82,7 @@ function getDetail(error: Error): string {
 
 const clients = new Note<string>('client');
 
-/** Records the client of a request, for the log line of its refusal. */
+/** Records which client sent a request, for the log line if it is refused. */
 export function noteClient(request: Request, clientId: string): void {
   clients.set(request, clientId);
 }

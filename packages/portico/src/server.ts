@@ -17,49 +17,49 @@ import type { SingleUses } from './store/single-uses.ts';
 import type { Store } from './store/store.ts';
 import type { ScopeCatalog, ScopeHeading } from './tokens/scopes.ts';
 
-/** What the parts of one server share, and its features. */
+/** What the parts and features of one server share. */
 export interface Server {
   /** The issuer (RFC 8414 section 2). */
   readonly issuer: string;
-  /** The origin of the issuer. */
+  /** The issuer's origin. */
   readonly origin: string;
-  /** `base_path`: empty, or such as `/auth`. */
+  /** `base_path`: empty, or a path such as `/auth`. */
   readonly basePath: string;
-  /** The part of `basePath` that is left in a request as it arrives. */
+  /** The path prefix of incoming requests: `basePath`, or empty if a proxy removes it. */
   readonly mountPath: string;
-  /** The section `oauth_server`, with the requirements of its profile. */
+  /** The section `oauth_server`, with the settings that its profile requires. */
   readonly config: OAuthServerConfig;
-  /** The application that it runs in. */
+  /** The application that the server runs in. */
   readonly host: CompleteHost;
-  /** The store. */
+  /** The database. */
   readonly database: Database;
-  /** Every step of the application's schema. */
+  /** Returns every step of the application's schema. */
   readonly migrations: () => Promise<readonly MigrationState[]>;
-  /** The same, by kind of record. */
+  /** Reads and writes records in the database, by kind. */
   readonly store: Store;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
-  /** From 0 up to, and not including, 1. */
+  /** Returns a random number from 0 up to, but not including, 1. */
   readonly random: () => number;
-  /** The API that tokens are for; null when none is configured. */
+  /** The API that tokens are for. Null if no API is configured. */
   readonly audience: string | null;
-  /** The scopes that it offers. */
+  /** The scopes that the server offers. */
   readonly scopes: ScopeCatalog;
-  /** The headings of lists of scopes, in their order. */
+  /** The headings in lists of scopes, in order. */
   readonly scopeHeadings: readonly ScopeHeading[];
-  /** The accounts of the host. */
+  /** The host's accounts. */
   readonly accounts: Accounts;
   /** The signing keys. */
   readonly keys: KeyRing;
-  /** How clients come that no operator registers, by features. */
+  /** How applications can become clients without an operator. Features provide these ways. */
   readonly arrivals: readonly ClientArrival[];
-  /** Whether a client can come without an operator. */
+  /** Whether an application can become a client without an operator. */
   readonly admitsUnverified: boolean;
-  /** Whether clients can have keys of their own; known once every feature has started. */
+  /** Whether clients can have their own keys. Call it after every feature has started. */
   readonly takesKeys: () => boolean;
-  /** The grant types that it offers; known once every feature has started. */
+  /** Returns the grant types that the server offers. Call it after every feature has started. */
   readonly grantTypes: () => GrantTypes;
-  /** What clients may require. */
+  /** The requirements that clients can be registered with. */
   readonly demands: readonly ClientDemand[];
   /** The security profiles for clients. */
   readonly profiles: Profiles;
@@ -67,47 +67,48 @@ export interface Server {
   readonly audit: ServerAudit;
   /** Removes expired rows. */
   readonly pruning: Pruning;
-  /** Values that may be used once, counted across all processes. */
+  /** Tracks single-use values across all processes. */
   readonly singleUses: SingleUses;
-  /** Encrypts state that browsers and clients carry for the server. */
+  /** Encrypts state that browsers and clients store for the server. */
   readonly sealer: Sealer;
-  /** How documents of clients are fetched. */
+  /** How the server fetches client documents. */
   readonly fetching: FetchJsonOptions;
-  /** The paths of its pages. */
+  /** The paths of the pages for people. */
   readonly paths: BrowserPaths;
-  /** The look of its pages; null for Portico's own design. */
+  /** How the pages look. Null for Portico's own design. */
   readonly branding: Branding | null;
-  /** The languages of the pages. */
+  /** The languages and texts of the pages. */
   readonly speaking: Speaking;
-  /** Receives measurements; null if nothing is measured. */
+  /** Receives measurements. Null if nothing is measured. */
   readonly measuring: Measuring | null;
 }
 
-/** How clients come that no operator registered. */
+/** One way in which applications can become clients without an operator. */
 export interface ClientArrival {
-  /** As the doctor says it, in a sentence. */
+  /** The text for the doctor's report, as a sentence. */
   readonly says: string;
-  /** Behind "Applications come". */
+  /** The text that follows "Applications come". */
   readonly as: string;
-  /** The initial access tokens that it takes; none unless given. */
+  /** The initial access tokens that it accepts. Default: none. */
   readonly tokens?: ArrivalTokens;
 }
 
 /** Initial access tokens (RFC 7591 section 1.2). */
 export interface ArrivalTokens {
-  /** What they are for. */
+  /** What the tokens are for. */
   readonly says: string;
-  /** The command that makes one, if no client comes without a token; otherwise null. */
+  /** The command that creates a token, if every client needs one. Otherwise null. */
   readonly command: string | null;
 }
 
-/** Encrypts with a key that all processes of the installation have. */
+/** Encrypts with a key that all processes in the installation share. */
 export interface Sealer {
   seal(name: string, content: string): Promise<string>;
   /**
-   * The content that was encrypted under this name; null for anything else, and if its key is gone.
+   * Returns the content that was encrypted under this name. Returns null for any other text, and if
+   * the key is gone.
    */
   open(name: string, sealed: string): Promise<string | null>;
-  /** Whether it was encrypted with the current key: the previous one is dropped soon. */
+  /** Whether the content was encrypted with the current key. The previous key is removed soon. */
   isCurrent(sealed: string): boolean;
 }

@@ -6,23 +6,25 @@ import type { KeyBinding } from '../tokens/key-binding.ts';
 import type { DirectRequests, IndirectRefusal } from './direct-requests.ts';
 import type { ResponseModes } from './response-modes.ts';
 
-/** What features add to authorization requests and to their answers. */
+/** What features add to authorization requests and responses. */
 export interface AuthorizationAdditions {
-  /** Null if an operator registers every client, or a client does itself. */
+  /** Finds clients that were never registered. Null if every client is registered. */
   readonly clientSource: ClientSource | null;
-  /** Null if clients send no requests directly. */
+  /** Stores requests that clients send directly. Null if no feature provides this. */
   readonly directRequests: DirectRequests | null;
   readonly indirectRefusals: readonly IndirectRefusal[];
-  /** Whether an answer to a client may go to a URI. */
+  /** Whether a response to a client may go to a URI. */
   readonly mayRedirect: MayRedirect;
-  /** How responses reach clients: `query`, and the modes of the features. */
+  /** The response modes: `query`, and the features' modes. */
   readonly responseModes: ResponseModes;
-  /** Which scopes are dropped from requests. */
+  /** Decides which scopes are dropped from requests. */
   readonly droppedScopes: DroppedScopes;
-  /** Null if tokens are not bound to a key. */
+  /** Binds tokens to a key. Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
-  /** Null if clients have no pictures. */
+  /** Client logos. Null if no feature provides them. */
   readonly logos: ClientLogos | null;
-  /** Where people see and revoke what they allowed; null without such a page. */
+  /**
+   * The path of the page where people see and revoke what they allowed. Null without such a page.
+   */
   readonly accessPath: string | null;
 }

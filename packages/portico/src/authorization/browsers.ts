@@ -7,32 +7,32 @@ import type { Sealer } from '../server.ts';
 
 interface Browser {
   readonly value: string;
-  /** The person, as a keyed hash; empty until a person is signed in. */
+  /** A keyed hash of the person. Empty until a person is signed in. */
   readonly person: string;
-  /** The cookie that the browser sent; null for a new one. */
+  /** The cookie that the browser sent. Null for a new one. */
   readonly sealed: string | null;
-  /** Whether the browser gets another cookie in any case. */
+  /** Whether the browser gets a new cookie in any case. */
   readonly renewed: boolean;
 }
 
-/** Over http a sibling domain can plant another cookie of this name. */
+/** There may be several cookies: over http, a sibling domain can plant one with the same name. */
 type Candidates = readonly [Browser, ...Browser[]];
 
-/** The random bits, and the hash of the person after them. */
+/** The random bits, followed by the person's hash. */
 const CONTENT = /^([\w-]{43})((?:[\w-]{43})?)$/;
-/** In characters; ours have about a hundred and fifty. */
+/** In characters. Portico's cookies have about a hundred and fifty. */
 const LONGEST_VALUE = 200;
 /**
- * How many cookies of the name are tried, starting from the last: over http a sibling domain can
- * plant others. Browsers send those of a longer path first (RFC 6265 section 5.4), and for one path
- * a domain above ours has at most one.
+ * How many cookies with this name Portico tries, starting from the last. Over http, a sibling
+ * domain can plant others. Browsers send cookies with a longer path first (RFC 6265 section 5.4).
+ * For one path, a domain above ours has at most one.
  */
 const MOST_TRIED = 4;
 
 /**
- * Tells browsers apart with a cookie, for a host without `browserSecret`. The cookie has 256 random
- * bits and, once a person is signed in, the person. It is encrypted: an attacker who plants a
- * cookie in a browser does not know its content (decision 30).
+ * Tells browsers apart with a cookie, for a host without `browserSecret`. The cookie contains 256
+ * random bits and, once a person is signed in, a hash of the person. It is encrypted, so an
+ * attacker who plants a cookie in a browser does not know its content (decision 30).
  */
 export class Browsers {
   readonly #sealer: Sealer;
@@ -41,7 +41,7 @@ export class Browsers {
   readonly #seen = new Note<Candidates>('browsers');
 
   /**
-   * Over https the cookie belongs to this host only (`__Host-`). Two installations below different
+   * Over https, only this host can set the cookie (`__Host-`). Two installations with different
    * base paths have different cookies.
    */
   constructor(sealer: Sealer, issuer: string, basePath: string) {
@@ -52,8 +52,8 @@ export class Browsers {
   }
 
   /**
-   * What consent is bound to: this browser's secret for this person, the same until another person
-   * asks for theirs.
+   * Returns this browser's secret for this person, which binds consent. It stays the same until it
+   * is requested for another person.
    */
   async secret(request: Request, { provider, id }: PersonReference): Promise<string> {
     const browsers = await this.#browsersOf(request);
@@ -61,7 +61,7 @@ export class Browsers {
     const browser =
       browsers.find((each) => each.person === personIn(each)) ??
       browsers.find((each) => each.person === '') ??
-      // Another person was signed in before.
+      // All cookies belong to other people, so start a new one.
       newBrowser(true);
     const renewed = browser.renewed || (browser.person === '' && browser.sealed !== null);
     this.#seen.set(request, [{ ...browser, person: personIn(browser), renewed }]);
@@ -69,7 +69,7 @@ export class Browsers {
   }
 
   /**
-   * Gives the browser another cookie with the answer to this request, for the next person who signs
+   * Gives the browser a new cookie with the response to this request, for the next person who signs
    * in.
    */
   renew(request: Request): void {
@@ -77,7 +77,8 @@ export class Browsers {
   }
 
   /**
-   * The `Set-Cookie` header for the answer to this request; null if the browser keeps its cookie.
+   * Returns the `Set-Cookie` header for the response to this request. Returns null if the browser
+   * keeps its cookie.
    */
   async setCookie(request: Request): Promise<string | null> {
     const [{ value, person, sealed, renewed }] = await this.#browsersOf(request);
@@ -86,7 +87,7 @@ export class Browsers {
     return `${this.#name}=${await this.#sealer.seal(this.#name, value + person)}; ${this.#attributes}`;
   }
 
-  /** The content of the request's cookies, or a new one. */
+  /** Returns the content of the request's cookies, or a new cookie. */
   async #browsersOf(request: Request): Promise<Candidates> {
     const known = this.#seen.of(request);
     if (known !== undefined) return known;
@@ -113,8 +114,9 @@ function newBrowser(renewed: boolean): Browser {
 }
 
 /**
- * A form from another site, and an embedded page, come without the browser's cookie. With a new
- * cookie the browser would lose its open questions.
+ * Whether the browser opens a page. A form from another site or an embedded page arrives without
+ * the browser's cookie. With a new cookie, the browser could no longer answer its open consent
+ * screens.
  */
 function isNavigation(request: Request): boolean {
   const destination = request.headers.get('sec-fetch-dest');

@@ -19,11 +19,11 @@ import {
 } from './request-parameters.ts';
 
 /**
- * The checks of an authorization request whose client and redirect URI are certain. Each refusal
- * goes to the redirect URI.
+ * The checks for an authorization request whose client and redirect URI are known to be valid. The
+ * server sends each refusal to the redirect URI.
  */
 
-/** What the checks judge by. */
+/** What the checks need besides the request. */
 export interface CheckContext {
   readonly server: Server;
   readonly additions: AuthorizationAdditions;
@@ -33,9 +33,9 @@ export interface CheckContext {
 interface Checked {
   readonly parameters: Parameters;
   readonly client: Client;
-  /** Where the answer goes. */
+  /** The redirect URI and the state. */
   readonly returns: ReturnAddress;
-  /** Whether the client itself sent it, and the browser only a reference to it. */
+  /** Whether the client itself sent the request. The browser then sends only a reference to it. */
   readonly direct: boolean;
 }
 
@@ -48,10 +48,10 @@ interface Findings {
   readonly responseMode?: string | undefined;
 }
 
-/** Throws the OAuthError that refuses the request, or returns its results. */
+/** A check. Throws an OAuthError to refuse the request, or returns its results. */
 type Run = (request: Checked, context: CheckContext) => Partial<Findings> | Promise<Partial<Findings>>;
 
-/** A check without results. */
+/** Makes a check that returns no results. */
 function refuses(check: (request: Checked, context: CheckContext) => void): Run {
   return (request, context) => {
     check(request, context);
@@ -59,9 +59,9 @@ function refuses(check: (request: Checked, context: CheckContext) => void): Run 
   };
 }
 
-/** GET and POST of /oauth/authorize. */
+/** GET and POST requests to /oauth/authorize. */
 const BROWSER = ['browser'] as const;
-/** These, and those of requests that a client sends itself. */
+/** Also requests that a client sends directly. */
 const BOTH = ['browser', 'direct'] as const;
 
 /** Every check, in order. */
@@ -84,7 +84,9 @@ const CHECKS: readonly (readonly [name: string, on: readonly ('browser' | 'direc
   ['scope', BOTH, async (asked, by) => ({ scopes: await grantableScopes(asked, by) })],
 ];
 
-/** Runs the checks in order. Throws the OAuthError of the first that refuses. */
+/**
+ * Runs the checks in order. Throws the OAuthError from the first check that refuses the request.
+ */
 export async function runChecks(request: Checked, context: CheckContext): Promise<Findings> {
   let found: Findings = { codeChallenge: '', thumbprint: null, audience: null, scopes: [] };
   for (const [, on, run] of CHECKS) {
@@ -94,7 +96,7 @@ export async function runChecks(request: Checked, context: CheckContext): Promis
   return found;
 }
 
-/** The parameter that names the key for the code; null if codes are not bound. */
+/** Returns the parameter that names the key for the code, or null if codes are not bound. */
 function keyParameter({ additions }: CheckContext): string | null {
   return additions.binding?.parameter ?? null;
 }
@@ -126,7 +128,10 @@ function requireGrant(client: Client): void {
   }
 }
 
-/** The requested scopes: without `scope` all that the client may have, except `openid`. */
+/**
+ * Returns the requested scopes. Without the parameter `scope`, returns all scopes that the client
+ * may have, except `openid`.
+ */
 function requireScope(
   parameters: Parameters,
   client: Client,
@@ -144,8 +149,8 @@ function requireScope(
 }
 
 /**
- * Checked before the person is asked, because without a key the ID token could not be signed
- * afterwards.
+ * Returns the scopes, and drops or refuses `openid` if there is no key to sign the ID token. Runs
+ * before the person is asked, because the server could not issue the ID token afterwards.
  */
 async function signable(
   scopes: readonly string[],

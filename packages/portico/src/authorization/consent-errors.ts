@@ -1,17 +1,17 @@
 import { page } from '../words/words.ts';
 import { AuthorizationPageError } from '../errors.ts';
 
-/** The page that a person sees when a consent request cannot be shown or answered. */
+/** Error pages for consent requests that cannot be shown or answered. */
 
 /**
- * Does not say what happened to the request, because another person may be reading. `detail` is for
- * the log.
+ * Returns a page that does not tell what happened to the request, because another person may see
+ * it. `detail` is for the log.
  */
 export function notAnswerable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.not_answerable'), detail);
 }
 
-/** For the person who answered, in the browser in which they did (AS-8.9). */
+/** Returns the page for a person who has already answered, in the same browser (AS-8.9). */
 export function answeredBefore(outcome: 'allowed' | 'denied', accessPath: string): AuthorizationPageError {
   const [key, detail] =
     outcome === 'allowed'
@@ -22,7 +22,10 @@ export function answeredBefore(outcome: 'allowed' | 'denied', accessPath: string
   });
 }
 
-/** The form is incomplete, or its CSRF token is not the one of this request and browser session. */
+/**
+ * Returns the page for an incomplete form, or one whose CSRF token does not match this request and
+ * browser session.
+ */
 export function notAccepted(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.answer_not_accepted'), detail);
 }

@@ -16,23 +16,28 @@ import {
   type ShownScopeGroup,
 } from './page-data.ts';
 
-/** The data of the view `oauth/consent` (AS-8.5, AS-40, docs/pages.md). Escape all of it. */
+/** The data for the view `oauth/consent` (AS-8.5, AS-40, docs/pages.md). Escape all of it. */
 export interface ConsentView extends ShownLook {
-  /** `oauth_server:name`. */
+  /** The server's name, `oauth_server:name`. */
   readonly serverName: string;
-  /** The client. Never a self-given name: that is `unverified.calledName`. */
+  /**
+   * The client's name. Never a name that an unverified client gave itself: that is
+   * `unverified.calledName`.
+   */
   readonly clientName: string;
-  /** Null for a client that an operator registered. */
+  /**
+   * What the page shows about an unverified client. Null for a client that an operator registered.
+   */
   readonly unverified: Unverified | null;
   /** Whether the client's name resembles the server's. */
   readonly namedLikeServer: boolean;
   /** The signed-in person. */
   readonly person: ShownPerson;
-  /** Everything requested, and what is kept from before. */
+  /** All requested scopes, and scopes that are kept from earlier. */
   readonly scopes: readonly ShownScope[];
-  /** Those that this person has not allowed this client before. */
+  /** The scopes that this person has not allowed this client before. */
   readonly newScopes: readonly ShownScope[];
-  /** The others. */
+  /** The scopes that this person has allowed this client before. */
   readonly grantedScopes: readonly ShownScope[];
   /** `newScopes` by group. */
   readonly newGroups: readonly ShownScopeGroup[];
@@ -40,47 +45,47 @@ export interface ConsentView extends ShownLook {
   readonly grantedGroups: readonly ShownScopeGroup[];
   /** How long the client will have access. */
   readonly lasts: AccessLasts;
-  /** Where the person can revoke it: the path of the page of applications. */
+  /** The path of the page where the person can revoke access. */
   readonly applicationsPath: string;
-  /** Where the answer goes. */
+  /** The host that receives the response, as the page shows it. */
   readonly redirectHost: string;
-  /** For the form. */
+  /** A hidden field in the form. */
   readonly requestId: string;
-  /** For the form. */
+  /** A hidden field in the form. */
   readonly csrfToken: string;
-  /** Where the form is posted. */
+  /** The URL that the form is posted to. */
   readonly action: string;
 }
 
-/** How long a client has access that is allowed now. */
+/** How long the client keeps the access that a person allows now. */
 export interface AccessLasts {
   /**
-   * Whether it continues until the person removes it, or it is not used for that time. If false, it
-   * ends after that time.
+   * If true, access continues until the person removes it, or until it is not used for that time.
+   * If false, it ends after that time.
    */
   readonly renews: boolean;
-  /** In words, such as "30 days". */
+  /** The time in words, such as "30 days". */
   readonly time: string;
 }
 
-/** What the page needs besides the question. */
+/** What the page shows in addition to the question. */
 export interface ConsentPageSurroundings {
   readonly serverName: string;
   readonly catalog: ScopeCatalog;
-  /** The headings of lists of scopes, in their order. */
+  /** The headings in lists of scopes, in order. */
   readonly headings: readonly ScopeHeading[];
   /** The URL that the form posts to. */
   readonly action: string;
   readonly applicationsPath: string;
-  /** The path of client logos; null if there are none. */
+  /** The path of client logos. Null without logos. */
   readonly logoPath: string | null;
-  /** In seconds. */
+  /** Token lifetimes in seconds. */
   readonly lifetimes: { readonly access_token_ttl: number; readonly refresh_token_ttl: number };
 }
 
 /**
- * The data of the page. `clientName` is never a self-given name, so a view that does not know about
- * unverified clients still names the client correctly.
+ * Returns the page's data. `clientName` is never a name that an unverified client gave itself. So a
+ * view that does not know about unverified clients still names the client correctly.
  */
 export function consentPageData(
   { client, user, scopes, grantedBefore, redirectUri, requestId, csrfToken }: ConsentQuestion,
@@ -112,7 +117,10 @@ export function consentPageData(
   };
 }
 
-/** A client without refresh tokens has access for the lifetime of its one access token. */
+/**
+ * Returns how long access lasts. A client without refresh tokens has access for the lifetime of one
+ * access token.
+ */
 function accessLasts(
   { grants }: Client,
   { lifetimes }: ConsentPageSurroundings,

@@ -22,7 +22,7 @@ import { getIndirectRefusal } from './direct-requests.ts';
 import { grantedBefore } from './granted-before.ts';
 import { responseTo, type AuthorizationResponse } from './response.ts';
 
-/** The consent screen to show, or the response if there is nothing to ask. */
+/** The question for the consent screen, or the response if there is nothing to ask. */
 export type Presented = { readonly question: ConsentQuestion } | { readonly response: AuthorizationResponse };
 
 /** What the consent screen asks. */
@@ -30,11 +30,11 @@ export interface ConsentQuestion {
   readonly requestId: string;
   readonly client: Client;
   readonly user: UserInterface;
-  /** Those that the person may grant; never empty. */
+  /** The scopes that the person may grant. Never empty. */
   readonly scopes: readonly string[];
   /**
-   * Those of them that the person has allowed this client before; none unless the resource lets
-   * clients ask for more.
+   * The scopes among them that the person has allowed this client before. Empty unless the resource
+   * lets clients ask for more scopes step by step.
    */
   readonly grantedBefore: readonly string[];
   readonly redirectUri: string;
@@ -42,8 +42,8 @@ export interface ConsentQuestion {
 }
 
 /**
- * Asks a person for consent (AS-8). The request is saved when a person first sees it, under the
- * hash of its opaque id. It is bound to that person and to their browser session, with the scopes
+ * Asks a person for consent (AS-8). The request is saved when the person first sees it, under the
+ * hash of its opaque id. It is bound to that person, to their browser session, and to the scopes
  * that they saw.
  */
 export class Consent {
@@ -68,7 +68,8 @@ export class Consent {
   }
 
   /**
-   * Saves the request for this visitor, and shows it. It gets a new id unless it waited under one.
+   * Saves the request for this visitor, and shows it. Uses the id under which the request waited,
+   * or a new one.
    */
   async begin(
     request: AuthorizationRequest,
@@ -86,13 +87,16 @@ export class Consent {
     if (await this.#saveRequest(request, client, requestId, visitor, scopes)) {
       return { question: question(request, requestId, client, visitor, scopes, before) };
     }
-    // The same page was opened twice at once, and the other was quicker.
+    // The same page was opened twice at once, and the other request was saved first.
     const presented = await this.present(requestId, visitor);
     if (presented === null) throw notAnswerable('it was pruned at the same moment');
     return presented;
   }
 
-  /** Starts the time to answer, when the request is first shown. False if the id is taken. */
+  /**
+   * Saves a request when it is first shown, and starts the time to answer. Returns false if the id
+   * already exists.
+   */
   async #saveRequest(
     request: AuthorizationRequest,
     { name, registeredBy }: Client,
@@ -116,7 +120,8 @@ export class Consent {
 
   /**
    * Shows a saved request to this visitor again. Returns null if no request with this id was saved.
-   * Throws a page error if this visitor cannot answer it in this browser, or can no longer.
+   * Throws a page error if this visitor cannot answer it in this browser, or can no longer answer
+   * it.
    */
   async present(requestId: string, visitor: Visitor): Promise<Presented | null> {
     const { store, host, scopes: catalog, clock } = this.#server;
@@ -125,8 +130,8 @@ export class Consent {
     const client = await this.#requireClient(pending);
     const person = visitor.user.reference;
     const before = await this.#allowedBefore(client, person, pending.audience);
-    // Never more than was shown before: the first tab may still be open, and its screen can be
-    // answered too.
+    // Show no scopes that were not shown before. The first tab may still be open, and the person
+    // can also answer there.
     const scopes = await scopesHeldBy(host, catalog, shownScopes(pending, client, before), person);
     if (!isPartHeld(pending, scopes)) {
       await this.end(pending);
@@ -138,8 +143,9 @@ export class Consent {
   }
 
   /**
-   * Records this visitor's decision, once. The same decision again, within `code_ttl`, redirects to
-   * the application again. Throws a page error if there is no request that they can answer.
+   * Records this visitor's decision once. If the visitor repeats the same decision within
+   * `code_ttl`, redirects to the client again. Throws a page error if there is no request that the
+   * visitor can answer.
    */
   async complete(requestId: string, visitor: Visitor, allow: boolean): Promise<AuthorizationResponse> {
     const saved = await this.#requireOwn(requestId, visitor);
@@ -147,13 +153,16 @@ export class Consent {
     if (again !== null) return again;
     const response = await this.#answerFirst(this.#requireOpen(saved), visitor, allow);
     if (response !== null) return response;
-    // A double click: the same answer came at the same moment, and was quicker.
+    // The person clicked twice, and the other request recorded the same decision first.
     const meanwhile = await this.#answerAgain(await this.#requireOwn(requestId, visitor), visitor, allow);
     if (meanwhile === null) throw await this.#endedMeanwhile(requestId, visitor);
     return meanwhile;
   }
 
-  /** Null when the request was answered, voided or expired since it was read. */
+  /**
+   * Records the first decision. Returns null if the request was answered, ended or expired since it
+   * was read.
+   */
   async #answerFirst(
     pending: ConsentRequest,
     visitor: Visitor,
@@ -172,8 +181,8 @@ export class Consent {
     const noted = allowed === null ? null : this.#lastUse.record(client);
     if (noted !== null) {
       await noted;
-      // After the first use the redirect URIs are fixed, so check again that the client still has
-      // the shown one.
+      // The first use fixes the redirect URIs. So check again that the client still has the shown
+      // one.
       await this.#requireClient(pending);
     }
     if (!(await store.consentRequests.answerConsent(pending, allowed, { allow, at: now }))) return null;
@@ -188,9 +197,9 @@ export class Consent {
   }
 
   /**
-   * Answers the same decision again: the person clicked twice, and the browser waits only for the
-   * second answer. Replaces an unused code, so that only one code is valid. Null for another
-   * decision, and if there was no decision.
+   * Responds to the same decision again. The person clicked twice, and the browser waits only for
+   * the second response. Replaces an unused code, so that only one code is valid. Returns null for
+   * another decision, and if there was no decision.
    */
   async #answerAgain(
     saved: ConsentRequest,
@@ -207,7 +216,7 @@ export class Consent {
     if (id === null) return notAllowed(saved, client, allow);
     const { clientId } = saved;
     const person = visitor.user.reference;
-    // Differs if the person has another permission by now: then the store finds no such
+    // The scopes differ if the person's permissions have changed. Then the store finds no such
     // authorization.
     const scopes = await this.#grantable(saved, client, person);
     const code = newCode(id);
@@ -221,7 +230,7 @@ export class Consent {
       : responseTo(saved, client, { code });
   }
 
-  /** Grants only what was shown, and only if the person still has the permission. */
+  /** Returns the shown scopes whose permission the person still has. */
   async #grantable(
     saved: ConsentRequest,
     client: Client,
@@ -250,15 +259,18 @@ export class Consent {
     };
   }
 
-  /** The request, if this visitor may answer it now; null if no request with this id was saved. */
+  /**
+   * Returns the request if this visitor may answer it now. Returns null if no request with this id
+   * was saved.
+   */
   async #findPending(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const saved = await this.#findOwn(requestId, visitor);
     return saved === null ? null : this.#requireOpen(saved);
   }
 
   /**
-   * The request, answered or not, if this visitor was asked; null if no request with this id was
-   * saved.
+   * Returns the request if this visitor was asked, even if it is already answered. Returns null if
+   * no request with this id was saved.
    */
   async #findOwn(requestId: string, visitor: Visitor): Promise<ConsentRequest | null> {
     const { store } = this.#server;
@@ -295,15 +307,16 @@ export class Consent {
     return saved;
   }
 
-  /** Why the store refused to change a request that was pending when it was read. */
+  /** Returns why the store refused to change a request that was pending when it was read. */
   async #endedMeanwhile(requestId: string, visitor: Visitor): Promise<Error> {
     await this.#findPending(requestId, visitor);
     return notAnswerable('it was put to the person with other scopes at the same moment');
   }
 
   /**
-   * The client, if it still lives, and still has this redirect URI and one of the shown scopes. A
-   * document may change at any time, and an open question continues as it was at its beginning.
+   * Returns the client if it still exists and still has this redirect URI and one of the shown
+   * scopes. Client documents may change at any time, so an open request keeps the client data from
+   * its beginning.
    */
   async #requireClient(saved: ConsentRequest): Promise<Client> {
     const { indirectRefusals, mayRedirect, responseModes } = this.#additions;
@@ -318,8 +331,8 @@ export class Consent {
     responseModes.of(saved);
     const refusal = this.#server.profiles.refusal(client);
     if (refusal !== null) throw notAnswerable(`the client ${clientId} is given nothing: ${refusal}`);
-    // It may have been asked before that was required; a requirement that a document gained later
-    // does not count.
+    // The person may have been asked before the requirement existed. Ignore a requirement that a
+    // client document added later.
     const demands = shownName === undefined ? client : NO_DEMANDS;
     const refused = saved.direct === true ? null : getIndirectRefusal(demands, indirectRefusals);
     if (refused !== null) throw notAnswerable(refused.detail ?? refused.message);
@@ -336,8 +349,8 @@ export class Consent {
   }
 
   /**
-   * Whether the request was asked in this browser session. If a pending one was not, the log says
-   * so (AS-8.10).
+   * Whether the request was shown in this browser session. If not and the request is still pending,
+   * writes a warning to the log (AS-8.10).
    */
   #matchesBrowser(saved: ConsentRequest, { browserSecret, request }: Visitor): boolean {
     const { host, clock } = this.#server;
@@ -349,7 +362,7 @@ export class Consent {
     return false;
   }
 
-  /** Throws a page error unless the token is the one of this request and browser session. */
+  /** Throws a page error unless the token matches this request and browser session. */
   async requireCsrfToken(requestId: string, visitor: Visitor, csrfToken: string): Promise<void> {
     const { store } = this.#server;
     if (isFormToken(csrfToken, visitor, ...getForm(requestId))) return;
@@ -358,13 +371,16 @@ export class Consent {
     throw notAccepted('the csrf_token is not the one of this request and browser session');
   }
 
-  /** In seconds. */
+  /** Returns the lifetime of a code in seconds. */
   #codeLifetime(client: Client): number {
     const { config, profiles } = this.#server;
     return Math.min(config.code_ttl, profiles.of(client)?.longestCode ?? config.code_ttl);
   }
 
-  /** What the person has allowed this client before, if the resource lets clients ask for more. */
+  /**
+   * Returns the scopes that the person has allowed this client before. Empty unless the resource
+   * lets clients ask for more scopes step by step.
+   */
   async #allowedBefore(
     client: Client,
     person: PersonReference,
@@ -401,7 +417,9 @@ function question(
 
 const NOTHING: readonly string[] = [];
 
-/** Each request must ask for `openid` itself (AS-1.3). */
+/**
+ * Whether an earlier scope is kept. `openid` is not kept: each request must ask for it (AS-1.3).
+ */
 const isKept = (scope: string) => scope !== 'openid';
 
 function union(first: readonly string[], second: readonly string[]): readonly string[] {
@@ -409,27 +427,34 @@ function union(first: readonly string[], second: readonly string[]): readonly st
 }
 
 /**
- * Those requested scopes that the client is still registered for. A flow that began with a document
- * continues as it was at the beginning.
+ * Returns the requested scopes that the client is still registered for. A flow that began with a
+ * client document keeps all its requested scopes.
  */
 function registeredScopes({ scopes, shownName }: ConsentRequest, client: Client): readonly string[] {
   return shownName === undefined ? intersectScopes(scopes, client.scopes) : scopes;
 }
 
 /**
- * The shown scopes, without earlier ones that the client did not request and the person has revoked
- * since, and without those that it is no longer registered for.
+ * Returns the shown scopes that still apply. Leaves out requested scopes that the client is no
+ * longer registered for. Also leaves out earlier scopes that the client did not request and the
+ * person has since revoked.
  */
 function shownScopes(saved: ConsentRequest, client: Client, before: readonly string[]): readonly string[] {
   return intersectScopes(saved.asked.scopes, union(registeredScopes(saved, client), before));
 }
 
-/** Not if only earlier scopes are left: the client asked for more, and would get none of it. */
+/**
+ * Whether the client would get at least one requested scope. If only earlier scopes are left, it
+ * would get nothing that it asked for.
+ */
 function isPartHeld({ scopes }: AuthorizationRequest, held: readonly string[]): boolean {
   return held.some((name) => scopes.includes(name));
 }
 
-/** The form of this one request: several consent screens can be open at once (AS-8.3). */
+/**
+ * Returns the form's name and request, for the form token. Several consent screens can be open at
+ * once (AS-8.3).
+ */
 function getForm(requestId: string): readonly string[] {
   return ['oauth/consent', requestId];
 }

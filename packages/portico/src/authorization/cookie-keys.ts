@@ -3,12 +3,13 @@ import type { Sealer, Server } from '../server.ts';
 import { derivedKey, openText, randomToken, sealText } from '../crypto.ts';
 
 /**
- * A key is used for thirty days (in milliseconds), and is named by the number of that period: all
- * processes agree on it.
+ * How long a key is used: thirty days, in milliseconds. The key's name is the number of the period,
+ * so that all processes agree on it.
  */
 const PERIOD = 30 * 86_400_000;
 /**
- * How far another process's clock may be ahead, in milliseconds, and so already in the next period.
+ * How far another process's clock may be ahead, in milliseconds. Such a process may already use the
+ * next period's key.
  */
 const CLOCKS_DIFFER = 300_000;
 
@@ -16,7 +17,7 @@ const SEALED = /^(0|[1-9]\d{0,8})\.([A-Za-z0-9_-]{38,})$/;
 
 /**
  * Encrypts what a browser stores for this server. Decrypts only what was encrypted here under the
- * same name. The first process that needs a key makes it; the store keeps it for all of them.
+ * same name. The first process that needs a key creates it. The store keeps it for all processes.
  */
 export class CookieSealer implements Sealer {
   readonly #store: CookieKeyRecords;
@@ -24,7 +25,10 @@ export class CookieSealer implements Sealer {
   readonly #lifetime: number;
   readonly #known = new Map<number, string>();
 
-  /** `lifetime` is how long encrypted content is needed, and so its key, in milliseconds. */
+  /**
+   * `lifetime` is how long encrypted content must stay readable, in milliseconds. The key is kept
+   * for that time.
+   */
   constructor(store: CookieKeyRecords, clock: () => number, lifetime: number) {
     this.#store = store;
     this.#clock = clock;
@@ -47,7 +51,7 @@ export class CookieSealer implements Sealer {
     return key === null ? null : openText(keyFor(key, name), name, text);
   }
 
-  /** The period in so many milliseconds. */
+  /** Returns the number of the period that is current after so many milliseconds. */
   #periodIn(milliseconds: number): number {
     return Math.floor((this.#clock() + milliseconds) / PERIOD);
   }
@@ -66,7 +70,7 @@ export class CookieSealer implements Sealer {
   }
 
   async #openingKey(period: number): Promise<string | null> {
-    // A number that a stranger invented must not reach the store.
+    // Anyone can send any number, so only plausible periods reach the store.
     if (period < this.#periodIn(-this.#lifetime) || period > this.#periodIn(CLOCKS_DIFFER)) return null;
     const key = this.#known.get(period);
     if (key !== undefined) return key;
@@ -76,26 +80,26 @@ export class CookieSealer implements Sealer {
 }
 
 /**
- * Texts that browsers carry for this installation. Each of its processes can encrypt and decrypt
- * them. Uses the keys of the cookies, and names that no cookie can have.
+ * Encrypts texts that browsers store for this installation. Every process can encrypt and decrypt
+ * them. Uses the cookie keys, with names that no cookie can have.
  */
 export class Sealing {
   readonly #server: Server;
 
-  /** Called by the server. */
+  /** Only the server calls this constructor. */
   constructor(server: Server) {
     this.#server = server;
   }
 
-  /** Encrypts a text. */
+  /** Encrypts a text for this purpose. */
   seal(purpose: string, content: string): Promise<string> {
     const { sealer, clock } = this.#server;
     return sealer.seal(`; ${purpose}`, JSON.stringify([clock(), content]));
   }
 
   /**
-   * A text that was encrypted for this purpose within the last `consent_ttl`; null for anything
-   * else.
+   * Decrypts a text that was encrypted for this purpose within the last `consent_ttl`. Returns null
+   * for any other text.
    */
   async open(purpose: string, sealed: string): Promise<string | null> {
     const { sealer, clock, config } = this.#server;
@@ -107,7 +111,7 @@ export class Sealing {
   }
 }
 
-/** A separate key for each name: an IV has to be unique only under one name. */
+/** Returns a separate key for each name, so that an IV must be unique only under one name. */
 function keyFor(key: string, name: string): Uint8Array {
   return derivedKey(Buffer.from(key, 'base64url'), `portico/cookie/${name}`);
 }

@@ -5,25 +5,28 @@ import type { Parameters } from '../parameters.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * Authorization requests that a client sent to the server directly, so that the browser brings only
- * a reference. A feature of the server keeps them.
+ * Stores authorization requests that clients send directly to the server. The browser then sends
+ * only a reference. A server feature provides this.
  */
 export interface DirectRequests {
   /**
-   * The id of the request that these parameters reference; null if they reference none of this
-   * server. Throws a page error if they are ambiguous.
+   * Returns the id of the request that these parameters reference. Returns null if they reference
+   * no request on this server. Throws a page error if they are ambiguous.
    */
   idOf(parameters: Parameters): string | null;
-  /** The stored request; null if it was used, has expired, or never existed. */
+  /** Returns the stored request. Returns null if it was used, has expired, or never existed. */
   find(requestId: string): Promise<SentParameters | null>;
   /** Removes the stored request. */
   end(requestId: string): Promise<void>;
 }
 
-/** Refuses a request of this client that comes only through a browser; null if it is accepted. */
+/**
+ * Returns the error for a request that this client sent only through a browser. Returns null to
+ * accept it.
+ */
 export type IndirectRefusal = (client: ClientDemands) => OAuthError | null;
 
-/** The first refusal for this client, or null. */
+/** Returns the first refusal for this client, or null. */
 export function getIndirectRefusal(
   client: ClientDemands,
   refusals: readonly IndirectRefusal[],
@@ -35,7 +38,7 @@ export function getIndirectRefusal(
   return null;
 }
 
-/** For a browser with an unknown reference. */
+/** Returns the page for a browser that sends an unknown reference. */
 export function notUsable(detail: string): AuthorizationPageError {
   return new AuthorizationPageError(page('error.link_used'), `the request_uri: ${detail}`);
 }

@@ -11,12 +11,13 @@ const UNITS = [
 ] as const;
 
 /**
- * A configured time in seconds, as text: "30 days", "1 hour", "90 minutes". Never more than it is.
+ * Returns a time in seconds as text: "30 days", "1 hour", "90 minutes". Never states more than the
+ * actual time.
  */
 export function durationText(seconds: number, locale: string): string {
   const whole = UNITS.find(([, length]) => seconds % length === 0) ?? UNITS[3];
   const rounded = UNITS.find(([, length]) => seconds >= 2 * length) ?? whole;
-  // Uses a larger unit if the number is whole, and otherwise rounds down.
+  // Use a larger unit if the number is whole. Otherwise round down.
   const [unit, length] = whole[1] >= rounded[1] ? whole : rounded;
   const count = Math.floor(seconds / length);
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);

@@ -5,14 +5,14 @@ import type { Client } from '../store/client.ts';
 import { scopesInForce } from '../tokens/scopes.ts';
 
 /**
- * What this person allowed this client before, for this audience: the scopes of their living
- * authorizations that the client is still registered for and the server still offers. Does not
- * check whether the person still has the permissions. An authorization counts once its code was
- * redeemed: before that, it may have reached the wrong client.
+ * Returns the scopes that this person has allowed this client before, for this audience. They come
+ * from active authorizations. The client must still be registered for them, and the server must
+ * still offer them. Does not check the person's permissions. An authorization counts only after its
+ * code was redeemed: before that, it may have reached the wrong client.
  *
- * To a person, an unverified client is the place where its answers go, and an authorization does
- * not record that place. So nothing counts for such a client with several places: one could get
- * what another was allowed (decision 38).
+ * A person recognizes an unverified client by the place that receives its responses. An
+ * authorization does not record that place. So nothing counts for an unverified client with several
+ * places: one place could get what another was allowed (decision 38).
  */
 export async function grantedBefore(
   { store, scopes: catalog, clock }: Server,

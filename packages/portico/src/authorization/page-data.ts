@@ -4,42 +4,44 @@ import { isVerified } from '../clients/who-asks.ts';
 import type { ClientLook, RegisteredBy } from '../store/client.ts';
 import { scopeDescription, scopeLabel, type ScopeCatalog, type ScopeHeading } from '../tokens/scopes.ts';
 
-/** A scope as the pages show it. */
+/** A scope, as pages show it. */
 export interface ShownScope {
-  /** As clients ask for it. */
+  /** The scope's name, as clients request it. */
   readonly name: string;
-  /** What it allows. */
+  /** What the scope allows. */
   readonly label: string;
-  /** A longer explanation; null for none. */
+  /** A longer explanation. Null for none. */
   readonly description: string | null;
 }
 
-/** Above the scopes that no other heading holds. */
+/** The heading for scopes that fit no other heading. */
 const LAST_HEADING: ScopeHeading = { group: 'other', title: 'consent.scopes', holds: () => true };
 
-/** Scopes below one heading. */
+/** The scopes below one heading. */
 export interface ShownScopeGroup {
-  /** `identity` (who the person is), `read` or `change`; `other` without such groups. */
+  /**
+   * `identity` (who the person is), `read` or `change`. `other` for scopes in none of these groups.
+   */
   readonly group: string;
-  /** The heading of the group. */
+  /** The group's heading. */
   readonly title: string;
-  /** Never empty. */
+  /** The scopes in the group. Never empty. */
   readonly scopes: readonly ShownScope[];
 }
 
-/** The signed-in person; null for members that the host does not know. */
+/** The signed-in person. A value is null if the host does not know it. */
 export interface ShownPerson {
   readonly name: string | null;
   readonly email: string | null;
 }
 
-/** The signed-in person, as the views name them. */
+/** Returns the signed-in person, as views show them. */
 export function shownPerson(user: UserInterface): ShownPerson {
   const { name = null, email = null } = user.getProfile();
   return { name, email };
 }
 
-/** Each with its label. */
+/** Returns each scope with its label and explanation. */
 export function shownScopes(
   names: readonly string[],
   catalog: ScopeCatalog,
@@ -55,7 +57,10 @@ export function shownScopes(
   });
 }
 
-/** The same below headings: each scope below the first that holds it. No heading is empty. */
+/**
+ * Returns the scopes in groups. Each scope is below the first heading that accepts it. No group is
+ * empty.
+ */
 export function shownGroups(
   names: readonly string[],
   { catalog, headings }: { readonly catalog: ScopeCatalog; readonly headings: readonly ScopeHeading[] },
@@ -71,21 +76,26 @@ export function shownGroups(
   });
 }
 
-/** The look of a client that an operator registered. Nothing of it comes from strangers. */
+/**
+ * The website and logo of a client that an operator registered. Unverified clients have neither.
+ */
 export interface ShownLook {
-  /** Its web site, with the host in ASCII; null for none. */
+  /** The client's website, with the hostname in ASCII. Null for none. */
   readonly site: { readonly href: string; readonly host: string } | null;
-  /** The path of its logo; null for none, and if `oauth_server:client_logos` is off. */
+  /** The path of the client's logo. Null for none, and if `oauth_server:client_logos` is off. */
   readonly logo: string | null;
 }
 
-/** What is kept of the look of a client. */
+/** The stored data about a client's website and logo. */
 interface LookOfClient extends ClientLook {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
 }
 
-/** `logoPath` is the path of logos; null if there are none. */
+/**
+ * Returns a client's website and logo. `logoPath` is the path of client logos, or null without
+ * logos.
+ */
 export function shownLook(client: LookOfClient, logoPath: string | null): ShownLook {
   if (!isVerified(client)) return { site: null, logo: null };
   const { id, siteUri, logoHash } = client;

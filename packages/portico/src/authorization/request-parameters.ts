@@ -7,13 +7,13 @@ import { sentHints, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * The parameters of an authorization request, each on its own: the checks that need no client, no
- * key and no configuration except the audience.
+ * Checks for single authorization request parameters. They need no client, no key, and no
+ * configuration except the audience.
  */
 
 /**
- * The parameters that may be sent only once. So may `client_id`, `redirect_uri` and `resource`,
- * which have their own errors.
+ * The parameters that may be sent only once. `client_id`, `redirect_uri` and `resource` may also be
+ * sent only once, but have their own errors.
  */
 const SINGLE_PARAMETERS = [
   'response_type',
@@ -29,7 +29,10 @@ const SINGLE_PARAMETERS = [
   'request_uri',
 ] as const;
 
-/** `keyParameter` names the only key that may exchange the code; null if codes are not bound. */
+/**
+ * Throws if one of these parameters is repeated. `keyParameter` is the parameter that names the key
+ * for the code, or null if codes are not bound.
+ */
 export function refuseRepeatedParameters(parameters: Parameters, keyParameter: string | null): void {
   for (const name of singleParameters(keyParameter)) parameters.get(name);
 }
@@ -37,7 +40,7 @@ export function refuseRepeatedParameters(parameters: Parameters, keyParameter: s
 const singleParameters = (keyParameter: string | null): readonly string[] =>
   keyParameter === null ? SINGLE_PARAMETERS : [...SINGLE_PARAMETERS, keyParameter];
 
-/** OpenID Connect Core section 3.1.2.6. */
+/** Refuses request objects (OpenID Connect Core section 3.1.2.6). */
 export function refuseRequestObjects(parameters: Parameters): void {
   if (parameters.has('request')) {
     throw new OAuthError('request_not_supported', 'Request objects are not supported.');
@@ -56,8 +59,8 @@ export function requireResponseType(parameters: Parameters): void {
 }
 
 /**
- * OpenID Connect Core section 3.1.2.1: consent is always requested, so `consent` is satisfied and
- * `none` cannot be.
+ * Checks `prompt` (OpenID Connect Core section 3.1.2.1). The server always asks for consent. So it
+ * accepts `consent`, and refuses `none`.
  */
 export function requirePrompt(parameters: Parameters): void {
   const prompt = parameters.get('prompt') ?? '';
@@ -90,7 +93,7 @@ export function refuseMaxAge(parameters: Parameters): void {
   }
 }
 
-/** The code challenge (RFC 7636 section 4.3). */
+/** Returns the code challenge (RFC 7636 section 4.3). Throws if it is missing or not valid. */
 export function requirePkce(parameters: Parameters): string {
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');
@@ -114,14 +117,17 @@ function pkceProblem(challenge: string | undefined, method: string | undefined):
     : `the code_challenge_method is ${quoted(method)}`;
 }
 
-/** The thumbprint of the only key that may exchange the code; null if this parameter is missing. */
+/**
+ * Returns the thumbprint of the only key that may exchange the code. Returns null if this parameter
+ * is missing.
+ */
 export function requireThumbprint(parameters: Parameters, keyParameter: string): string | null {
   const thumbprint = parameters.get(keyParameter) ?? null;
   if (thumbprint === null || /^[A-Za-z0-9_-]{43}$/.test(thumbprint)) return thumbprint;
   throw new OAuthError('invalid_request', `The ${keyParameter} is not the base64url of a SHA-256.`);
 }
 
-/** The audience of the grant (RFC 8707 section 2.1). */
+/** Returns the grant's audience (RFC 8707 section 2.1). */
 export function requireResource(parameters: Parameters, audience: string | null): string | null {
   if (parameters.isRepeated('resource')) {
     throw new OAuthError('invalid_target', 'More than one resource is named; a grant has one target.');
@@ -130,8 +136,8 @@ export function requireResource(parameters: Parameters, audience: string | null)
 }
 
 /**
- * The parameters that the checks read, as they were sent, and the hints that a page reads. Keeps
- * two values of a repeated parameter, which is enough to refuse it.
+ * Returns the parameters that the checks read, as they were sent, and the hints that a page reads.
+ * Keeps two values of a repeated parameter, so that the checks can still refuse it.
  */
 export function sentParameters(
   parameters: Parameters,

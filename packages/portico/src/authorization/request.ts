@@ -21,28 +21,28 @@ import { readHint, hintsRead, type Hint } from './sign-in-hints.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 /**
- * An authorization request (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), and its
+ * Authorization requests (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1) and their
  * checks.
  */
 
 /**
- * The request and its client, or the error response for its redirect URI, or the result that a
- * person must sign in first.
+ * The result of a check: the request and its client, or the error response for the redirect URI.
+ * `signInFirst` means that a person must sign in first.
  */
 export type CheckedRequest =
   | { readonly asked: AuthorizationRequest; readonly client: Client }
   | { readonly response: AuthorizationResponse }
   | { readonly signInFirst: true };
 
-/** A request with its parameters, and whether the client itself sent them. */
+/** The request's parameters, and whether the client itself sent them. */
 export interface PutRequest {
   readonly parameters: Parameters;
   readonly direct: boolean;
 }
 
 /**
- * Finds the client and the redirect URI, and then runs the checks of checks.ts. The order is part
- * of the behaviour: of several errors, the first is reported.
+ * Finds the client and the redirect URI, and then runs the checks in checks.ts. Their order is part
+ * of the behaviour: if there are several errors, the server reports the first.
  */
 export class RequestChecks {
   readonly #server: Server;
@@ -58,12 +58,13 @@ export class RequestChecks {
   }
 
   /**
-   * Throws a page error if it is not certain where a response may go (AS-7.4). If no person is
-   * signed in (`person` is null), it fetches no document, and redirects no browser to a client that
-   * no operator registered (RFC 9700 section 4.11.2).
+   * Checks a request that a browser sent. Throws a page error if it is not certain where a response
+   * may go (AS-7.4). If `person` is null, no person is signed in. Then the server fetches no client
+   * document, and redirects no browser to a client that no operator registered (RFC 9700 section
+   * 4.11.2).
    */
   async check(put: PutRequest, request: Request, person: PersonReference | null): Promise<CheckedRequest> {
-    // Until client and redirect URI are certain, an error is a page and never a redirect (RFC
+    // Until the client and redirect URI are certain, an error is a page and never a redirect (RFC
     // 6749 section 4.1.2.1).
     const { parameters } = put;
     const { config, profiles } = this.#server;
@@ -86,8 +87,8 @@ export class RequestChecks {
   }
 
   /**
-   * Checks a request that this authenticated client sent directly. Throws the OAuthError that
-   * refuses it.
+   * Checks a request that this authenticated client sent directly. Throws an OAuthError to refuse
+   * it.
    */
   async checkDirect(parameters: Parameters, client: Client): Promise<AuthorizationRequest> {
     const { mayRedirect } = this.#additions;
@@ -103,7 +104,7 @@ export class RequestChecks {
     return this.#judge({ parameters, direct: true }, client, { redirectUri, state });
   }
 
-  /** What is kept of a request until a person is asked. */
+  /** Returns the parameters that must be kept until a person is asked. */
   kept(parameters: Parameters): SentParameters {
     const keyParameter = this.#additions.binding?.parameter ?? null;
     return sentParameters(parameters, { keyParameter, hints: this.#hints });
@@ -116,7 +117,7 @@ export class RequestChecks {
     return person === null ? SIGN_IN_FIRST : clientSource.find(clientId, person, askedScopes(parameters));
   }
 
-  /** From here on, client and redirect URI are certain. */
+  /** Runs the checks that need a certain client and redirect URI. */
   async #judge(
     { parameters, direct }: PutRequest,
     client: Client,
@@ -137,7 +138,7 @@ export class RequestChecks {
 
 const SIGN_IN_FIRST = { signInFirst: true } as const;
 
-/** The parameters that are known before the request is checked. */
+/** Returns the scopes in an unchecked request. */
 export function askedScopes(parameters: Parameters): readonly string[] {
   return parameters.isRepeated('scope') ? [] : (parameters.get('scope') ?? '').split(' ');
 }
@@ -160,7 +161,10 @@ function requireLiving(
   );
 }
 
-/** A page, and no answer to the client: where it goes may be what the profile does not allow. */
+/**
+ * Throws a page error if the client's profile refuses it. Sends no response to the client, because
+ * the profile may not allow its redirect URI.
+ */
 function requireProfile(client: Client, profiles: Profiles, serverName: string): void {
   const refusal = profiles.refusal(client);
   if (refusal === null) return;
@@ -176,7 +180,7 @@ function requireRedirectUri(parameters: Parameters, client: Client, mayRedirect:
   const redirectUri = parameters.isRepeated('redirect_uri') ? undefined : parameters.get('redirect_uri');
   if (redirectUri !== undefined && mayRedirect(client, redirectUri)) return redirectUri;
   throw new AuthorizationPageError(
-    // Anyone can be sent to this page, so it shows no self-given name.
+    // Anyone can be sent to this page, so it does not show a name that a client gave itself.
     isVerified(client)
       ? page('error.unregistered_address', { client: client.name })
       : page('error.unverified_unregistered_address'),
@@ -195,8 +199,8 @@ function redirectUriProblem(
 }
 
 /**
- * Only the port of a native application may differ. The query is not shown, because it may contain
- * a secret.
+ * Returns why the redirect URI is not registered, for the log. Only a native application may use
+ * another port. The text leaves out the query, because it may contain a secret.
  */
 function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedirect): string {
   const shown = quotedUri(redirectUri);
@@ -212,7 +216,10 @@ function unregistered(client: Client, redirectUri: string, mayRedirect: MayRedir
   );
 }
 
-/** The parameters of a new request for the same. `keyParameter` names the key for the code. */
+/**
+ * Returns the parameters for repeating this request. `keyParameter` is the parameter that names the
+ * key for the code.
+ */
 export function sameParameters(asked: AuthorizationRequest, keyParameter: string | null): SentParameters {
   const parameters = {
     client_id: asked.clientId,

@@ -4,35 +4,35 @@ import type { Parameters } from '../parameters.ts';
 import { quoted } from '../quoting.ts';
 
 /**
- * A way in which the response reaches the redirect URI (OAuth 2.0 Multiple Response Type Encoding
- * Practices section 2.1).
+ * A response mode: how the response reaches the redirect URI (OAuth 2.0 Multiple Response Type
+ * Encoding Practices section 2.1).
  */
 export interface ResponseMode {
   /** The value of `response_mode`. */
   readonly name: string;
   /**
-   * Why a response with this state cannot reach this redirect URI in this mode, for the log; null
-   * if it can. Without it, every response can.
+   * Returns why a response with this state cannot reach this redirect URI in this mode, for the
+   * log. Returns null if it can. Without this function, every response can.
    */
   problem?(returns: ReturnAddress): string | null;
 }
 
-/** Where a response goes, and what it says besides its result. */
+/** Where a response goes, and the state that it returns. */
 export interface ReturnAddress {
   readonly redirectUri: string;
-  /** As the client sent it; null when it sent none, or several. */
+  /** The state, as the client sent it. Null if the client sent no state or several. */
   readonly state: string | null;
 }
 
-/** The mode of a request; absent for `query`, the mode of every client that asks for none. */
+/** The requested response mode. Absent for `query`, which is the default. */
 export interface AskedMode {
   readonly responseMode?: string | undefined;
 }
 
-/** The mode that every server has. */
+/** The response mode that every server has. */
 export const QUERY = 'query';
 
-/** The response modes of a server: `query`, and those of its features. */
+/** A server's response modes: `query`, and its features' modes. */
 export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
   readonly #others: ReadonlyMap<string, Mode>;
 
@@ -40,14 +40,14 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
     this.#others = new Map(others.map((mode) => [mode.name, mode]));
   }
 
-  /** All names, for the metadata. */
+  /** Returns the names of all modes, for the metadata. */
   get names(): readonly string[] {
     return [QUERY, ...this.#others.keys()];
   }
 
   /**
-   * The mode of a checked request; null for `query`. Throws a page error if the server no longer
-   * has it.
+   * Returns the mode for a checked request, or null for `query`. Throws a page error if the server
+   * no longer has this mode.
    */
   of({ responseMode = QUERY }: AskedMode): Mode | null {
     if (responseMode === QUERY) return null;
@@ -57,7 +57,10 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
     return mode;
   }
 
-  /** The mode that the request asks for. Throws the OAuthError that refuses any other. */
+  /**
+   * Returns the mode that the request asks for. Throws an OAuthError if the server does not have
+   * the mode, or it does not work for this request.
+   */
   require(parameters: Parameters, returns: ReturnAddress): AskedMode {
     const asked = parameters.get('response_mode');
     if (asked === undefined || asked === QUERY) return {};
@@ -75,7 +78,10 @@ export class ResponseModes<Mode extends ResponseMode = ResponseMode> {
     );
   }
 
-  /** The mode for an error: the one that the request asks for, if that is certain and possible. */
+  /**
+   * Returns the mode for an error response: the requested mode if it is clear and works, otherwise
+   * `query`.
+   */
   forError(parameters: Parameters, returns: ReturnAddress): AskedMode {
     if (parameters.isRepeated('response_mode')) return {};
     const mode = this.#others.get(parameters.get('response_mode') ?? QUERY);

@@ -2,13 +2,13 @@ import type { OAuthError } from '../errors.ts';
 import type { Client } from '../store/client.ts';
 import type { AskedMode, ReturnAddress } from './response-modes.ts';
 
-/** The response that is sent to the client's redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1). */
+/** A response for the client's redirect URI (RFC 6749 sections 4.1.2 and 4.1.2.1). */
 export interface AuthorizationResponse extends ReturnAddress, AskedMode {
   readonly client: Client;
   readonly result: { readonly code: string } | { readonly error: OAuthError };
 }
 
-/** The response to this request. */
+/** Returns the response to this request. */
 export function responseTo(
   { redirectUri, state, responseMode }: ReturnAddress & AskedMode,
   client: Client,
@@ -17,7 +17,7 @@ export function responseTo(
   return { client, redirectUri, state, ...(responseMode === undefined ? {} : { responseMode }), result };
 }
 
-/** The parameters of the response, with `iss` (RFC 9207). */
+/** Returns the response parameters, including `iss` (RFC 9207). */
 export function responseParameters(
   { state, result }: Pick<AuthorizationResponse, 'state' | 'result'>,
   issuer: string,

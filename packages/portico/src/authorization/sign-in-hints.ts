@@ -2,11 +2,11 @@ import type { Parameters } from '../parameters.ts';
 import type { Server } from '../server.ts';
 
 /**
- * What an authorization request tells the sign-in page (OpenID Connect Core section 3.1.2.1). A
- * hint is never refused.
+ * The hints in an authorization request for the sign-in page (OpenID Connect Core section 3.1.2.1).
+ * The server ignores a hint that is not valid, and never refuses the request.
  */
 
-/** In characters: the maximum of an email address (RFC 3696, erratum 1690). */
+/** In characters: the maximum length of an email address (RFC 3696, erratum 1690). */
 const LONGEST_HINT = 254;
 const LONGEST_LOCALES = 200;
 /** Matches invisible characters, and those that change the text direction. */
@@ -21,21 +21,24 @@ const HINTS: Readonly<Record<Hint, (value: string) => boolean>> = {
   ui_locales: (value) => value.length <= LONGEST_LOCALES && LOCALES.test(value),
 };
 
-/** The hints that some page of this server reads: a waiting request has little room for others. */
+/**
+ * Returns the hints that a page on this server reads. Others are dropped, because a waiting request
+ * has little room.
+ */
 export function hintsRead({ host, speaking }: Server): readonly Hint[] {
   const all: readonly Hint[] = ['login_hint', 'ui_locales'];
   if (host.tellsWhoWaits) return all;
   return speaking.locales === null ? [] : ['ui_locales'];
 }
 
-/** A hint in a form that a page can use; undefined without it. */
+/** Returns a hint that a page can use. Returns undefined if it is missing or not valid. */
 export function readHint(parameters: Parameters, hint: Hint): string | undefined {
   return sentHints(parameters, [hint])[0]?.[1];
 }
 
 /**
- * Names and values of these hints, in a form that a page can use; a repeated or invalid one counts
- * as missing.
+ * Returns the names and values of these hints, if a page can use them. A repeated or invalid hint
+ * is treated as missing.
  */
 export function sentHints(
   parameters: Parameters,

@@ -10,30 +10,31 @@ import type { Server } from '../server.ts';
 import type { SentParameters } from './waiting-requests.ts';
 
 export interface SignInNote {
-  /** Where the browser is sent. */
+  /** The sign-in page that the browser is sent to. */
   readonly loginUrl: string;
   readonly requestId: string;
   readonly sent: SentParameters;
-  /** Looked up if it is not known yet. */
+  /** The client. If null, it is looked up. */
   readonly client: Client | null;
-  /** The person who signs in. */
+  /** The texts in the language of the person who signs in. */
   readonly words: Words;
 }
 
 type Noted = readonly [createdAt: number, requestId: string, waiting: WaitingFor];
 
 /**
- * What a sign-in page may show about the request that brought a person there. The request waits in
- * a cookie that only `/oauth/authorize` gets, so the browser carries this in another encrypted
- * cookie, only to the sign-in page. There is one cookie, for the last request that was sent to sign
- * in: the page of an earlier tab shows nothing when it is reloaded.
+ * Tells a sign-in page about the request that sent a person there. The request itself waits in a
+ * cookie that only `/oauth/authorize` receives. So this data is in another encrypted cookie, which
+ * only the sign-in page receives. There is one such cookie, for the last request that was sent to
+ * sign-in. If a person reloads the sign-in page in an earlier tab, it shows nothing about the
+ * request.
  */
 export class SignInNotes {
   readonly #server: Server;
   readonly #clients: Clients;
   readonly #clientSource: ClientSource | null;
   readonly #secure: boolean;
-  /** Of the cookie. */
+  /** The cookie's name. */
   readonly #name: string;
 
   constructor(server: Server, clients: Clients, clientSource: ClientSource | null) {
@@ -45,8 +46,8 @@ export class SignInNotes {
   }
 
   /**
-   * The `Set-Cookie` headers that carry it there. None for a sign-in page on another origin, and if
-   * the client is unknown.
+   * Returns the `Set-Cookie` headers with this data. Returns none for a sign-in page on another
+   * origin, and if the client is unknown.
    */
   async cookies({ loginUrl, requestId, sent, client, words }: SignInNote): Promise<readonly string[]> {
     const { sealer, clock, config } = this.#server;
@@ -65,7 +66,7 @@ export class SignInNotes {
     return [`${this.#name}=${value}; ${attributes}; Max-Age=${config.consent_ttl}`];
   }
 
-  /** The note for this browser about the request that `returnTo` leads back to, or null. */
+  /** Returns this browser's data about the request that `returnTo` leads back to, or null. */
   async find(request: WithHeaders, returnTo: string | null | undefined): Promise<WaitingFor | null> {
     const { sealer, clock, config, paths } = this.#server;
     const requestId = requestIdIn(returnTo, paths.authorize);
@@ -95,7 +96,9 @@ export class SignInNotes {
     return { clientName: asked?.asks ?? client.name, isVerified: asked === null };
   }
 
-  /** The path of the sign-in page for a cookie; null if it is on another origin. */
+  /**
+   * Returns the sign-in page's path for the cookie. Returns null if the page is on another origin.
+   */
   #pathOf(loginUrl: string): string | null {
     const { origin } = this.#server;
     if (!URL.canParse(loginUrl, origin)) return null;
@@ -104,7 +107,7 @@ export class SignInNotes {
   }
 }
 
-/** The id of the waiting request, if this path leads back to it. */
+/** Returns the waiting request's id if this path leads back to it. Otherwise returns null. */
 function requestIdIn(returnTo: string | null | undefined, authorizePath: string): string | null {
   const here = 'https://host.invalid';
   if (typeof returnTo !== 'string' || !URL.canParse(returnTo, here)) return null;

@@ -6,14 +6,14 @@ import { AuthorizationPageError } from '../errors.ts';
 import { callerAddress } from '../host.ts';
 import type { Server } from '../server.ts';
 
-/** Names and values of the parameters, as they were sent. */
+/** The names and values of parameters, as they were sent. */
 export type SentParameters = readonly (readonly [name: string, value: string])[];
 
 export interface RequestToWait {
   readonly sent: SentParameters;
-  /** Whether the client itself sent it. */
+  /** Whether the client itself sent the request. */
   readonly direct: boolean;
-  /** Its existing id; a new one unless given. */
+  /** The request's existing id. Default: a new id. */
   readonly requestId?: string;
 }
 
@@ -26,9 +26,9 @@ export interface BegunWaiting {
 export interface WaitingInBrowser {
   readonly sent: SentParameters;
   readonly direct: boolean;
-  /** Removes the cookie. */
+  /** The `Set-Cookie` headers that remove the cookie. */
   readonly cookies: readonly string[];
-  /** Removes what the store holds of the request. */
+  /** Removes the request from the store, if it is there. */
   end(): Promise<void>;
 }
 
@@ -36,15 +36,16 @@ const PREFIX = 'portico_request_';
 const REQUEST_ID = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * In bytes of name and value. Browsers keep 4096 for a cookie. Node accepts 16 KiB of headers in
- * all, nginx 8 KiB in one line, which the host's own cookies share.
+ * The maximum size of a cookie's name and value, in bytes. Browsers accept 4096 bytes for a cookie.
+ * Node accepts 16 KiB for all headers, and nginx 8 KiB for one line. The host's own cookies share
+ * this space.
  */
 const LARGEST_COOKIE = 3500;
 const MOST_COOKIES = 8;
 const MOST_BYTES = 6144;
 
 /**
- * The most bytes that the store keeps of waiting and pushed requests: in total, and from one
+ * The maximum size of waiting and pushed requests in the store, in bytes: in total, and from one
  * network.
  */
 export const WAITING_BUDGET = { total: 8 * 1024 * 1024, ofOneNetwork: 1024 * 1024 } as const;
@@ -55,11 +56,11 @@ const TRY_AGAIN = 60;
 
 interface WaitingCookie {
   readonly name: string;
-  /** Of name and value. */
+  /** The size of the name and value. */
   readonly bytes: number;
   /**
-   * Null if it is not ours, or has expired. The content is the parameters, or the secret that finds
-   * them in the store.
+   * Null if the cookie is not ours or has expired. The content is the parameters, or the secret
+   * with which the store finds them.
    */
   readonly opened: Opened | null;
 }
@@ -71,15 +72,18 @@ interface Opened {
 }
 
 /**
- * Authorization requests that wait until a person has signed in (AS-7.13, AS-7.14). Anyone can send
- * one, so the server stores nothing: the browser keeps it, in an encrypted cookie named by the
- * request's id. A request that is too long for a cookie goes to the store, within a budget, and the
- * cookie has the secret that finds it there.
+ * Keeps authorization requests until a person has signed in (AS-7.13, AS-7.14). Anyone can send a
+ * request, so the browser keeps it in an encrypted cookie. The cookie's name contains the request's
+ * id. If a request is too long for a cookie, the store keeps it, within a budget. The cookie then
+ * contains the secret with which the store finds it.
  */
 export class WaitingRequests {
   readonly #server: Server;
   readonly #prefix: string;
-  /** Only the authorization endpoint gets the cookies: elsewhere they would just take room. */
+  /**
+   * Only the authorization endpoint receives the cookies. In other requests they would only take up
+   * space.
+   */
   readonly #attributes: string;
 
   constructor(server: Server) {
@@ -90,8 +94,8 @@ export class WaitingRequests {
   }
 
   /**
-   * Lets a request wait for `consent_ttl`. Throws a page error if the store has no room for a long
-   * one.
+   * Keeps a request for `consent_ttl`. Throws a page error if a long request does not fit in the
+   * store's budget.
    */
   async begin(request: Request, waits: RequestToWait): Promise<BegunWaiting> {
     const { requestId = randomToken() } = waits;
@@ -103,7 +107,7 @@ export class WaitingRequests {
     return { requestId, cookies: [cookie, ...surplus.map((each) => this.#removal(each))] };
   }
 
-  /** The request with this id that waits in this browser, or null. */
+  /** Returns the request with this id that waits in this browser, or null. */
   async find(request: Request, requestId: string): Promise<WaitingInBrowser | null> {
     if (!REQUEST_ID.test(requestId)) return null;
     const { store, clock } = this.#server;
@@ -127,9 +131,9 @@ export class WaitingRequests {
   }
 
   /**
-   * `Set-Cookie` headers that remove the cookies over the limits, but never this request's: a form
-   * that another site posts comes without the browser's cookies, so `begin` could not count the
-   * existing ones.
+   * Returns `Set-Cookie` headers that remove cookies over the limits, but never this request's
+   * cookie. A form that another site posts arrives without the browser's cookies, so `begin` could
+   * not count them.
    */
   async removeSurplus(request: Request, requestId: string): Promise<readonly string[]> {
     const name = this.#prefix + requestId;
@@ -163,8 +167,8 @@ export class WaitingRequests {
   }
 
   /**
-   * The cookie's value: the request itself, or for a long one the secret that finds it in the
-   * store.
+   * Returns the cookie's value: the request itself, or the secret with which the store finds a long
+   * request.
    */
   async #sealed(name: string, request: Request, { sent, direct }: RequestToWait): Promise<string> {
     const { sealer, clock } = this.#server;
@@ -201,8 +205,8 @@ export class WaitingRequests {
 }
 
 /**
- * Which cookies to remove to make room for one of this many bytes: unreadable ones, then the
- * oldest.
+ * Returns the names of the cookies to remove, to make room for a cookie with this many bytes.
+ * Removes unreadable cookies first, then the oldest.
  */
 function surplusCookies(cookies: readonly WaitingCookie[], bytes: number): readonly string[] {
   const createdAt = ({ opened }: WaitingCookie) => opened?.createdAt ?? 0;

@@ -15,39 +15,39 @@ import {
 } from './held-access.ts';
 import type { EndedAccess } from './restored-access.ts';
 
-/** An ended authorization. */
+/** An authorization that was ended. */
 export interface RevokedAuthorization {
-  /** An identifier. It grants no access. */
+  /** The authorization's id. The id grants no access. */
   readonly id: string;
-  /** The application that held it. */
+  /** The id of the client that had it. */
   readonly clientId: string;
-  /** The person who gave it. */
+  /** The person who allowed it. */
   readonly person: PersonReference;
-  /** False when it had already ended. */
+  /** False if it had already ended. */
   readonly revoked: boolean;
 }
 
-/** What has ended for a person. */
+/** The access that `revokePerson` has ended. */
 export interface RevokedPerson {
   /** How many authorizations this call has ended. */
   readonly authorizations: number;
-  /** How many requests were waiting for the person's answer. */
+  /** How many requests were waiting for the person's decision. */
   readonly requests: number;
 }
 
-/** What was removed about a person. */
+/** The data that `erasePerson` has removed. */
 export interface ErasedPerson {
   /** How many authorizations this call has removed, including ended ones. */
   readonly authorizations: number;
-  /** How many requests the person was asked, answered or not. */
+  /** How many consent requests were removed, with or without a decision. */
   readonly requests: number;
-  /** Whether the person had a subject. */
+  /** Whether a subject (the person's public identifier) was removed. */
   readonly subject: boolean;
-  /** How many events of the stored audit now have a pseudonym. */
+  /** How many stored audit events now have a pseudonym. */
   readonly events: number;
 }
 
-/** An authorization and its owner. */
+/** An authorization with its client and person. */
 type Holder = Omit<RevokedAuthorization, 'revoked'>;
 
 /** Sorts before the id of every request. */
@@ -57,15 +57,15 @@ const FIRST = '';
 export class Access {
   readonly #server: Server;
 
-  /** Called by the server. */
+  /** Only the server calls this constructor. */
   constructor(server: Server) {
     this.#server = server;
   }
 
   /**
-   * The living authorizations that match the filter, newest first. A page reads at most five
-   * thousand rows. So it may have fewer items than requested, or none, and still be followed by
-   * more. Throws an AccessError for malformed input.
+   * Lists the active authorizations that match the filter, newest first. A page reads at most five
+   * thousand rows. So it may have fewer items than requested, or no items, although more follow.
+   * Throws an AccessError for malformed input.
    */
   async list(filter: AuthorizationFilter = {}, page: AuthorizationPage = {}): Promise<AuthorizationList> {
     const { store, clock } = this.#server;
@@ -73,16 +73,16 @@ export class Access {
   }
 
   /**
-   * Ends an authorization and everything issued from it. Once this resolves, none of its tokens is
-   * accepted. Throws an AccessError if no authorization has the id.
+   * Ends an authorization and everything issued from it. Once this resolves, the server accepts
+   * none of its tokens. Throws an AccessError if no authorization has this id.
    */
   async revokeAuthorization(id: string, acting?: Acting): Promise<RevokedAuthorization> {
     return this.#revoke(await this.#requireHolder(id), acting);
   }
 
   /**
-   * Ends several authorizations, each by itself. Throws an AccessError, and ends none, if one of
-   * the ids does not exist.
+   * Ends several authorizations, one after the other. Throws an AccessError if one of the ids does
+   * not exist, and then ends none.
    */
   async revokeAuthorizations(
     ids: readonly string[],
@@ -96,17 +96,17 @@ export class Access {
   }
 
   /**
-   * Ends everything that the person has allowed, and the requests that wait for their answer, in
+   * Ends everything that the person has allowed, and the requests that wait for their decision, in
    * batches. Once this resolves, nothing that was allowed before is valid. The person may allow
-   * applications again. Throws an AccessError for a person about whom nothing is stored. Calling it
-   * again ends what is left.
+   * applications again. Throws an AccessError if nothing is stored about the person. If it fails,
+   * call it again to end the rest.
    */
   async revokePerson(given: PersonReference, options: Lasting = {}): Promise<RevokedPerson> {
     const { store, audit } = this.#server;
     const { report, ...acting } = options;
     const person = requirePerson(given);
-    // End waiting requests first. Anything allowed meanwhile is an authorization by then, and is
-    // found.
+    // End waiting requests first. If the person allows one meanwhile, it is already an
+    // authorization and is ended next.
     const requests = await this.#endRequests(person, false);
     const { revoked: authorizations, isKnown } = await this.#revokeAll(person, report);
     if (authorizations === 0 && requests === 0) {
@@ -119,18 +119,18 @@ export class Access {
   }
 
   /**
-   * Removes all data about a person, in batches: what they have allowed with everything issued from
-   * it, the requests that they were asked, and their subject. In the stored audit, a random
-   * pseudonym replaces them. The account stays, because it belongs to the application. To
-   * applications, the person is a new one from now on. Throws an AccessError for a person about
-   * whom nothing is stored. Calling it again removes what is left.
+   * Removes all data about a person, in batches: their authorizations with everything issued from
+   * them, their consent requests, and their subject. In the stored audit, a random pseudonym
+   * replaces the person. The account stays, because it belongs to the application. If the person
+   * uses a client again, the client sees a new person. Throws an AccessError if nothing is stored
+   * about the person. If it fails, call it again to remove the rest.
    */
   async erasePerson(given: PersonReference, { report, by }: Lasting = {}): Promise<ErasedPerson> {
     const { store, audit } = this.#server;
     const person = requirePerson(given);
     const pseudonym = { provider: person.provider, id: `erased-${randomIdentifier()}` };
-    // Remove the subject first. A process that has already read it is answering a request, which
-    // is removed next, or has answered it, and then the authorization is found.
+    // Remove the subject first. Another process may have read it already. Its request is either
+    // still waiting and removed next, or it is an authorization, which is found after that.
     const subject = await store.subjects.forgetSubject(person);
     const requests = await this.#endRequests(person, true);
     const authorizations = await inBatches(async () => {
@@ -149,10 +149,11 @@ export class Access {
   }
 
   /**
-   * Ends every authorization with everything issued from it, every token that clients have for
-   * themselves, the waiting requests, and the initial access tokens, in batches. Use it after a
-   * database was restored from a backup, which does not know what was revoked or used later. Once
-   * it resolves, nothing that existed when it began is valid. Calling it again ends what is left.
+   * Ends all access, in batches: authorizations with everything issued from them, tokens that
+   * clients have for themselves, waiting requests, and initial access tokens. Use it after you
+   * restore a database from a backup. A backup does not contain later revocations and uses. Once
+   * this resolves, nothing that existed when it began is valid. If it fails, call it again to end
+   * the rest.
    */
   async endAll(options?: Lasting): Promise<EndedAccess> {
     const { endAllAccess } = await import('./restored-access.ts');
@@ -174,7 +175,7 @@ export class Access {
     });
   }
 
-  /** How many authorizations were ended, and whether there were any. */
+  /** Returns how many authorizations were ended, and whether the person had any. */
   async #revokeAll(person: PersonReference, report?: (count: number) => void) {
     const { store, clock } = this.#server;
     let below: string | null = null;

@@ -25,8 +25,8 @@ import {
 } from './stored-grant.ts';
 
 /**
- * Exchanges a code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): once, and only for what it was
- * issued for.
+ * Exchanges a code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). A code works once,
+ * and only for the request that it was issued for.
  */
 export class AuthorizationCodeGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -40,7 +40,7 @@ export class AuthorizationCodeGrant implements TokenGrant {
     this.#outcomes = new Outcomes(parts, again, this.#replays);
   }
 
-  /** Answers a token request with `grant_type=authorization_code`. */
+  /** Handles a token request with `grant_type=authorization_code`. */
   async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
     const { store, clock, profiles } = this.#parts.server;
     const offered = parseToken(form.require('code'));
@@ -62,12 +62,13 @@ export class AuthorizationCodeGrant implements TokenGrant {
               now,
             });
       if (code !== null && problem !== null) {
-        // Browser histories contain codes, so only a replay by the code's own client revokes the
-        // authorization.
+        // Anyone may find a code in a browser history. So a replay revokes the authorization only
+        // if it comes from the code's own client.
         if (!code.used) await this.#burn(code, client, now);
         else if (code.family.clientId === client.id) await this.#replays.revoke(code);
       }
-      // Checked only now: a code from a client that may not use this grant is spent all the same.
+      // Check the grant only now, so that a code is also spent if the client may not use this
+      // grant.
       requireGrant(client, 'authorization_code');
       if (code === null) throw invalidGrant('the code is unknown');
       if (problem !== null) throw invalidGrant(problem);
@@ -76,14 +77,14 @@ export class AuthorizationCodeGrant implements TokenGrant {
   }
 
   /**
-   * Spends the code and issues nothing. If another request was quicker, that was the first use, and
-   * this one is a replay.
+   * Spends the code and issues nothing. If another request has already spent it, this one is a
+   * replay and is audited.
    */
   async #burn(code: AuthorizationCode, client: Client, now: number): Promise<void> {
     if (await this.#parts.server.store.codes.burnCode(code, client.id, now)) await this.#replays.audit(code);
   }
 
-  /** Spends a code that fits its request. */
+  /** Spends a code that matches the request, and issues tokens. */
   async #exchange(
     code: AuthorizationCode,
     { client, form, thumbprint }: TokenRequest,
@@ -110,17 +111,18 @@ function verifierIn(form: Parameters, profile: SecurityProfile | null): string |
   return profile?.missingVerifierIsWrong === true ? form.get('code_verifier') : form.require('code_verifier');
 }
 
-/** What a token request says about the code that it offers. */
+/** The values that a token request sends with a code. */
 interface Presentation {
   readonly redirectUri: string;
-  /** Left out only for a client of a profile for which that counts as a wrong one. */
+  /** Undefined only for a client whose profile treats a missing verifier as a wrong one. */
   readonly codeVerifier: string | undefined;
   readonly resource: string | undefined;
   readonly thumbprint: string | null;
 }
 
 /**
- * Why the code cannot be exchanged as presented. Null if it can. A used code always has a reason.
+ * Returns why this request cannot exchange the code, or null if it can. Always returns a reason for
+ * a used code.
  */
 function mismatch(
   code: AuthorizationCode,
@@ -136,16 +138,16 @@ function mismatch(
   if (parameters.redirectUri !== redirectUri) {
     return `the redirect_uri is ${quotedUri(redirectUri)}, the code was asked for with ${quotedUri(parameters.redirectUri)}`;
   }
-  // A flow that began with a document continues as it was at the beginning.
+  // A flow that began with a client document keeps the rules from its beginning.
   if (client.registeredBy !== 'document' && !mayRedirect(client, redirectUri)) {
     return `the client is no longer registered with the redirect_uri ${quotedUri(redirectUri)}`;
   }
   if (codeVerifier === undefined) return 'the code_verifier is missing';
   if (!verifiesChallenge(codeVerifier, parameters.codeChallenge)) return 'the code_verifier is wrong';
-  // Like the verifier, it shows who sent the request (RFC 9449 section 10).
+  // Like the verifier, the key shows who sent the request (RFC 9449 section 10).
   if (family.thumbprint !== null && family.thumbprint !== thumbprint) return ofAnotherKey('code', thumbprint);
-  // invalid_grant, as for a wrong verifier or redirect URI, although RFC 8707 section 2 has
-  // invalid_target.
+  // The error is invalid_grant, as for a wrong verifier or redirect URI, although RFC 8707 section
+  // 2 defines invalid_target.
   const other = otherResource(resource, family.audience);
   if (other === null) return null;
   return `the resource is ${other}, the code was granted for ${quotedAudience(family.audience)}`;

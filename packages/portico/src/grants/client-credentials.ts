@@ -6,7 +6,9 @@ import { IDENTITY_SCOPES, requireScopes, type ScopeCatalog } from '../tokens/sco
 import type { TokenGrant, TokenResponse } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 
-/** A token for the application itself (RFC 6749 section 4.4): no person, no refresh token. */
+/**
+ * Issues a token to the client itself (RFC 6749 section 4.4), without a person and a refresh token.
+ */
 export class ClientCredentialsGrant implements TokenGrant {
   readonly #parts: GrantParts;
 
@@ -36,9 +38,9 @@ interface ApplicationScopeRules {
 }
 
 /**
- * The requested scopes, or all of the client's; scopes about a person make no sense here. A service
- * of the resource may request other offered scopes, as clients do that request everything in the
- * metadata: it gets the service scope instead.
+ * Returns the requested scopes, or all the client's scopes by default, without scopes about a
+ * person. A service may request every scope in the metadata, as many clients do. It gets the
+ * service scope instead of offered scopes that it may not have.
  */
 function applicationScopes(
   client: Client,

@@ -7,18 +7,18 @@ import { requireGrant, type TokenGrant } from './grant.ts';
 import type { GrantParts } from './parts.ts';
 import { RefreshTokenGrant } from './refresh-token.ts';
 
-/** A grant type of the token endpoint. */
+/** A grant type at the token endpoint. */
 export interface GrantType extends GrantRules {
-  /** Makes what answers its requests; called once for each server. */
+  /** Creates the handler for its token requests. Called once for each server. */
   readonly grant: (parts: GrantParts) => TokenGrant;
   /**
-   * Whether it checks by itself that the client has this grant. Unless it does, that is checked
-   * before it is asked.
+   * Whether the handler itself checks that the client may use this grant. Otherwise the server
+   * checks it first.
    */
   readonly checksClient?: boolean;
 }
 
-/** The grant types of every server; metadata lists them in this order. */
+/** The grant types that every server has. Metadata lists them in this order. */
 export const GRANT_TYPES: readonly GrantType[] = [
   {
     name: 'authorization_code',
@@ -41,10 +41,10 @@ export const GRANT_TYPES: readonly GrantType[] = [
   },
 ];
 
-/** The grants of a server, by `grant_type`. */
+/** A server's grant handlers, by `grant_type`. */
 export type Grants = ReadonlyMap<string, TokenGrant>;
 
-/** Makes the grants of a server. */
+/** Creates a server's grant handlers. */
 export function makeGrants(types: readonly GrantType[], parts: GrantParts): Grants {
   const { measuring } = parts.server;
   return new Map(

@@ -6,49 +6,54 @@ import { isScopeToken } from '../tokens/scopes.ts';
 
 /** Which part of a list to return. */
 export interface AuthorizationPage {
-  /** The maximum number of items, 1 to 1000; 50 unless given. */
+  /** The maximum number of items, 1 to 1000. Default: 50. */
   readonly limit?: number;
-  /** Where to continue: `next` of the previous page. The newest first unless given. */
+  /** Where to continue: `next` from the previous page. Default: starts with the newest. */
   readonly after?: string;
 }
 
 /** A part of a list. */
 export interface AuthorizationList {
   /**
-   * Newest first. There may be fewer than requested, or none, and still more to follow: see `next`.
+   * Newest first. May have fewer items than requested, or no items, although more follow. Check
+   * `next`.
    */
   readonly items: readonly HeldAuthorization[];
-  /** Where the next page begins. Null when nothing follows. */
+  /** Pass this as `after` to get the next page. Null if nothing follows. */
   readonly next: string | null;
 }
 
 export const DEFAULT_LIMIT = 50;
-/** How many authorizations one page lists at most. */
+/** The maximum number of authorizations on one page. */
 export const MOST_LISTED = 1000;
 
 /**
- * How many rows one page reads. Conditions without an index (a scope, the last use, what has ended)
- * are checked on so many rows. A page that is not full by then says where to continue. So a page
- * costs the same, whatever it asks for (decision 51).
+ * The maximum number of rows that one page reads. Some conditions have no index: a scope, the last
+ * use, and whether the authorization has ended. They are checked row by row. If a page is not full
+ * after this many rows, it returns where to continue. So the cost of a page has a limit, whatever
+ * the filter (decision 51).
  */
 const EXAMINED = 5000;
 
 const A_DAY = 86_400_000;
 
 /**
- * Authorization ids are hexadecimal. Any other text of these characters can only be a place to
- * continue from.
+ * The characters that ids and cursors may contain. Authorization ids are hexadecimal. Other text
+ * with these characters can only be a cursor.
  */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** Parts of the list, newest first: below one id, and from another one on. */
+/** A part of the list, newest first: ids below `below`, and from `above` on. */
 interface Part {
   readonly below: string | null;
   readonly above: string | null;
 }
 
-/** One page of the living authorizations that match. Throws an AccessError for malformed input. */
+/**
+ * Returns one page of the active authorizations that match. Throws an AccessError for malformed
+ * input.
+ */
 export async function listHeld(
   store: AuthorizationSearch,
   filter: AuthorizationFilter,
@@ -69,9 +74,9 @@ export async function listHeld(
 }
 
 /**
- * Anything unused since a time existed before it, and ids begin with the time, so the list can
- * start there. Ids of an early release do not begin with the time. Nearly all of them sort above
- * all ids of today.
+ * Splits the list into ranges that can match. An authorization that is unused since a time was
+ * created before it. Ids begin with the creation time, so the list can start there. Ids from an
+ * early release do not begin with the time. Nearly all of them sort above all ids of today.
  */
 function buildParts(
   { unusedSince }: AuthorizationFilter,
@@ -85,7 +90,7 @@ function buildParts(
   return [...begun, { below: after === null || after > since ? since : after, above: null }];
 }
 
-/** Sorts before the ids of everything that began at that time. */
+/** Returns a text that sorts before every id that was created at this time. */
 function idAt(time: number): string {
   return Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
 }
@@ -115,8 +120,8 @@ export function isAuthorizationId(text: string): boolean {
 }
 
 /**
- * Returns the person exactly as stored: nothing is trimmed, folded or normalized. Throws an
- * AccessError for an impossible person, so that no engine gets text that it would change.
+ * Returns the person unchanged: nothing is trimmed, folded or normalized. Throws an AccessError for
+ * a person that cannot exist, so that no database engine gets text that it would change.
  */
 export function requirePerson({ provider, id }: PersonReference): PersonReference {
   const problem = personProblem({ provider, id });

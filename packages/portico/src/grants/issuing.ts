@@ -12,8 +12,8 @@ import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import type { TokenResponse } from './grant.ts';
 
 /**
- * Throws if this client may not get a token with these scopes: bound to the key of this thumbprint,
- * or to none (null).
+ * Throws if this client may not get a token with these scopes. `thumbprint` identifies the key that
+ * the token is bound to. Null means no key.
  */
 export type IssuanceCheck = (
   client: Client,
@@ -22,7 +22,8 @@ export type IssuanceCheck = (
 ) => void | Promise<void>;
 
 /**
- * Tokens that are made but not yet issued: the rows for the store, and the response to the client.
+ * Tokens that are created but not yet issued: the rows for the store, and the response to the
+ * client.
  */
 export interface PreparedTokens {
   readonly tokens: NewTokens;
@@ -32,13 +33,13 @@ export interface PreparedTokens {
 interface AnyTokenRequest {
   readonly client: Client;
   readonly scopes: readonly string[];
-  /** The key that the tokens are bound to, or null. */
+  /** The thumbprint of the key that the tokens are bound to, or null. */
   readonly thumbprint: string | null;
 }
 
-/** A token for the client itself. */
+/** A request for a token for the client itself. */
 export interface ClientTokenRequest extends AnyTokenRequest {
-  /** The API that it is for; the configured one unless given. */
+  /** The API that the token is for. Default: the configured API. */
   readonly audience?: string | null;
 }
 
@@ -46,21 +47,22 @@ export interface PersonalTokenRequest extends AnyTokenRequest {
   readonly now: number;
   readonly family: Family;
   readonly user: UserInterface;
-  /** From the authorization request; null after a refresh. */
+  /** The nonce from the authorization request. Null after a refresh. */
   readonly nonce: string | null;
-  /** The mark that all refresh tokens of the family share; null for the first one. */
+  /** The mark that all refresh tokens in the family share. Null for the first refresh token. */
   readonly mark: string | null;
   /**
-   * The used refresh token, if it stays the current one: the profile of its client has no rotation.
+   * The used refresh token, if it stays valid because the client's profile does not rotate refresh
+   * tokens.
    */
   readonly again?: string | null;
-  /** Whether this or an earlier refresh token worked without a key. */
+  /** Whether this or an earlier refresh token in the family was not bound to a key. */
   readonly isBoundLate?: boolean;
 }
 
 /**
- * Makes tokens before the store is asked to issue them: if signing fails, nothing was spent. Throws
- * where a check refuses that. There is no other way to tokens.
+ * Creates tokens before the store records them as issued. So if signing fails, no code or refresh
+ * token is spent. Throws if a check refuses the tokens. All tokens are created here.
  */
 export class Issuing {
   readonly #server: Server;
@@ -68,7 +70,7 @@ export class Issuing {
   readonly #checks: readonly IssuanceCheck[];
   readonly #binding: KeyBinding | null;
 
-  /** `binding` is null where tokens are bound to nothing. */
+  /** `binding` is null if tokens are not bound to keys. */
   constructor(server: Server, claims: Claims, checks: readonly IssuanceCheck[], binding: KeyBinding | null) {
     this.#server = server;
     this.#claims = claims;
@@ -92,8 +94,8 @@ export class Issuing {
   }
 
   /**
-   * For a person: with an ID token if `openid` is among the scopes, and with a refresh token if the
-   * client may use one.
+   * Prepares tokens for a person. Adds an ID token if the scopes include `openid`. Adds a refresh
+   * token if the client may use one.
    */
   async forPerson(request: PersonalTokenRequest): Promise<PreparedTokens> {
     const { client, family, scopes, thumbprint, now } = request;
@@ -111,7 +113,8 @@ export class Issuing {
       hash: tokenHash(refreshToken),
       markHash: tokenHash(mark),
       expiresAt: now + this.#server.config.refresh_token_ttl * 1000,
-      // A confidential client authenticates itself (RFC 9449 section 5).
+      // A confidential client authenticates itself, so its refresh token is not bound (RFC 9449
+      // section 5).
       thumbprint: client.public ? thumbprint : null,
       isBoundLate: request.isBoundLate === true,
     };
@@ -119,8 +122,8 @@ export class Issuing {
   }
 
   /**
-   * The response with earlier issued tokens, for the same key and with current data: its scopes and
-   * ID token are those of `request`.
+   * Returns a response with tokens that were issued earlier, for the same key. The scopes and the
+   * ID token come from `request`, with current data.
    */
   async again(
     request: Omit<PersonalTokenRequest, 'mark'>,
@@ -152,7 +155,7 @@ export class Issuing {
     const algorithm = client.idTokenSignedResponseAlg;
     const key = await keys.active(algorithm);
     if (key === null) throw new Error(`There is ${missingKey(algorithm).key} in ${config.key_path}`);
-    // A scope whose permission the person has lost releases nothing.
+    // A scope releases no claims if the person has lost its permission.
     const held = await scopesHeldBy(host, catalog, request.scopes, family.person);
     return signIdToken(key, {
       issuer,

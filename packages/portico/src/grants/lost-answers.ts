@@ -8,64 +8,67 @@ import type { TokenResponse } from './grant.ts';
 export interface TokenRequest {
   readonly client: Client;
   readonly form: Parameters;
-  /** Of the proved key; null for none. */
+  /** The thumbprint of the proved key. Null for no key. */
   readonly thumbprint: string | null;
 }
 
 export interface LostAnswer {
   readonly unsettled: UnsettledGrant;
   /**
-   * The answer under the client's current rights. Called once the tokens are known to be issued;
-   * refuses what would be refused now.
+   * Returns the response under the client's current rights. Called after it is known that the
+   * tokens were issued. Throws if the request would be refused now.
    */
   readonly answer: (client: Client) => Promise<TokenResponse>;
-  /** Whether a refusal removes the answer for good. */
+  /** Whether a refusal removes the kept response permanently. */
   readonly isSpentRefused: boolean;
 }
 
 interface Kept extends LostAnswer {
   readonly key: string;
-  /** Milliseconds since 1970. */
+  /** When the response was kept, in milliseconds since 1970. */
   readonly since: number;
   isAsked: boolean;
 }
 
 /**
- * The maximum; the oldest is dropped for a new one. A lost store loses as many statements as there
- * are connections.
+ * The maximum number of kept responses. A new one replaces the oldest. If the database fails, at
+ * most as many statements are lost as there are connections.
  */
 const MOST_KEPT = 1000;
-/** In milliseconds. Far below the hour for which the store keeps its rows. */
+/**
+ * How long a response is kept, in milliseconds. The store keeps its rows for an hour, which is much
+ * longer.
+ */
 const KEPT_FOR = 300_000;
 
 /**
- * Answers of token requests that could not be delivered, because the store failed and it was
- * unknown whether it had spent the code or refresh token. Each answer is kept for the same,
- * unchanged request, and given once (decision 9).
+ * Keeps token responses that could not be sent. The store failed, and it was unknown whether it had
+ * spent the code or refresh token. Each response is returned once, and only to the same, unchanged
+ * request (decision 9).
  */
 export class LostAnswers {
   readonly #clock: () => number;
   /**
-   * In the order of time. One request may have several, because it may be sent again before it
-   * fails.
+   * The kept responses, oldest first. One request may have several, because a client may send it
+   * again before it fails.
    */
   readonly #kept = new Set<Kept>();
 
-  /** `clock`: milliseconds since 1970. */
+  /** `clock` returns the time in milliseconds since 1970. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
-  /** Keeps the answer for a repetition of this request. */
+  /** Keeps the response for when the client repeats this request. */
   keep(request: TokenRequest, answer: LostAnswer): void {
     this.#kept.add({ ...answer, key: getKey(request), since: this.#clock(), isAsked: false });
     this.#dropOld();
   }
 
   /**
-   * Answers this request if the same one had no answer; null for any other. First finds out whether
-   * the code or token is spent: if not, `otherwise` answers. Rejects with the store's error while
-   * the store is away.
+   * Returns a function that responds to this request, if a response is kept for it. Returns null
+   * for any other request. The function first finds out whether the code or token was spent. If
+   * not, it calls `otherwise`. Rejects with the store's error while the store is unavailable.
    */
   find(
     client: Client,
@@ -95,7 +98,7 @@ export class LostAnswers {
     client: Client,
     otherwise: () => Promise<TokenResponse>,
   ): Promise<TokenResponse> {
-    // The same request came twice at once: one of them is answered.
+    // If the same request arrives twice at once, only one gets the response.
     const asked = this.#all(key).find(({ isAsked }) => isAsked);
     if (asked !== undefined) throw asked.unsettled.error;
     for (let [entry] = this.#all(key); entry !== undefined; [entry] = this.#all(key)) {
@@ -104,7 +107,7 @@ export class LostAnswers {
         this.#kept.delete(entry);
         continue;
       }
-      // A code or token is spent once, so none of the others took effect.
+      // A code or token is spent only once, so none of the other attempts took effect.
       for (const each of this.#all(key)) this.#kept.delete(each);
       return response;
     }
@@ -112,8 +115,8 @@ export class LostAnswers {
   }
 
   /**
-   * Null if it did not take effect, and never will. It stays while the question or its answer
-   * fails.
+   * Returns null if the attempt did not take effect and never will. Keeps the entry if this check
+   * or the response fails.
    */
   async #settleOne(entry: Kept, client: Client): Promise<TokenResponse | null> {
     entry.isAsked = true;
@@ -129,8 +132,9 @@ export class LostAnswers {
 }
 
 /**
- * Equal for requests of one client with the same parameters, in any order, and the same key. Client
- * authentication does not count, because each assertion is different, and so is each proof.
+ * Returns a key that is equal for requests from one client with the same parameters, in any order,
+ * and the same proved key. Ignores client authentication and the proof itself, because they differ
+ * in each request.
  */
 function getKey({ client: { id }, form, thumbprint }: TokenRequest): string {
   const asked = [...form.values].filter(([name]) => name !== 'client_assertion');

@@ -9,14 +9,14 @@ import type { Again } from './second-uses.ts';
 import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { Replays } from './replay.ts';
 
-/** The value of `expires_in`, however long ago the token was issued. */
+/** Returns the value of `expires_in` for a token that may have been issued earlier. */
 export function secondsLeft(expiresAt: number, now: number): number {
   return Math.max(0, Math.ceil((expiresAt - now) / 1000));
 }
 
 /**
- * The one public error for every reason: the exact reason would help only an attacker. `detail` is
- * for the log.
+ * Returns the same public error for every reason, because the exact reason would only help an
+ * attacker. `detail` is for the log.
  */
 export function invalidGrant(detail: string): OAuthError {
   return new OAuthError(
@@ -32,7 +32,7 @@ function countTokens(measuring: Measuring, grantType: string, response: TokenRes
   if (response.id_token !== undefined) measuring.tokenIssued(grantType, 'id_token');
 }
 
-/** The name of a stored grant in the log, and whether a refusal spends it. */
+/** The name of a stored grant in the log, and whether a refusal removes a kept response. */
 const KINDS = {
   authorization_code: { name: 'code', isSpentRefused: true },
   refresh_token: { name: 'refresh token', isSpentRefused: false },
@@ -47,8 +47,8 @@ const LATE_REFUSALS: Readonly<Record<GrantRefusal, string>> = {
 };
 
 /**
- * Turns the store's outcome for a code or refresh token into the response to the client, and into
- * audit events.
+ * Turns the store's outcome for a code or refresh token into the client's response and audit
+ * events.
  */
 export class Outcomes {
   readonly #grantType: keyof typeof KINDS;
@@ -64,9 +64,9 @@ export class Outcomes {
   }
 
   /**
-   * Returns the response if the tokens were issued; throws `invalid_grant` if not. If that is
-   * unknown, keeps the response for the same request of this client, and throws the store's error.
-   * A kept response is checked again before it is given.
+   * Returns the response if the tokens were issued. Throws `invalid_grant` if they were not. If
+   * this is unknown, keeps the response in case the client repeats the request, and throws the
+   * store's error. A kept response is checked again before it is returned.
    */
   respond(
     form: Parameters,
@@ -99,7 +99,7 @@ export class Outcomes {
     const { scopes, expiresAt } = tokens.accessToken;
     await audit({ type: 'tokens_issued', grantType, clientId, person, authorization, scopes });
     if (measuring !== null) countTokens(measuring, grantType, response);
-    // The question whether they were issued may have taken long.
+    // Finding out whether the tokens were issued may have taken long.
     return { ...response, expires_in: Math.min(secondsLeft(expiresAt, clock()), response.expires_in) };
   }
 

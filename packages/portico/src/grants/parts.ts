@@ -7,22 +7,25 @@ import type { Issuing } from './issuing.ts';
 import type { LostAnswers } from './lost-answers.ts';
 import type { RefreshRules, SecondUses } from './second-uses.ts';
 
-/** What the grants of a server share. */
+/** What a server's grants share. */
 export interface GrantParts {
   /** What the parts of the server share. */
   readonly server: Server;
-  /** Makes tokens, after the checks of every feature. */
+  /** Creates tokens, after every feature has checked them. */
   readonly issuing: Issuing;
-  /** Answers that the client may not have received. */
+  /** Responses that the client may not have received. */
   readonly lostAnswers: LostAnswers;
   /** The API that tokens are for. */
   readonly resource: ProtectedResource;
-  /** Whether a client may be answered at this URI. */
+  /** Whether a response to the client may go to this URI. */
   readonly mayRedirect: MayRedirect;
-  /** Decides what a second use of a refresh token gets; null where each is a replay. */
+  /**
+   * Decides how the server responds to a second use of a refresh token. Null if each second use is
+   * a replay.
+   */
   readonly secondUses: ((rules: RefreshRules, binding: KeyBinding | null) => SecondUses) | null;
-  /** Which scopes are dropped from requests. */
+  /** Decides which scopes are dropped from requests. */
   readonly droppedScopes: DroppedScopes;
-  /** Null where tokens are bound to nothing. */
+  /** Binds tokens to keys. Null if tokens are not bound. */
   readonly binding: KeyBinding | null;
 }

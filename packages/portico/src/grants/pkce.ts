@@ -10,8 +10,8 @@ export function isCodeChallenge(value: string): boolean {
 }
 
 /**
- * Whether the verifier belongs to the S256 challenge (RFC 7636 section 4.6); an ill-formed one
- * belongs to none.
+ * Whether the verifier matches the S256 challenge (RFC 7636 section 4.6). A malformed verifier
+ * never matches.
  */
 export function verifiesChallenge(verifier: string, challenge: string): boolean {
   if (!CODE_VERIFIER.test(verifier)) return false;

@@ -25,20 +25,20 @@ import {
   requireScopesInForce,
 } from './stored-grant.ts';
 
-/** A request with a refresh token. */
+/** A token request with a refresh token. */
 interface Offer extends TokenRequest {
   readonly proved: ProvedKey | null;
   /** The refresh token as it was sent. */
   readonly presented: string;
-  /** The mark in it, which all refresh tokens of its authorization share. */
+  /** The token's mark, which all refresh tokens of one authorization share. */
   readonly mark: string | null;
   readonly now: number;
 }
 
 /**
- * Replaces a refresh token with its successor (RFC 6749 section 6, RFC 9700 section 4.14.2). Each
- * works once. A client of the profile fapi2 keeps its refresh token, which works only with the
- * client's key: the same statement replaces it by itself (decision 45).
+ * Replaces a refresh token with a new one (RFC 6749 section 6, RFC 9700 section 4.14.2). Each token
+ * works once. With the profile fapi2, the client keeps its refresh token, which works only with the
+ * client's key. The same statement then writes the same token again (decision 45).
  */
 export class RefreshTokenGrant implements TokenGrant {
   readonly #parts: GrantParts;
@@ -58,7 +58,7 @@ export class RefreshTokenGrant implements TokenGrant {
     this.#retries = parts.secondUses?.({ again, requireSame }, parts.binding) ?? null;
   }
 
-  /** Answers a token request with `grant_type=refresh_token`. */
+  /** Handles a token request with `grant_type=refresh_token`. */
   async answer(client: Client, form: Parameters, proved: ProvedKey | null): Promise<TokenResponse> {
     const { store, clock } = this.#parts.server;
     const presented = form.require('refresh_token');
@@ -77,9 +77,10 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Refuses a bound token without its key, before anything ends: a thief who has only the token
-   * cannot end anything with it. A late-bound authorization is different. A thief may have been the
-   * first to show a key, so the owner's use without it ends the authorization.
+   * Refuses a bound token without its key before anything is ended, so that a thief with only the
+   * token cannot end the authorization. A late-bound authorization is different. A thief may have
+   * been the first to prove a key. So if the owner then uses the token without that key, the
+   * authorization ends.
    */
   async #requireKey(token: RefreshToken, thumbprint: string | null): Promise<void> {
     const { family, used } = token;
@@ -89,8 +90,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Answers again within the retry window. Otherwise this is a replay: the client or a thief has a
-   * successor, and both lose it.
+   * Handles a used token. Within the retry window, returns the first response again. Otherwise this
+   * is a replay: the client or a thief has the new token, so the authorization ends for both.
    */
   async #answerUsed(offer: Offer, token: RefreshToken): Promise<TokenResponse> {
     const answer = (await this.#retries?.answer(offer, offer.presented, token)) ?? null;
@@ -113,7 +114,7 @@ export class RefreshTokenGrant implements TokenGrant {
     return this.#outcomes.respond(form, request, token, prepared, outcome);
   }
 
-  /** Every check of an unused token, and the input for its tokens. */
+  /** Runs all checks for an unused token, and returns the request for new tokens. */
   async #tokenRequest(
     { client, form, thumbprint, presented, mark, now }: Offer,
     token: RefreshToken,
@@ -133,8 +134,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Another request with the same token was quicker. Within the retry window, its answer is also
-   * the answer to this one.
+   * Handles a token that another request has just used. Within the retry window, both requests get
+   * the same response.
    */
   async #answerTaken(
     offer: Offer,
@@ -149,7 +150,10 @@ export class RefreshTokenGrant implements TokenGrant {
     return this.#outcomes.respond(offer.form, request, token, prepared, { issued: false, refusal });
   }
 
-  /** The scopes of the new access token: those in force, or the requested part of them. */
+  /**
+   * Returns the scopes for the new access token: all scopes in force, or the requested ones among
+   * them.
+   */
   #narrowed(inForce: readonly string[], client: Client, scope: string | undefined): readonly string[] {
     return requireScopes(scope, {
       available: inForce,
@@ -160,8 +164,8 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 
   /**
-   * Refuses to repeat an answer for other scopes than the issued ones: that would need another
-   * token.
+   * Refuses to repeat a response if the request asks for other scopes than the issued ones. That
+   * would need another token.
    */
   #requireSame(client: Client, form: Parameters, { family }: StoredGrant, issued: readonly string[]): void {
     requireSameResource(family, form.get('resource'));
@@ -177,7 +181,10 @@ export class RefreshTokenGrant implements TokenGrant {
   }
 }
 
-/** The target stays the one of the consent (RFC 8707 section 2.2). */
+/**
+ * Throws `invalid_target` if the request names another resource than the person consented to (RFC
+ * 8707 section 2.2).
+ */
 function requireSameResource({ audience }: Family, resource: string | undefined): void {
   const other = otherResource(resource, audience);
   if (other === null) return;

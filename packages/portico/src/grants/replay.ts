@@ -2,16 +2,17 @@ import { ReplayEventLimit } from '../auditing/replay-event-limit.ts';
 import type { StoredGrant } from '../store/grant.ts';
 import type { GrantParts } from './parts.ts';
 
-/** How the audit log and the measurements name a replay. */
+/** The names of a replay in the audit log and in measurements. */
 const NAMES = {
   authorization_code: { event: 'code_replayed', measured: 'code' },
   refresh_token: { event: 'refresh_token_replayed', measured: 'refresh_token' },
 } as const;
 
 /**
- * What happens when a code or refresh token is used a second time. The store marks the first use in
- * the write that spends it (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`), so one of two
- * requests at once is the second.
+ * Handles the second use of a code or refresh token. `store/sql/family-rows.ts` tells whether a
+ * code or token was used before. The store marks the first use in the same write that spends the
+ * code or token (`store/sql/codes.ts`, `store/sql/refresh-tokens.ts`). So if two requests arrive at
+ * once, exactly one counts as the second use.
  */
 export class Replays {
   readonly grantType: keyof typeof NAMES;
@@ -24,15 +25,18 @@ export class Replays {
     this.#limit = new ReplayEventLimit(parts.server.clock);
   }
 
-  /** Ends everything that came from this grant: a thief may have the tokens of the first use. */
+  /**
+   * Ends everything that was issued from this grant, because a thief may have the tokens from the
+   * first use.
+   */
   async revoke(used: StoredGrant): Promise<void> {
     const { store, clock } = this.#parts.server;
     await this.audit(used, await store.authorizations.revokeReplayed(used, clock()));
   }
 
   /**
-   * Audits a second use, and whether it ended the authorization. Of those that ended nothing, it
-   * audits a few per minute.
+   * Audits a second use, and whether it ended the authorization. If it ended nothing, the audit log
+   * gets only a few events per minute.
    */
   async audit({ family }: StoredGrant, revoked = true): Promise<void> {
     const { audit, measuring } = this.#parts.server;

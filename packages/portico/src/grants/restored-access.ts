@@ -2,37 +2,39 @@ import { actedBy } from '../auditing/audit.ts';
 import type { Server } from '../server.ts';
 import { BATCH, inBatches, type Lasting } from '../store/batches.ts';
 
-/** What has ended after a backup was restored. */
+/** The access that `endAllAccess` has ended. */
 export interface EndedAccess {
   /**
    * How many authorizations this call has ended, each with its code, its refresh token and its
    * access tokens.
    */
   readonly authorizations: number;
-  /** How many access tokens of clients themselves (client credentials). */
+  /** How many access tokens that clients had for themselves (client credentials). */
   readonly clientTokens: number;
-  /** How many requests were waiting for a person's answer. */
+  /** How many requests were waiting for a person's decision. */
   readonly requests: number;
-  /** How many initial access tokens, with which clients register themselves. */
+  /** How many initial access tokens, which clients use to register themselves. */
   readonly initialAccessTokens: number;
 }
 
 /** Sorts before every key. */
 const FIRST = '';
 
-/** Handles a batch in the order of the keys, after the last one. */
+/** Handles one batch in key order, after the last key of the previous batch. */
 type Step = (after: string) => Promise<{ readonly ended: number; readonly last: string | null }>;
 
 /**
- * Ends everything that was issued, and everything that waits to be. A backup does not know what was
- * revoked or used after it was made, so nothing is spared. Everything that existed when this began
- * has ended when it resolves. It goes by keys and not by clocks.
+ * Ends everything that was issued, and all requests that wait for a decision. Use it after you
+ * restore a backup. A backup does not contain later revocations and uses, so this function makes no
+ * exceptions. When it resolves, everything that existed when it began has ended. It compares keys
+ * and does not depend on clocks.
  */
 export async function endAllAccess(
   { store, audit, clock }: Server,
   { report, ...acting }: Lasting = {},
 ): Promise<EndedAccess> {
-  // End waiting requests first. Anything allowed meanwhile is an authorization by then.
+  // End waiting requests first. If a person allows one meanwhile, it is already an authorization
+  // and is ended next.
   const requests = await inSteps((after) => store.consentRequests.endRequests(after, BATCH));
   const { family, accessToken } = await store.everythingIssued.newestIds();
   const authorizations =

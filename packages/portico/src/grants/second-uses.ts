@@ -6,8 +6,8 @@ import type { PersonalTokenRequest, PreparedTokens } from './issuing.ts';
 import type { TokenRequest } from './lost-answers.ts';
 
 /**
- * The response to a request for which tokens with these scopes were issued, as the grant would give
- * it now. Refuses, as the grant does, what it would no longer give.
+ * Returns the response again to a request for which tokens with these scopes were issued. Applies
+ * the grant's current rules, and throws if the grant would refuse the request now.
  */
 export type Again = (
   client: Client,
@@ -17,24 +17,28 @@ export type Again = (
 ) => Promise<TokenResponse>;
 
 /**
- * Decides what a second use of a refresh token gets. Without it, a second use is a replay
- * (`replay.ts`).
+ * Decides how the server responds to a second use of a refresh token. Without it, every second use
+ * is a replay (`replay.ts`).
  */
 export interface SecondUses {
-  /** What the store keeps of the answer to the first use. */
+  /** Returns what the store keeps about the first response. */
   seal(presented: string, token: RefreshToken, prepared: PreparedTokens, now: number): string;
   /**
-   * The answer of the first use, if it may be repeated; null if this use is a replay. Throws for a
-   * request that would be refused now, or that differs from the first one; that ends nothing.
+   * Returns the first response again if it may be repeated, or null if this use is a replay. Throws
+   * if the request would be refused now or differs from the first one. In that case, nothing is
+   * ended.
    */
   answer(request: TokenRequest, presented: string, token: RefreshToken): Promise<TokenResponse | null>;
 }
 
-/** What the refresh token grant provides for decisions about second uses. */
+/** The functions that the refresh token grant provides for handling second uses. */
 export interface RefreshRules {
-  /** Repeats an earlier answer under the current rules. */
+  /** Repeats an earlier response under the current rules. */
   readonly again: Again;
-  /** Throws unless the request asks for the same as the use that was answered with these scopes. */
+  /**
+   * Throws unless the request asks for the same resource and scopes as the first use, which got
+   * these scopes.
+   */
   readonly requireSame: (
     client: Client,
     form: Parameters,

@@ -11,7 +11,7 @@ import type { GrantParts } from './parts.ts';
 import { invalidGrant } from './outcome.ts';
 import type { Again } from './second-uses.ts';
 
-/** What the grants that exchange a stored code or refresh token share: their reasons to refuse. */
+/** Shared checks for the grants that exchange a stored code or refresh token. */
 
 export const INACTIVE_ACCOUNT = 'the account is gone, or may no longer sign in';
 
@@ -22,7 +22,10 @@ export function ofAnotherClient(what: string, { family }: StoredGrant): string {
   return `the ${what} belongs to the client ${family.clientId}`;
 }
 
-/** For a grant that requires its holder's key (RFC 9449 sections 5 and 10). */
+/**
+ * Returns the reason for refusing a grant that is bound to another key (RFC 9449 sections 5 and
+ * 10).
+ */
 export function ofAnotherKey(what: string, proved: string | null): string {
   return `the ${what} is bound to a key, and ${proved === null ? 'no key' : 'another one'} was proved`;
 }
@@ -32,8 +35,8 @@ export function expired(what: string, { expiresAt }: StoredGrant): string {
 }
 
 /**
- * Refuses a grant for another target than the server's with `invalid_grant`: its tokens would be
- * useless here.
+ * Throws `invalid_grant` if the grant was made for another audience than the server's. Its tokens
+ * would not work here.
  */
 export function requireSameAudience({ audience }: Family, configured: string | null): void {
   if (audience === configured) return;
@@ -43,8 +46,8 @@ export function requireSameAudience({ audience }: Family, configured: string | n
 }
 
 /**
- * The scopes of the grant that its client is still registered for and the server still offers;
- * `invalid_scope` if none is left.
+ * Returns the grant's scopes that the client is still registered for and the server still offers.
+ * Throws `invalid_scope` if no scope is left.
  */
 export function requireScopesInForce(
   family: Family,
@@ -61,9 +64,9 @@ export function requireScopesInForce(
 }
 
 /**
- * Checks again everything that may have changed since a grant was used: its client, the account,
- * the scopes in force. That the grant itself has expired meanwhile changes nothing, since it was
- * used in time.
+ * Returns a function that repeats a response. It checks again everything that may have changed
+ * since the grant was used: the client, the account, and the scopes in force. The grant may have
+ * expired meanwhile, because it was used in time.
  */
 export function againFor(
   grant: Grant,
@@ -79,13 +82,14 @@ export function againFor(
     const user = await accounts.active(family.person);
     if (user === null) throw invalidGrant(INACTIVE_ACCOUNT);
     const token = await store.accessTokens.findAccessToken(parseToken(issued.response.access_token), clock());
-    // Its row stays for an hour after it has expired, and is gone at once if it is revoked.
+    // A token's row stays for an hour after the token has expired, but is removed at once if the
+    // token is revoked.
     if ('dead' in token && token.dead === 'unknown') throw invalidGrant(REVOKED_TOKEN);
     return issuing.again({ client, family, user, scopes, thumbprint, nonce, now: clock() }, issued.response);
   };
 }
 
-/** Errors of the work name the authorization. */
+/** Runs the work, and adds the authorization's id to its OAuthErrors. */
 export async function naming<T>(family: Family | null, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

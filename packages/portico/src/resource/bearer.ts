@@ -9,67 +9,66 @@ import { quotedAudience } from '../tokens/resource-indicators.ts';
 import { parseToken } from '../tokens/token-formats.ts';
 
 /**
- * How a token was presented. A bound token is invalid as Bearer, and an unbound one is invalid in
- * the scheme of bound tokens (RFC 9449 section 7.2). Introspection reports the key and needs no
- * proof, because its caller does not use the token.
+ * How a token was presented. A bound token is not valid in the scheme Bearer, and an unbound token
+ * is not valid in the scheme for bound tokens (RFC 9449 section 7.2). Introspection returns the key
+ * and needs no proof, because its caller does not use the token.
  */
 export type Offered = 'Bearer' | 'as bound' | 'to introspection';
 
-/** An access token that can be used here and now. */
+/** An access token that is valid for this request. */
 export interface UsableToken {
   readonly clientId: string;
-  /** Its authorization. Null for a client-credentials token. */
+  /** The id of the token's authorization. Null for a client-credentials token. */
   readonly authorization: string | null;
   /** The client's own profile, or null. */
   readonly clientProfile: string | null;
   /**
-   * The token's scopes that the client and the server still have, whether or not the person may
-   * still use them. Without a bound token, scopes that require one are left out.
+   * The token's scopes that the client and the server still have. The person's permissions are not
+   * checked. An unbound token does not have the scopes that require binding.
    */
   readonly scopes: readonly string[];
-  /** Null for a client-credentials token. */
+  /** The person's account. Null for a client-credentials token. */
   readonly user: UserInterface | null;
   /** The person's public identifier. Null for a client-credentials token. */
   readonly subject: string | null;
-  /** The audience it was granted for. Null when none is configured. */
+  /** The audience that the token was granted for. Null if no audience is configured. */
   readonly audience: string | null;
-  /** Milliseconds since 1970. */
+  /** The time of issue in milliseconds since 1970. */
   readonly issuedAt: number;
   readonly expiresAt: number;
-  /** The key that it is bound to and that the caller has proved, or null. */
+  /** The thumbprint of the key that the token is bound to, or null. */
   readonly thumbprint: string | null;
 }
 
-/** Whose token it is or was. */
+/** The client and authorization that a token belongs to, also if it has ended. */
 export interface TokenOwner {
   readonly clientId: string | null;
-  /** Its authorization. Null for none, and if unknown. */
+  /** The authorization's id. Null if the token has no authorization, or if unknown. */
   readonly authorization: string | null;
 }
 
-/** Why there is no usable token. */
+/** Why the request has no usable token. */
 export interface NoToken {
   /**
-   * `invalid_token` when one was presented: unknown, expired, revoked, for another audience, or of
-   * a person who may not sign in.
+   * `invalid_token` if the presented token is unknown, expired, revoked or for another audience, or
+   * if its person may not sign in.
    */
   readonly code: BearerErrorCode;
   /** Only for the log. */
   readonly detail: string;
-  /** The message of the answer; the default of this code unless given. */
+  /** The response's message. Default: the message for this code. */
   readonly message?: string;
-  /** Whose token was presented, if known. Only for the log. */
+  /** The client and authorization that the token belongs to, if known. Only for the log. */
   readonly of?: TokenOwner;
   /**
-   * What the answer says about the next proof, for a token in the scheme of bound tokens. Absent
-   * for other schemes.
+   * What the response says about the next proof. Only for a token in the scheme for bound tokens.
    */
   readonly proof?: { readonly answer: string | null };
 }
 
 /**
- * Looks up access tokens. Never throws for a token that is missing or not usable: the caller
- * decides whether to refuse.
+ * Looks up access tokens. Does not throw if a token is missing or not usable: the caller decides
+ * whether to refuse the request.
  */
 export class BearerTokens {
   readonly #server: Server;
@@ -77,7 +76,7 @@ export class BearerTokens {
   readonly #isBindingRequired: boolean;
   readonly #boundScopes: ReadonlySet<string>;
 
-  /** `binding` is null when tokens are not bound to keys. */
+  /** `binding` is null if tokens are not bound to keys. */
   constructor(server: Server, binding: KeyBinding | null) {
     this.#server = server;
     this.#binding = binding;
@@ -86,8 +85,8 @@ export class BearerTokens {
   }
 
   /**
-   * The token of an `Authorization` header (RFC 6750 section 2.1). `asked` returns the request that
-   * it came with, to check the proof of the token's key.
+   * Looks up the token in an `Authorization` header (RFC 6750 section 2.1). `asked` returns the
+   * request, which is needed to check the proof for a bound token.
    */
   async fromHeader(
     authorization: string | null,
@@ -100,7 +99,7 @@ export class BearerTokens {
     return credentials.token === null ? ILL_FORMED : this.lookUp(credentials.token, 'Bearer');
   }
 
-  /** The token with this value. */
+  /** Looks up the token with this value. */
   async lookUp(value: string, offered: Offered): Promise<UsableToken | NoToken> {
     const { store, accounts, audience, clock } = this.#server;
     const token = await store.accessTokens.findAccessToken(parseToken(value), clock());
@@ -130,8 +129,8 @@ export class BearerTokens {
   }
 
   /**
-   * The token's scopes that are valid now. For a person's token, only those whose permission the
-   * person has.
+   * Returns the token's scopes that are valid now. For a person's token, returns only scopes whose
+   * permission the person has.
    */
   async honouredScopes({ scopes, user }: UsableToken): Promise<readonly string[]> {
     const { host, scopes: catalog } = this.#server;
@@ -150,8 +149,8 @@ export class BearerTokens {
   }
 
   /**
-   * Checks the key last, so that a caller without a usable token costs no signature check and uses
-   * up no proof.
+   * Looks up a bound token and checks its proof. Checks the proof last, so that a caller without a
+   * usable token causes no signature check and uses up no proof.
    */
   async #proved(
     checks: KeyBinding,

@@ -3,46 +3,48 @@ import type { Server } from '../server.ts';
 import { listedScopes } from '../tokens/scopes.ts';
 
 /**
- * What the API of the tokens, such as an MCP endpoint, needs from the server besides tokens.
- * Nothing unless given.
+ * What the protected API, such as an MCP endpoint, needs from the server besides tokens. All
+ * settings are optional.
  */
 export interface ResourceNeeds {
   /**
-   * Its metadata (RFC 9728 section 2), if the server publishes it: replaces the server's own
-   * description.
+   * The API's metadata (RFC 9728 section 2). If the server publishes metadata, this replaces the
+   * server's own description.
    */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /**
-   * Makes an authorization also contain what its person has allowed its client before, so that
-   * clients can ask for more.
+   * Whether a new authorization also contains what the person has allowed the client before.
+   * Clients can then ask for more scopes step by step.
    */
   readonly stepUp?: boolean;
   /**
-   * The scope that a service, a client registered for it, gets instead of those that it may not
-   * have.
+   * The service scope. A client that is registered for it gets it instead of requested scopes that
+   * the client may not have.
    */
   readonly serviceScope?: string;
 }
 
-/** How the API that tokens are for is made known to clients. */
+/** How the server tells clients about the protected API. */
 export interface PublishedResource {
-  /** The URL of its metadata, which the server publishes, and challenges name. */
+  /**
+   * The URL of the API's metadata. The server publishes the metadata, and challenges name the URL.
+   */
   readonly metadataUrl: string;
-  /** As in ResourceNeeds. */
+  /** As `ResourceNeeds.stepUp`. */
   readonly stepUp: boolean;
 }
 
-/** What features contribute to it. */
+/** What features contribute to the protected API. */
 export interface ResourceParts {
-  /** How tokens are bound; null if they are not. */
+  /** How tokens are bound. Null if they are not bound. */
   readonly binding: { readonly offer: BindingOffer } | null;
-  /** Null if challenges name no metadata. */
+  /** How the server tells clients about the API. Null if challenges name no metadata. */
   readonly resource: PublishedResource | null;
 }
 
-/** The API that tokens are for: `oauth_server:audience`, or none. */
+/** The API that tokens are for: `oauth_server:audience`, or no API. */
 export class ProtectedResource {
-  /** The URL of its metadata, for challenges; null unless it is published. */
+  /** The URL of the API's metadata, for challenges. Null if the metadata is not published. */
   readonly metadataUrl: string | null;
   readonly #own: Readonly<Record<string, unknown>>;
   #needs: ResourceNeeds;
@@ -60,23 +62,26 @@ export class ProtectedResource {
     };
   }
 
-  /** Its current needs. */
+  /** Returns the API's current needs. */
   needs(): ResourceNeeds {
     return this.#needs;
   }
 
-  /** Its current metadata. */
+  /** Returns the API's current metadata. */
   metadata(): Readonly<Record<string, unknown>> {
     return this.#needs.metadata ?? this.#own;
   }
 
-  /** Adds to its needs. */
+  /** Adds to the API's needs. */
   add(more: ResourceNeeds): void {
     this.#needs = { ...this.#needs, ...more };
   }
 }
 
-/** The member of metadata that names scopes; left out without scopes (RFC 9728 section 3.2). */
+/**
+ * Returns the metadata member that lists scopes. Leaves it out if there are no scopes (RFC 9728
+ * section 3.2).
+ */
 export function scopesSupported(scopes: readonly string[]): {
   readonly scopes_supported?: readonly string[];
 } {

@@ -5,34 +5,36 @@ import type { BearerErrorCode } from '../errors.ts';
 import type { ScopeCatalog } from '../tokens/scopes.ts';
 
 /**
- * The access token of the current request. Everything was looked up before the handler ran: no call
- * is asynchronous, and the values are those at the start of the request. It never uses a session or
- * a cookie.
+ * The current request's access token. The server looked up everything before your handler ran, so
+ * no method is asynchronous. The values are those from the start of the request. It never uses a
+ * session or a cookie.
  */
 export interface TokenAccessor {
-  /** Requires a usable token, with any scope. Otherwise throws an error that is answered 401. */
+  /**
+   * Requires a usable token with any scope. Otherwise throws an error that becomes a 401 response.
+   */
   requireUsable(): void;
   /**
-   * Requires a token with this scope, whose person still has the scope's permission. Otherwise
-   * throws an error that is answered 401 without a usable token, and 403 with one that does not
-   * reach.
+   * Requires a usable token with this scope. The token's person must still have the scope's
+   * permission. Without a usable token, throws an error that becomes a 401 response. With a token
+   * that is not sufficient, the response is 403.
    */
   requireScope(scope: string): void;
   /** Whether `requireScope` would succeed. */
   can(scope: string): boolean;
   /**
-   * The account that the token was issued for. Null for a client-credentials token, and without a
-   * usable token.
+   * Returns the account that the token was issued for. Returns null for a client-credentials token,
+   * and without a usable token.
    */
   user(): UserInterface | null;
-  /** The client id of the token's application. Null without a usable token. */
+  /** Returns the id of the client that uses the token. Returns null without a usable token. */
   clientId(): string | null;
 }
 
 const requests = new AsyncLocalStorage<TokenAccessor>();
 
 /**
- * The access token of the current request. Throws outside a request that the server's middleware
+ * Returns the current request's access token. Throws outside a request that the server's middleware
  * wraps.
  */
 export function token(): TokenAccessor {
@@ -46,23 +48,23 @@ export function token(): TokenAccessor {
   return accessor;
 }
 
-/** Runs work in which `token()` works, including everything it awaits. */
+/** Runs `work`. Inside it, `token()` works, also after an await. */
 export function runWithAccessor<T>(accessor: TokenAccessor, work: () => T): T {
   return requests.run(accessor, work);
 }
 
-/** Why `token()` refuses. */
+/** Why `token()` refuses a request. */
 export interface TokenRefusal {
   readonly code: BearerErrorCode;
-  /** The scope that is needed. Null if any usable token would do. */
+  /** The required scope. Null if any usable token would do. */
   readonly scope: string | null;
   /** Only for the log. */
   readonly detail: string;
-  /** Whose token was presented. Absent if unknown. */
+  /** The client and authorization that the token belongs to. Absent if unknown. */
   readonly of?: TokenOwner;
   /**
-   * The token has the scope, but its person no longer has the permission. No other token would
-   * help.
+   * Whether the token has the scope, but the person no longer has the permission. No other token
+   * would help.
    */
   readonly isUnheld?: boolean;
   /** As in `NoToken`. */
@@ -70,11 +72,11 @@ export interface TokenRefusal {
   readonly proof?: NonNullable<NoToken['proof']>;
 }
 
-/** Throws the refusal of the current request. */
+/** Throws an error that refuses the current request. */
 export type Refuse = (refusal: TokenRefusal) => never;
 
 /**
- * Looks up the token of an `Authorization` header, its account and the permissions of its scopes.
+ * Looks up the token in an `Authorization` header, its account, and the permissions for its scopes.
  * `asked` returns the request.
  */
 export type TokenLookUp = (
@@ -138,7 +140,10 @@ function accessorWithout(offered: ScopeCatalog, refuse: (scope: string | null) =
   };
 }
 
-/** A scope that no token can have is a mistake of the handler's author, not of the caller. */
+/**
+ * Throws if the server does not offer this scope. That is a mistake in the handler's code, not the
+ * caller's.
+ */
 function requireOffered(offered: ScopeCatalog, scope: string): void {
   if (!offered.has(scope)) {
     throw new Error(`The scope '${scope}' is asked of token(), but is not in oauth_server:scopes`);

@@ -29,8 +29,9 @@ const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Claims that only the server may set in a token or an answer (RFC 7519, RFC 7662, RFC 7800, RFC
- * 8693, RFC 9068, OpenID Connect Core and its sessions), because readers rely on that.
+ * Claims that only the server may set in a token or response, because readers rely on them. They
+ * come from RFC 7519, RFC 7662, RFC 7800, RFC 8693, RFC 9068, OpenID Connect Core and its session
+ * specifications.
  */
 const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
   (
@@ -42,20 +43,20 @@ const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set(
 
 const CLAIM_NAME = /^[\x21-\x7E]{1,255}$/;
 
-/** Why no scope may release a claim with this name, or null if one may. */
+/** Returns why no scope may release a claim with this name, or null if a scope may release it. */
 export function claimNameProblem(name: string): string | null {
   if (!CLAIM_NAME.test(name))
     return 'is not a claim name: 1 to 255 printable ASCII characters without a space';
   if (name in Object.prototype) return 'is not a claim name';
-  // Some JSON readers ignore the case of member names.
+  // Compare in lower case, because some JSON readers ignore the case of member names.
   return PROTOCOL_CLAIMS.has(name.toLowerCase())
     ? 'is a claim of the protocol, which the server alone says'
     : null;
 }
 
 /**
- * The claims that the scopes release, in the scopes' order: first those of OpenID Connect, then
- * those of the configuration.
+ * Returns the claims that the scopes release, in scope order. For each scope, the OpenID Connect
+ * claims come before the configured ones.
  */
 export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): readonly string[] {
   const names: string[] = [];
@@ -68,17 +69,18 @@ export function claimNames(scopes: readonly string[], catalog: ScopeCatalog): re
 }
 
 /**
- * Adds claims about a person to those of `getProfile()`. It never replaces one of them. A claim
- * that no scope of the server releases (OpenID Connect Core section 5.4, and `claims` of a scope of
- * `oauth_server:scopes`) is dropped, and the log says so once per name.
+ * Adds claims about a person to those from `getProfile()`. It never replaces a claim from
+ * `getProfile()`. A claim is dropped if no scope releases it, neither in OpenID Connect Core
+ * section 5.4 nor in the `claims` of `oauth_server:scopes`. The log reports each dropped claim
+ * once.
  */
 export type ClaimsMapper = (
   user: UserInterface,
 ) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
 
 /**
- * What the granted scopes release about a person: first the profile, then what the host's mapper
- * adds.
+ * Collects the claims about a person that the granted scopes release. The profile takes precedence
+ * over claims from the host's mapper.
  */
 export class Claims {
   readonly #mapper: ClaimsMapper | undefined;
@@ -94,7 +96,7 @@ export class Claims {
     this.#releasable = new Set(claimNames([...catalog.keys()], catalog));
   }
 
-  /** The claims about this person that these scopes release. */
+  /** Returns the claims about this person that these scopes release. */
   async released(user: UserInterface, scopes: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
     const names = claimNames(scopes, this.#catalog);
     if (names.length === 0) return {};
@@ -119,7 +121,7 @@ export class Claims {
     }
   }
 
-  /** Warns once per name, up to a readable number of names. */
+  /** Warns once per claim, up to a maximum number of claims. */
   #warnOf(claim: string, reason: string): void {
     if (this.#warned.has(claim) || this.#warned.size >= MOST_WARNINGS) return;
     this.#warned.add(claim);
@@ -130,8 +132,8 @@ export class Claims {
 const MOST_WARNINGS = 100;
 
 /**
- * JSON readers differ on half a surrogate pair: some refuse the whole text, others make two
- * people's values equal.
+ * Whether all text in the value is well-formed Unicode. JSON readers handle half a surrogate pair
+ * differently: some reject the whole text, others make two people's values equal.
  */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

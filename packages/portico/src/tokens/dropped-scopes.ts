@@ -4,34 +4,36 @@ import { IDENTITY_SCOPES, type ScopeCatalog } from './scopes.ts';
 
 /** A requested scope that cannot be granted. */
 export interface UngrantableScope {
-  /** Its name, as it was sent. */
+  /** The scope's name, as the client sent it. */
   readonly name: string;
-  /** Who asks for it. */
+  /** The client that asks for the scope. */
   readonly client: Client;
-  /** The scopes of the server. */
+  /** The scopes that the server offers. */
   readonly catalog: ScopeCatalog;
-  /** Whether the client asks for itself, without a person. */
+  /** Whether the client asks for a token for itself, without a person. */
   readonly forItself: boolean;
 }
 
 /**
- * Whether such a scope is dropped from the request instead of refusing it, as long as another
- * remains.
+ * Whether the server drops this scope from the request. Otherwise it refuses the request. If no
+ * scope would remain, it always refuses.
  */
 export type DropsScope = (scope: UngrantableScope) => boolean;
 
-/** Which scopes are dropped from requests: by the rule of the server, and those of its features. */
+/**
+ * Decides which scopes are dropped from requests, by the server's own rule and the features' rules.
+ */
 export class DroppedScopes {
   readonly #catalog: ScopeCatalog;
   readonly #rules: readonly DropsScope[];
 
-  /** `admitsUnverified` is whether there can be clients that no operator registered. */
+  /** `admitsUnverified` is true if the server accepts clients that no operator registered. */
   constructor(catalog: ScopeCatalog, admitsUnverified: boolean, rules: readonly DropsScope[]) {
     this.#catalog = catalog;
     this.#rules = admitsUnverified ? [isOfferedToOthers, ...rules] : rules;
   }
 
-  /** Whether a scope is dropped from a request of this client. */
+  /** Returns a function that decides whether a scope is dropped from this client's request. */
   of(client: Client, forItself = false): (name: string) => boolean {
     const asked = { client, catalog: this.#catalog, forItself };
     return (name) => this.#rules.some((drops) => isYes(drops({ ...asked, name })));
@@ -39,9 +41,9 @@ export class DroppedScopes {
 }
 
 /**
- * An offered scope that this client cannot have, if no operator registered it. Such clients request
- * everything that metadata names, or named a minute ago. This includes `openid`, which was not
- * named while there was no key.
+ * Whether the scope is offered to other clients, but not to this one, which no operator registered.
+ * Such clients request every scope that metadata lists or recently listed. This includes `openid`,
+ * which metadata does not list while there is no key.
  */
 function isOfferedToOthers({ name, client, catalog, forItself }: UngrantableScope): boolean {
   if (client.registeredBy === 'operator' || !catalog.has(name)) return false;

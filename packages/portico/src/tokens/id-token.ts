@@ -6,19 +6,19 @@ export interface IdTokenContents {
   readonly issuer: string;
   readonly subject: string;
   readonly clientId: string;
-  /** Milliseconds since 1970. */
+  /** The time of issue in milliseconds since 1970. */
   readonly issuedAt: number;
   /** Lifetime in seconds. */
   readonly lifetime: number;
-  /** The nonce of the authorization request. Null after a refresh. */
+  /** The nonce from the authorization request. Null after a refresh. */
   readonly nonce: string | null;
   /** The access token that is issued with it. */
   readonly accessToken: string;
-  /** Claims about the person; only those that the granted scopes release. */
+  /** The claims about the person that the granted scopes release. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Signs an ID token (OpenID Connect Core section 2) for one application. */
+/** Signs an ID token (OpenID Connect Core section 2) for one client. */
 export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise<string> {
   const { issuer, subject, clientId, lifetime, nonce, accessToken, claims } = contents;
   const issuedAt = Math.floor(contents.issuedAt / 1000);
@@ -34,7 +34,7 @@ export function signIdToken(key: SigningKey, contents: IdTokenContents): Promise
   });
 }
 
-/** The compact serialization of RFC 7515 section 7.1. */
+/** Returns a signed JWT in the compact serialization (RFC 7515 section 7.1). */
 async function signJwt(key: SigningKey, payload: object): Promise<string> {
   const header = { alg: key.algorithm, kid: key.kid, typ: 'JWT' };
   const text = `${base64url(jsonText(header))}.${base64url(jsonText(payload))}`;
@@ -47,8 +47,8 @@ function base64url(text: string): string {
 }
 
 /**
- * `at_hash`: the left half of the access token's hash, with the algorithm's hash function (OpenID
- * Connect Core section 3.1.3.6).
+ * Returns `at_hash`: the left half of the access token's hash (OpenID Connect Core section
+ * 3.1.3.6). Uses the hash function of the key's algorithm.
  */
 function accessTokenHash({ hash: name }: SigningKey, accessToken: string): string {
   const whole = hash(name, accessToken, 'buffer');

@@ -2,18 +2,21 @@ import { OAuthError } from '../errors.ts';
 import { quotedUri } from '../quoting.ts';
 
 /**
- * Resource indicators (RFC 8707). Tokens are issued for one target API, `oauth_server:audience`, or
- * for none (null) if that is empty. The parameter `resource` can only name this one.
+ * Resource indicators (RFC 8707). The server issues tokens for one API, `oauth_server:audience`, or
+ * for no API (null) if that is empty. The parameter `resource` can only name this API.
  */
 
-/** The requested resource for the log, if it differs from this audience. Otherwise null. */
+/**
+ * Returns the requested resource for the log if it differs from this audience. Otherwise returns
+ * null.
+ */
 export function otherResource(resource: string | undefined, audience: string | null): string | null {
   return resource === undefined || resource === audience ? null : quotedUri(resource);
 }
 
 /**
- * The audience of a new grant: the configured one. A request for another resource is
- * `invalid_target`.
+ * Returns the audience for a new grant, which is the configured one. Throws `invalid_target` if the
+ * request names another resource.
  */
 export function requireAudience(resource: string | undefined, configured: string | null): string | null {
   const other = otherResource(resource, configured);
@@ -25,7 +28,7 @@ export function requireAudience(resource: string | undefined, configured: string
   );
 }
 
-/** An audience for the log. */
+/** Returns an audience for the log. */
 export function quotedAudience(audience: string | null): string {
   return audience === null ? 'none' : quotedUri(audience);
 }

@@ -6,7 +6,7 @@ import { OAuthError } from '../errors.ts';
 import type { CompleteHost } from '../host.ts';
 import { quotedList } from '../quoting.ts';
 
-/** Scopes that need no configuration and no permission, with their English labels. */
+/** Built-in scopes, which need no configuration and no permission, with their English labels. */
 export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
   openid: ENGLISH_WORDS.t('scope.openid.label'),
   profile: ENGLISH_WORDS.t('scope.profile.label'),
@@ -14,20 +14,21 @@ export const IDENTITY_SCOPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The scope with which clients ask for a refresh token (OpenID Connect Core section 11). Here the
- * client's registered grants decide that, so the scope is accepted everywhere and has no effect.
+ * The scope with which clients ask for a refresh token (OpenID Connect Core section 11). In
+ * Portico, the client's registered grants decide that. So the scope is always accepted and has no
+ * effect.
  */
 export const OFFLINE_ACCESS = 'offline_access';
 
 /**
- * The scopes of services, which act by themselves without a person's consent. A client that no
- * operator registered has none of them.
+ * Scopes for services, which act without a person's consent. Only clients that an operator
+ * registered can have them.
  */
 export const SERVICE_SCOPES: ReadonlySet<string> = new Set(['mcp:service']);
 
 const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-/** Whether this is a scope token of RFC 6749 section 3.3. */
+/** Whether the text is a scope token (RFC 6749 section 3.3). */
 export function isScopeToken(value: string): boolean {
   return SCOPE_TOKEN.test(value);
 }
@@ -41,27 +42,30 @@ export interface Scope {
   readonly description: string | null;
   /** The permission that the person must have. Null for the identity scopes. */
   readonly permission: string | null;
-  /** Claims that it releases beyond those of OpenID Connect. Absent for none. */
+  /** Claims that the scope releases in addition to the OpenID Connect claims. Absent for none. */
   readonly claims?: readonly string[];
 }
 
-/** A heading of lists of scopes. */
+/** A heading in lists of scopes. */
 export interface ScopeHeading {
-  /** Names it in the data of views. */
+  /** The heading's name in view data. */
   readonly group: string;
-  /** Its text. */
+  /** The message key of the heading's text. */
   readonly title: MessageKey;
-  /** Whether a scope stands below it. */
+  /** Whether a scope can appear below this heading. */
   holds(name: string): boolean;
 }
 
-/** The message key of a scope's label. An application's language files translate it by this key. */
+/**
+ * Returns the message key of a scope's label. Your language files translate the label under this
+ * key.
+ */
 export const scopeLabel = (name: string): string => `scope.${name}.label`;
 
-/** The message key of a scope's explanation. */
+/** Returns the message key of a scope's explanation. */
 export const scopeDescription = (name: string): string => `scope.${name}.description`;
 
-/** What the configuration says about the languages and texts of pages. */
+/** Returns the page languages, and the configured texts for scopes. */
 export function getSpeakingOptions({
   languages = false,
   scopes,
@@ -79,12 +83,12 @@ export function getSpeakingOptions({
   return { languages, own };
 }
 
-/** Every scope of this server by name: the identity scopes and the configured ones. */
+/** Every scope on this server by name: the identity scopes and the configured ones. */
 export type ScopeCatalog = ReadonlyMap<string, Scope>;
 
 /**
- * `oauth_server:scopes`, by name. A value is a label, for a permission with the scope's name, or a
- * label and a permission.
+ * `oauth_server:scopes`, by scope name. A value is a label or an object with settings. By default,
+ * the permission has the scope's name.
  */
 export type ConfiguredScopes = Readonly<
   Record<
@@ -124,8 +128,8 @@ export function createScopeCatalog(configured: ConfiguredScopes): ScopeCatalog {
 }
 
 /**
- * Splits a `scope` value. Keeps the order and drops repetitions. A malformed value is
- * `invalid_scope`.
+ * Splits a `scope` value. Keeps the order and drops repetitions. Throws `invalid_scope` if a name
+ * is malformed.
  */
 function parseScope(value: string): readonly string[] {
   const names = value.split(' ').filter((name) => name !== '');
@@ -138,8 +142,8 @@ function parseScope(value: string): readonly string[] {
 }
 
 /**
- * The requested scopes without `offline_access`. Undefined when none is left, or when `scope` was
- * omitted.
+ * Returns the requested scopes without `offline_access`. Returns undefined if `scope` is missing or
+ * names only `offline_access`.
  */
 function requestedScopes(value: string | undefined): readonly string[] | undefined {
   if (value === undefined) return undefined;
@@ -151,24 +155,27 @@ function requestedScopes(value: string | undefined): readonly string[] | undefin
 export interface ScopeChoice {
   /** The scopes that may be requested. */
   readonly available: readonly string[];
-  /** What a request without `scope` gets; everything that is available unless given. */
+  /** The scopes for a request without `scope`. Default: all available scopes. */
   readonly omitted?: readonly string[];
   /**
-   * Granted instead of scopes that are offered but not available. Without it such scopes are
-   * refused.
+   * The scope to grant instead of offered scopes that are not available to this client. Without it,
+   * such scopes are refused.
    */
   readonly inPlace?: { readonly of: ScopeCatalog; readonly is: string };
-  /** Whether a scope is dropped from a request instead of refusing it; none unless given. */
+  /**
+   * Whether to drop a scope that is not available. Otherwise the request is refused. Default: no
+   * scope is dropped.
+   */
   readonly isDropped?: (name: string) => boolean;
-  /** The `error_description` for a request for too much or nothing. */
+  /** The `error_description` if the request asks for other scopes or no scope. */
   readonly refusal: string;
-  /** Why other scopes are not available, for the log. */
+  /** For the log: why other scopes are not available. */
   readonly detail: string;
 }
 
 /**
- * The scopes that the parameter `scope` requests. `invalid_scope` unless there are some, and each
- * is available or dropped.
+ * Returns the scopes that the parameter `scope` requests. Throws `invalid_scope` if no scope is
+ * left, or if one is neither available, replaced nor dropped.
  */
 export function requireScopes(scope: string | undefined, choice: ScopeChoice): readonly string[] {
   const { available, omitted = available, inPlace, isDropped, refusal, detail } = choice;
@@ -185,8 +192,8 @@ export function requireScopes(scope: string | undefined, choice: ScopeChoice): r
 }
 
 /**
- * The scopes that metadata names. Leaves out service scopes on a server that accepts clients no
- * operator registered.
+ * Returns the scopes that metadata lists. Leaves out service scopes if the server accepts clients
+ * that no operator registered.
  */
 export function listedScopes(names: readonly string[], admitsUnverified: boolean): readonly string[] {
   return admitsUnverified ? names.filter((name) => !SERVICE_SCOPES.has(name)) : names;
@@ -196,12 +203,14 @@ export function formatScope(names: readonly string[]): string {
   return names.join(' ');
 }
 
-/** The names that are in both lists, in the order of the first. */
+/** Returns the names that are in both lists, in the order of the first list. */
 export function intersectScopes(names: readonly string[], allowed: readonly string[]): readonly string[] {
   return names.filter((name) => allowed.includes(name));
 }
 
-/** The granted scopes that the client is still registered for and the server still offers. */
+/**
+ * Returns the granted scopes that the client is still registered for and the server still offers.
+ */
 export function scopesInForce(
   granted: readonly string[],
   registered: readonly string[],
@@ -210,7 +219,10 @@ export function scopesInForce(
   return granted.filter((name) => registered.includes(name) && catalog.has(name));
 }
 
-/** The offered scopes among `names` whose permission, if any, the person has now. */
+/**
+ * Returns the offered scopes among `names` that need no permission, or whose permission the person
+ * has now.
+ */
 export async function scopesHeldBy(
   host: CompleteHost,
   catalog: ScopeCatalog,

@@ -2,8 +2,8 @@ import { orderedIdentifier, randomToken, tokenHash } from '../crypto.ts';
 import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
 
 /**
- * The formats of what is issued. Each begins with the id of its row, and ends with a secret of 256
- * random bits; dots separate the parts.
+ * The formats of issued tokens and codes. Each begins with its row's id and ends with a secret that
+ * has 256 random bits. Dots separate the parts.
  *
  * | access token | `<id>.<secret>` |
  * | code | `<family id>.<secret>` |
@@ -11,8 +11,8 @@ import type { OfferedRefreshToken, OfferedToken } from '../store/grant.ts';
  */
 
 /**
- * A new access token. Its id shows its holder when it was issued, which `expires_in` already told
- * them.
+ * Returns a new access token. The id reveals when the token was issued, which its holder already
+ * knows from `expires_in`.
  */
 export function newAccessToken(now: number): { readonly id: string; readonly value: string } {
   const id = orderedIdentifier(now);
@@ -24,26 +24,28 @@ export function newCode(familyId: string): string {
 }
 
 /**
- * The mark is a secret that all refresh tokens of the family share and nothing else contains. It
- * identifies a used token (decision 8).
+ * Returns a new refresh token. The mark is a secret that only the family's refresh tokens contain.
+ * It identifies a used token (decision 8).
  */
 export function newRefreshToken(familyId: string, mark: string): string {
   return [familyId, mark, randomToken()].join('.');
 }
 
-/** No other text reaches the store, because not every engine accepts any text. */
+/**
+ * Only text in this format reaches the store, because some database engines reject certain text.
+ */
 const ID_AND_SECRET = /^([0-9a-f]{32})\.[\w-]{43}$/;
 /** The text after the mark does not matter, because the whole token is hashed. */
 const FAMILY_AND_MARK = /^([0-9a-f]{32})\.([\w-]{43})\./;
 
-/** The values by which the store identifies an access token or a code. */
+/** Returns the values by which the store finds an access token or a code. */
 export function parseToken(token: string): OfferedToken {
   return { id: ID_AND_SECRET.exec(token)?.[1] ?? '', hash: tokenHash(token) };
 }
 
 /**
- * The values by which the store identifies a refresh token, and the mark in it. The mark is null
- * for a malformed token.
+ * Returns the values by which the store finds a refresh token, and the token's mark. The mark is
+ * null for a malformed token.
  */
 export function parseRefreshToken(token: string): {
   readonly offered: OfferedRefreshToken;
