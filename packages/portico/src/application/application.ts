@@ -38,8 +38,8 @@ import { HostEvents } from './events.ts';
 import type { ApplicationInput, ConfigInput, NoSections } from './typed-configuration.ts';
 
 /**
- * Describes an application. Opens nothing before it is started. The compiler rejects a
- * configuration key that neither Portico, nor a plugin, nor `configuration` knows.
+ * Describes an application. Opens nothing until you start it. The compiler rejects configuration
+ * keys that Portico, the plugins and `configuration` do not know.
  */
 export function defineApplication<
   const Plugins extends readonly Plugin[] = readonly [],
@@ -50,7 +50,8 @@ export function defineApplication<
 }
 
 /**
- * The migrations of the framework that the application needs, those of the plugins, and its own.
+ * Returns the framework's migrations that the application needs, then those of the plugins, then
+ * the application's own.
  */
 export function migrationsOf(definition: ApplicationDefinition): readonly Migration[] {
   return [
@@ -62,30 +63,31 @@ export function migrationsOf(definition: ApplicationDefinition): readonly Migrat
 
 /** Options for starting an application. */
 export interface StartOptions {
-  /** Used instead of the process's environment. */
+  /** Replaces the process's environment. */
   readonly env?: Environment;
   /**
-   * Where a `log:path` of `-` writes to: `stdout`, unless a command prints its own output there.
+   * Where the log goes if `log:path` is `-`. Defaults to `stdout`; commands that print data there
+   * use `stderr`.
    */
   readonly standardOutput?: 'stdout' | 'stderr';
-  /** Milliseconds since 1970; the system's clock unless a test passes one. */
+  /** Returns milliseconds since 1970. Defaults to the system's clock; tests pass their own. */
   readonly clock?: () => number;
   /**
-   * Measures how long connections and transactions of the store last; the system's timer unless a
-   * test passes one.
+   * Measures how long the store's connections and transactions last. Defaults to the system's
+   * timer; tests pass their own.
    */
   readonly timer?: Timer;
   /**
-   * Returns a number from 0 up to, but not including, 1. The default is the system's random source;
+   * Returns a number from 0 up to, but not including, 1. Defaults to the system's random source;
    * tests pass their own.
    */
   readonly random?: () => number;
 }
 
 /**
- * Starts an application: reads the environment and the configuration, opens the log and the store,
- * and lets the plugins and the application register their parts. Throws a ConfigurationError that
- * names every problem, and leaves nothing open.
+ * Starts an application. Reads the environment and the configuration, and opens the log and the
+ * store. The plugins and the application then register their parts. On failure, throws a
+ * ConfigurationError that names every problem, and closes what it opened.
  */
 export async function startApplication(
   definition: ApplicationDefinition,
@@ -114,7 +116,7 @@ export async function startApplication(
   }
 }
 
-/** The application's own store, or that of `database_url`. */
+/** Opens the application's own store, or the store of `database_url`. */
 function openStore(
   definition: ApplicationDefinition,
   kit: KitConfig,
@@ -134,8 +136,8 @@ function openStore(
 type Phase = 'plugins' | 'application' | 'started';
 
 /**
- * A started application. Used as it is by an application that mounts Portico. A framework adds its
- * own accounts, sessions and router.
+ * A started application. An application that mounts Portico uses this class directly. A framework
+ * extends it with accounts, sessions and a router.
  */
 export class StartedApplication implements Application {
   readonly directory: string;
@@ -157,13 +159,16 @@ export class StartedApplication implements Application {
   readonly services = new Map<string, unknown>();
   readonly host: Application['host'] = null;
   protected readonly definition: ApplicationDefinition;
-  /** Added after all other routes, unless one of them answers the same path. */
+  /**
+   * These routes are added after all others. A route is left out if another route has the same
+   * path.
+   */
   protected readonly yielding: Route[] = [];
   protected readonly middlewares: Middleware[] = [];
   protected phase: Phase = 'plugins';
   readonly #routes = new Map<string, Route>();
 
-  /** A framework has its own built-in views, which come before the shared ones. */
+  /** `views` are the framework's built-in views. They override the shared ones. */
   constructor(
     parts: ApplicationParts,
     views: readonly string[] = [],
@@ -222,8 +227,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Adds the routes that come after all others: the branding's files, and those that yield to
-   * another route on their path.
+   * Adds the routes that come after all others: the branding's files, and the routes that yield to
+   * another route with the same path.
    */
   protected completeRoutes(): void {
     for (const { name, path: below, respond } of this.branding?.logos ?? []) {
@@ -235,10 +240,7 @@ export class StartedApplication implements Application {
     }
   }
 
-  /**
-   * The path prefix of requests to the endpoints as they arrive. Empty if a proxy removes the base
-   * path.
-   */
+  /** The path prefix of incoming endpoint requests. Empty if a proxy removes the base path. */
   protected get mountPath(): string {
     return this.config['base_path_stripped'] === true ? '' : this.basePath;
   }
@@ -280,7 +282,7 @@ export class StartedApplication implements Application {
     this.#routes.set(route.name, route);
   }
 
-  /** Whether any route answers the path, with any method. */
+  /** Whether any route has this path, with any method. */
   protected answers(path: string): boolean {
     return [...this.#routes.values()].some((route) => route.path === path);
   }
@@ -296,8 +298,8 @@ export class StartedApplication implements Application {
   }
 
   /**
-   * Answers for the routes of plugins. The doctor uses this; the application's own requests come
-   * through its mount.
+   * Answers requests to plugin routes. The doctor uses this method. Requests from outside come
+   * through the application's mount.
    */
   async fetch(request: Request, _connection?: Connection): Promise<Response> {
     const path = readPath(request.url);

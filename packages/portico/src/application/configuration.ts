@@ -19,18 +19,18 @@ import { HTTP_NEEDS_DEV } from './public-url.ts';
 
 const FOURTEEN_DAYS = 14 * 24 * 3600;
 
-/** The `log:path` for standard output. */
+/** The `log:path` value for standard output. */
 export const STANDARD_OUTPUT = '-';
 
-/** The absolute path of the application's folder. */
+/** Returns the absolute path of the application's folder. */
 export function getDirectory({ directory = '.' }: ApplicationDefinition): string {
   return path.resolve(directory);
 }
 
 /**
- * The configuration of an application: the kit's defaults, then those of the plugins, then the
- * application's own values. Throws a ConfigurationError that names every problem. `base` replaces
- * the process's environment.
+ * Returns an application's configuration: the kit's defaults, overridden by the plugins' defaults
+ * and then by the application's values. Throws a ConfigurationError that names every problem.
+ * `base` replaces the process's environment.
  */
 export function readConfiguration(definition: ApplicationDefinition, base?: Environment): Configuration {
   const directory = getDirectory(definition);
@@ -90,7 +90,7 @@ export function readConfiguration(definition: ApplicationDefinition, base?: Envi
   throw new ConfigurationError(problems);
 }
 
-/** Adds to the problems the missing environment variables that would set a key. */
+/** Adds to each problem the unset environment variable that would set its key. */
 function withVariables(
   problems: readonly ConfigurationProblem[],
   plugins: readonly Plugin[],
@@ -108,7 +108,7 @@ function withVariables(
   return [...named, ...others.map(([variable, key]) => ({ key, message: `is missing; set ${variable}` }))];
 }
 
-/** Keys about connections that Portico opens itself. */
+/** Configuration keys for the connections that Portico opens itself. */
 const OF_OWN_CONNECTIONS = [
   'database_url',
   'database_pool_size',
@@ -116,7 +116,7 @@ const OF_OWN_CONNECTIONS = [
   'database_statement_timeout',
 ];
 
-/** Throws a ConfigurationError for a value among the plugins that is not a plugin. */
+/** Throws a ConfigurationError if an entry of `plugins` is not a plugin. */
 export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
   const problems = plugins.flatMap((plugin: unknown, index): readonly ConfigurationProblem[] => {
     const key = `plugins:${index}`;
@@ -133,7 +133,10 @@ export function requirePlugins({ plugins = [] }: ApplicationDefinition): void {
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** The application's display name: that of the authorization server, or else its host. */
+/**
+ * Returns the application's display name: `name`, then `oauth_server:name`, then the host of
+ * `public_url`.
+ */
 export function applicationName(config: ConfigMap, publicUrl: string): string {
   const named = [config['name'], (config['oauth_server'] as ConfigMap | undefined)?.['name']];
   return named.find((name) => typeof name === 'string') ?? new URL(publicUrl).host;
@@ -142,8 +145,8 @@ export function applicationName(config: ConfigMap, publicUrl: string): string {
 // --- merging and validating ----------------------------------------------------------------------
 
 /**
- * Merges layers of configuration; later ones override earlier ones. Maps merge by key, arrays by
- * position (elements beyond the end of the later array stay), and everything else is replaced. An
+ * Merges configuration layers. Later layers override earlier ones. Maps merge by key and arrays by
+ * position, where elements beyond the end of the later array stay. Any other value is replaced. An
  * undefined value changes nothing.
  */
 export function mergeConfig(...layers: readonly ConfigMap[]): ConfigMap {
@@ -173,15 +176,15 @@ function isMap(value: ConfigValue): value is ConfigMap {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** A key as in messages: its parts joined by colons. */
+/** Returns a configuration key as messages show it: its parts joined by colons. */
 export function configurationKey(path: readonly PropertyKey[]): string {
   return path.map(String).join(':');
 }
 
 /**
- * Checks each top-level key that has a schema, and fills in the schema's defaults. Other keys
- * belong to the application and stay unchanged. Throws a ConfigurationError with all problems of
- * all keys.
+ * Validates each top-level key that has a schema, and fills in the schema's defaults. Other keys
+ * belong to the application and stay unchanged. Throws a ConfigurationError that names every
+ * problem.
  */
 export function validateConfig(
   config: ConfigMap,
@@ -203,7 +206,7 @@ export function validateConfig(
           problems.push({ key: unknownKey, message: unknownKeyProblem(unknownKey) });
         }
       } else {
-        // For a bad key of a map, the message is in the inner issue.
+        // If a map has an invalid key, the message is in the inner issue.
         const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
         problems.push({ key: configurationKey(path), message: message ?? issue.message });
       }

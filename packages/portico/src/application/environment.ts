@@ -4,8 +4,8 @@ import { parseEnv } from 'node:util';
 import type { Environment } from './contracts.ts';
 
 /**
- * The environment of an application. The process's values override those of `.env` in its folder.
- * If `.env.local` exists, it replaces `.env` completely.
+ * Returns an application's environment. The process's values override those of `.env` in the
+ * application's folder. If `.env.local` exists, it replaces `.env` completely.
  */
 export function loadEnvironment(directory: string, base: Environment = withoutLent()): Environment {
   const file = ['.env.local', '.env']
@@ -14,13 +14,13 @@ export function loadEnvironment(directory: string, base: Environment = withoutLe
   return file === undefined ? { ...base } : { ...parseEnv(readFileSync(file, 'utf8')), ...base };
 }
 
-/** What the console has added to the process's environment. */
+/** The values that the console has added to the process's environment. */
 let lent: ReadonlyMap<string, string | undefined> = new Map();
 
 /**
  * Adds the values of `.env` to the process's environment, except for variables that are already
  * set. Some code expects them there, because the application's own start command loads that file
- * (`node --env-file=.env`, dotenv). First removes what was added for another application.
+ * (`node --env-file=.env`, dotenv). First removes the values of another application.
  */
 export function lendEnvironment(directory: string): void {
   takeEnvironmentBack();
@@ -30,15 +30,18 @@ export function lendEnvironment(directory: string): void {
 }
 
 /**
- * Removes what was added last, unless it was changed since. The next application in this process
- * has another database.
+ * Removes the added values, except for variables that have changed since. Otherwise the next
+ * application in this process would use this one's database.
  */
 export function takeEnvironmentBack(): void {
   for (const name of lent.keys()) if (isLent(name)) Reflect.deleteProperty(process.env, name);
   lent = new Map();
 }
 
-/** The process's environment without those additions, for applications of every folder. */
+/**
+ * Returns the process's environment without the added values. They belong to one application's
+ * folder.
+ */
 function withoutLent(): Environment {
   if (lent.size === 0) return process.env;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isLent(name)));

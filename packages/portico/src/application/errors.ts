@@ -1,4 +1,4 @@
-/** A console command cannot be carried out. The message is the one line that the user reads. */
+/** Thrown when a console command fails. The user sees only the message, in one line. */
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError';
 }

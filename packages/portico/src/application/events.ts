@@ -1,25 +1,25 @@
 import type { Log } from '@portico/sql';
 import type { Events } from './contracts.ts';
 
-/** The two host hooks, and the events of the kit. Plugins emit their own events. */
+/** The two host hooks and the kit's events. Plugins emit their own events. */
 export const Event = {
   /** Receives the exception and returns the response. */
   EXCEPTION: 'exception',
   /** Receives every response and returns the response to send. */
   RESPONSE_HEADER: 'response_header',
   /**
-   * A password was wrong, or no account has the identifier. The payload is a FailedSignIn, emitted
-   * before the response.
+   * Emitted when a password is wrong, or when no account has the identifier. The payload is a
+   * FailedSignIn. Emitted before the response.
    */
   SIGN_IN_FAILED: 'sign_in_failed',
   /**
-   * The first sign-in that is answered 429 after many failures. The payload is a FailedSignIn.
-   * Emitted again only after a quarter of an hour without a failure.
+   * Emitted when a sign-in first gets a 429 response after many failures. The payload is a
+   * FailedSignIn. Emitted again only after a quarter of an hour without a failure.
    */
   SIGN_IN_SLOWED: 'sign_in_slowed',
   /**
-   * `serve` was told to stop. It continues to serve for the time of `--drain`, and answers probes
-   * that it is not ready.
+   * Emitted when `serve` receives the signal to stop. It still serves for the `--drain` time, but
+   * its readiness probe fails.
    */
   STOPPING: 'stopping',
 } as const;
@@ -27,7 +27,7 @@ export const Event = {
 type Listener = (payload: unknown) => unknown;
 const NONE: readonly Listener[] = [];
 
-/** Events, and how the application runs the two hooks. */
+/** Emits events and runs the two host hooks. */
 export class HostEvents implements Events {
   readonly #listeners = new Map<string, Listener[]>();
   readonly #log: Log;
@@ -50,7 +50,7 @@ export class HostEvents implements Events {
     }
   }
 
-  /** The response of the first listener that returns one for an exception. Null if none does. */
+  /** Returns the first response that a listener returns for the exception, or null. */
   async answerException(exception: unknown): Promise<Response | null> {
     for (const listener of this.#registered(Event.EXCEPTION)) {
       const response = await listener(exception);
@@ -59,7 +59,7 @@ export class HostEvents implements Events {
     return null;
   }
 
-  /** The response after all listeners. */
+  /** Returns the response after all listeners have run. */
   passResponse(response: Response): Response | Promise<Response> {
     const passing = this.#registered(Event.RESPONSE_HEADER);
     return passing.length === 0 ? response : pass(response, passing);

@@ -1,18 +1,18 @@
 /** A feature that is a separate package. */
 interface PackagedFeature {
-  /** The package. */
+  /** The package's name. */
   readonly name: string;
-  /** What it exports. */
+  /** The name of the exported feature. */
   readonly feature: string;
 }
 
-/** Keys of the configuration that packages add, whose feature must be listed. */
+/** The configuration keys that packages add. To use such a key, list the package's feature. */
 const KEYS: Readonly<Record<string, PackagedFeature>> = {
   'oauth_server:admin_permission': { name: '@portico/admin', feature: 'administration' },
   'oauth_server:imported_pbkdf2_iterations': { name: '@portico/import', feature: 'importing' },
 };
 
-/** What to do about an unknown key of this name. */
+/** Returns what to do about an unknown configuration key. */
 export function unknownKeyProblem(key: string): string {
   const found = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
   if (found === undefined) return 'is not a known key; remove it';

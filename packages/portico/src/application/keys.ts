@@ -3,7 +3,7 @@ import { LONGEST_LIFETIME } from '../contracts/longest-lifetime.ts';
 import { basePathSchema, publicUrlSchema } from './public-url.ts';
 import { signInLinksSchema } from './sign-in-links.ts';
 
-/** Names that PostgreSQL accepts, does not reserve, and does not cut off; or empty. */
+/** Empty, or a schema name that PostgreSQL accepts, does not reserve and does not cut off. */
 const SCHEMA_NAME = /^(?:(?!pg_)[A-Za-z_][A-Za-z0-9_]{0,62})?$/;
 
 /** The kit's own configuration keys. */

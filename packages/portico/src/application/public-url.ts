@@ -2,7 +2,7 @@ import { z, type ZodType } from 'zod';
 import { basePathProblems } from '../http/base-path.ts';
 import { isLoopback } from '../http/loopback.ts';
 
-/** The message for a `public_url` that would be fine in development. */
+/** The message for a `public_url` that is only valid in development. */
 export const HTTP_NEEDS_DEV = 'must be https; http is for loopback under APP_ENV=dev only';
 
 /** `public_url`: an absolute https origin. http is allowed for loopback under `APP_ENV=dev`. */
@@ -19,7 +19,7 @@ export function publicUrlSchema(mode: 'dev' | 'prod'): ZodType<string> {
     });
 }
 
-/** `base_path`: the path prefix of the endpoints on that origin. */
+/** `base_path`: the endpoints' path prefix on that origin. */
 export const basePathSchema: ZodType<string> = z
   .string({ error: 'must be a path such as /auth, or empty' })
   .superRefine((value, context) => {

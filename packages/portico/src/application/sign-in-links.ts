@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A path of this origin, as a browser requests it. */
+/** A path on this origin, as a browser requests it. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?#-]*$/;
 
 const HTTPS = /^https:\/\/[^\s\\]+$/;
@@ -14,11 +14,11 @@ function leadsSomewhere(href: string): boolean {
 const MESSAGE = 'must be an https URL, or a path such as /terms';
 const link = z.string({ error: MESSAGE }).refine(leadsSomewhere, MESSAGE);
 
-/** The section `sign_in_links` of the configuration. */
+/** The `sign_in_links` configuration section. */
 export const signInLinksSchema = z.strictObject(
   { forgot_password: link.optional(), terms: link.optional() },
   { error: 'must be an object { forgot_password, terms }' },
 );
 
-/** The validated section `sign_in_links`. */
+/** The validated `sign_in_links` section. */
 export type SignInLinks = z.output<typeof signInLinksSchema>;

@@ -1,8 +1,8 @@
-/** The types that check a configuration in an editor and in the compiler. Types only. */
+/** The types that check a configuration in the editor and the compiler. Types only. */
 import type { ApplicationDefinition, Environment, Plugin } from './contracts.ts';
 import type { ConfigSchema } from '../contracts/config-schema.ts';
 
-/** The kit's own configuration keys. Values that are left out or undefined get their defaults. */
+/** The kit's own configuration keys. Missing and undefined values get their defaults. */
 export interface KitConfigInput {
   /**
    * The public origin, without a path: `https://app.example.com`. Together with `base_path` it is
@@ -19,7 +19,7 @@ export interface KitConfigInput {
    */
   readonly name?: string | undefined;
   /**
-   * Routes by name that are exempt from the session-wide CSRF check. Plugins add theirs; false
+   * The names of routes that are exempt from the session-wide CSRF check. Plugins add theirs; false
    * removes one.
    */
   readonly csrf_exempt_routes?: Readonly<Record<string, boolean | undefined>> | undefined;
@@ -35,13 +35,13 @@ export interface KitConfigInput {
   readonly database_schema?: string | undefined;
   /** The maximum number of connections that Portico opens to a database server; 10. */
   readonly database_pool_size?: number | undefined;
-  /** How long a connection to a server is used at most, in seconds; 300. */
+  /** The maximum time for which a connection to a server is used, in seconds; 300. */
   readonly database_connection_lifetime?: number | undefined;
   /** How long a statement on a server may take, in seconds; 10. */
   readonly database_statement_timeout?: number | undefined;
   /**
-   * The largest body for the application's own routes, in bytes. A larger one is answered 413.
-   * 1048576.
+   * The maximum size of a body for the application's own routes, in bytes. Larger bodies get a 413
+   * response. 1048576.
    */
   readonly body_limit?: number | undefined;
   /** How many proxies in front of the server append to `X-Forwarded-For`; 0. */
@@ -66,7 +66,7 @@ export interface KitConfigInput {
 
 /** The section `sign_in_links` of the configuration. */
 export interface SignInLinksInput {
-  /** The link "Forgot your password?": where people get a new one; none. */
+  /** The link "Forgot your password?", where people get a new password; none. */
   readonly forgot_password?: string | undefined;
   /** The link "Terms"; none. */
   readonly terms?: string | undefined;
@@ -81,15 +81,15 @@ export interface LogConfigInput {
 }
 
 /**
- * The complete configuration of an application with these plugins, and with these sections of the
- * application.
+ * An application's complete configuration, with the sections of these plugins and its own sections.
  */
 export type ConfigInput<Plugins extends readonly Plugin[], Own extends object = NoSections> = KitConfigInput &
   Given<Own> &
   Together<SectionsOf<Plugins[number]>>;
 
 /**
- * What `defineApplication` takes. The compiler checks the configuration key by key, at every depth.
+ * The parameter of `defineApplication`. The compiler checks every configuration key, at every
+ * depth.
  */
 export type ApplicationInput<
   Plugins extends readonly Plugin[],
@@ -99,7 +99,7 @@ export type ApplicationInput<
 > = Omit<Definition, 'config' | 'plugins' | 'configuration' | 'framework'> &
   CheckedInput<Plugins, Own, Returned>;
 
-/** The parts of a definition that its types depend on. */
+/** The parts of a definition that its types come from. */
 export interface CheckedInput<Plugins extends readonly Plugin[], Own extends object, Returned> {
   /**
    * The application's configuration: a map, or a function of the environment. Overrides the
@@ -109,23 +109,25 @@ export interface CheckedInput<Plugins extends readonly Plugin[], Own extends obj
     | (ConfigInput<NoInfer<Plugins>, NoInfer<Own>> & NoSections)
     | ((env: Environment) => Returned & Checked<Returned, ConfigInput<NoInfer<Plugins>, NoInfer<Own>>>);
   /**
-   * In order: the defaults of a later plugin override those of an earlier one. Each adds the types
-   * of its sections.
+   * The plugins, in order. A later plugin's defaults override an earlier plugin's. Each plugin adds
+   * the types of its sections.
    */
   readonly plugins?: Plugins;
-  /** How to validate each of the application's own top-level keys. Their types come from here. */
+  /**
+   * The schemas of the application's own top-level keys. The keys' types come from these schemas.
+   */
   readonly configuration?: { readonly [Section in keyof Own]: ConfigSchema<unknown, Own[Section]> };
 }
 
-/** No sections. Also excludes a function, which would pass for a map with everything left out. */
+/** No sections. Also rejects functions, which TypeScript would otherwise accept as an empty map. */
 export interface NoSections {
-  /** Every function has this member. */
+  /** Every function has this property. */
   readonly [Symbol.hasInstance]?: never;
 }
 
 type SectionsOf<P> = P extends Plugin<infer Sections> ? Given<Sections> : never;
 
-/** Combines a union into an intersection. Without plugins there is nothing to add. */
+/** Turns a union into an intersection. Without plugins, the result is `unknown`. */
 type Together<Union> = [Union] extends [never]
   ? unknown
   : (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
@@ -133,8 +135,8 @@ type Together<Union> = [Union] extends [never]
     : never;
 
 /**
- * Makes everything optional at every depth, because there are defaults. A value that is missing in
- * the end is reported at the start. Types that are already optional keep their names.
+ * Makes every property optional at every depth, because defaults fill them in. Portico reports
+ * missing values when it starts. Types that are already optional keep their names.
  */
 type Given<T> = string extends keyof T ? T : Optional<T>;
 
@@ -150,14 +152,14 @@ type Optional<T> =
           : T;
 
 /**
- * The type of an unknown key. No value fits it, and the compiler's message ends with the key's
+ * The type of an unknown key. No value matches it, and the compiler's message contains the key's
  * name.
  */
 type UnknownKey<Path extends string> = `${Path} is not a known key of the configuration`;
 
 /**
- * The same shape, with every unknown key made impossible. TypeScript itself finds unknown keys only
- * in a literal, not in what a function returns.
+ * The same type, with every unknown key forbidden. TypeScript itself finds unknown keys only in
+ * object literals, not in a function's return value.
  */
 type Checked<Value, Known, Path extends string = ''> = unknown extends Known
   ? unknown
@@ -166,7 +168,7 @@ type Checked<Value, Known, Path extends string = ''> = unknown extends Known
     : Value extends object
       ? Extract<Known, object> extends infer Shape extends object
         ? {
-            // A map without known keys, as from a function whose return type is such a map.
+            // A map without known keys, for example from a function that returns such a map.
             readonly [Key in keyof Value]: string extends Key
               ? unknown
               : Key extends KeysOf<Shape>
@@ -176,6 +178,6 @@ type Checked<Value, Known, Path extends string = ''> = unknown extends Known
         : unknown
       : unknown;
 
-/** The keys of all members of a union. */
+/** The keys of all types in a union. */
 type KeysOf<Shape> = Shape extends unknown ? keyof Shape : never;
 type ValueOf<Shape, Key> = Shape extends unknown ? (Key extends keyof Shape ? Shape[Key] : never) : never;

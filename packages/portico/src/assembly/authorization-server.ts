@@ -36,7 +36,7 @@ import type { AuthorizationServer } from '../authorization-server.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
 
 /**
- * Makes an authorization server. Opens nothing and writes nothing. `key_path` must be absolute.
+ * Creates an authorization server. Opens nothing and writes nothing. `key_path` must be absolute.
  * Throws a ConfigurationError for invalid settings.
  */
 export function createAuthorizationServer<Context = unknown>(
@@ -46,7 +46,7 @@ export function createAuthorizationServer<Context = unknown>(
   return assembleServer({ ...options, host: (browsers) => completeHost(host, OWN_DEFAULTS, browsers) });
 }
 
-/** Assembles the server. */
+/** Assembles the server from its parts. */
 export function assembleServer(options: ServerParts): AuthorizationServer {
   const foundation = layFoundation(options);
   const { server, features, contributions } = foundation;
@@ -121,7 +121,7 @@ export function assembleServer(options: ServerParts): AuthorizationServer {
   return assembled;
 }
 
-/** The parts that endpoints are made of. */
+/** Builds the parts that the endpoints use. */
 function buildParts({ server, contributions }: Foundation) {
   const { config, host, scopes } = server;
   const resource = new ProtectedResource(server, contributions);
@@ -133,7 +133,7 @@ function buildParts({ server, contributions }: Foundation) {
   return { resource, bearerTokens, claims, lastUse, clients, authorize };
 }
 
-/** The endpoints of every server. */
+/** Builds the handlers of the endpoints that every server has. */
 function buildHandlers(
   { server, contributions }: Foundation,
   parts: ReturnType<typeof buildParts>,
@@ -158,7 +158,7 @@ function buildHandlers(
   };
 }
 
-/** The token endpoint: the grants, and what they issue. */
+/** Builds the token endpoint with its grants. */
 function tokenEndpoint(
   server: Server,
   { binding, grants, issuanceChecks, secondUses, mayRedirect, droppedScopes }: Contributions,
@@ -171,7 +171,7 @@ function tokenEndpoint(
   return new TokenEndpoint(makeGrants(grants, parts), parts, authentication, lastUse);
 }
 
-/** The metadata of the resource, if challenges name it. */
+/** Returns the endpoints for the resource metadata, if challenges link to it. */
 function resourceMetadataEndpoints(resource: ProtectedResource, by: Answering): readonly AnsweringEndpoint[] {
   const { metadataUrl } = resource;
   if (metadataUrl === null) return [];

@@ -4,7 +4,7 @@ import type { BrandedPlace, Branding, FoundBranding } from '../contracts/brandin
 import type { Feature } from '../feature.ts';
 import type { CompleteHost } from '../host.ts';
 
-/** The look that a feature gives the pages. */
+/** Returns a feature's branding for pages. */
 export function getBranding(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -14,7 +14,10 @@ export function getBranding(
   return found.find((each) => each !== null) ?? null;
 }
 
-/** The same where only `oauth_server` is known. Throws a ConfigurationError. */
+/**
+ * Returns a feature's branding if only `oauth_server` is known. Throws a ConfigurationError for
+ * problems.
+ */
 export function brandingWithoutApplication(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -25,7 +28,9 @@ export function brandingWithoutApplication(
   return found;
 }
 
-/** Every page gets the branding, even if the host renders it. */
+/**
+ * Returns a host that adds the branding to every page, even if the host renders the page itself.
+ */
 export function branded(host: CompleteHost, branding: Branding | null): CompleteHost {
   if (branding === null) return host;
   const { view } = branding;

@@ -5,7 +5,7 @@ import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 import type { Contributions } from './start-features.ts';
 
-/** Handles clients, from their registration to their authentication. */
+/** Builds the parts for clients, from registration to authentication. */
 export class ClientParts {
   readonly clients: Clients;
   readonly secrets: ClientSecrets;
@@ -20,13 +20,13 @@ export class ClientParts {
     this.#proofs = new ClientProofs(server, this.secrets, clientAssertions?.(clientSource) ?? null);
   }
 
-  /** The problems of the keys with which this client authenticates, as they are now. */
+  /** Returns the current problems of the client's authentication keys. */
   async keyProblems(client: Client): Promise<readonly string[]> {
     const { keys } = client;
     return keys === null ? [] : ((await this.#proofs.assertions?.problems({ ...client, keys })) ?? []);
   }
 
-  /** Authenticates these clients at the endpoints of these paths. */
+  /** Returns the authentication for these clients at endpoints with these paths. */
   authenticating(findClient: FindClient, ...paths: readonly string[]): ClientAuthentication {
     return new ClientAuthentication(this.#server, this.#proofs, findClient, paths);
   }

@@ -4,7 +4,7 @@ import type { Contribution, Feature, ProfileOffer } from '../feature.ts';
 import { Profiles } from '../profiles.ts';
 import { collectAlgorithms } from './start-features.ts';
 
-/** The security profiles of these features, as the server is configured. */
+/** Returns the features' security profiles for this configuration. */
 export function collectProfiles(features: readonly Feature[], config: OAuthServerConfig): Profiles {
   return new Profiles(
     offers(features).map((offer) => ({
@@ -15,7 +15,7 @@ export function collectProfiles(features: readonly Feature[], config: OAuthServe
   );
 }
 
-/** The configuration with what the profile of the server demands. */
+/** Returns the configuration with the settings that the server's profile requires. */
 export function withProfile(features: readonly Feature[], config: OAuthServerConfig): OAuthServerConfig {
   return Object.assign(
     {},
@@ -24,7 +24,7 @@ export function withProfile(features: readonly Feature[], config: OAuthServerCon
   ) as OAuthServerConfig;
 }
 
-/** All that features say is wrong with the configuration. */
+/** Returns all configuration problems that features find. */
 export function featureProblems(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -37,7 +37,7 @@ export function featureProblems(
   ];
 }
 
-/** All that is wrong with a server of a profile, as it is configured. */
+/** Returns all configuration problems of a server with a profile. */
 export function profileProblems(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -52,8 +52,8 @@ export function profileProblems(
 }
 
 /**
- * Throws a ConfigurationError when the profile of the server needs what no feature contributes, or
- * when none of its features signs ID tokens as the profile allows.
+ * Throws a ConfigurationError if no feature contributes what the server's profile needs. Also
+ * throws it if no feature signs ID tokens with an algorithm that the profile allows.
  */
 export function requireNeeds(
   features: readonly Feature[],

@@ -31,20 +31,22 @@ import { Store } from '../store/store.ts';
 import type { AuthorizationServerOptions } from '../authorization-server-options.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
-/** The options of a server, plus the parts that complete its host. */
+/** The server's options, and the parts that complete its host. */
 export interface ServerParts extends Omit<AuthorizationServerOptions, 'host'> {
   readonly host: (browsers: Browsers) => CompleteHost;
-  /** Every step of the application's schema; the server's own steps unless given. */
+  /** Returns every schema migration of the application. Defaults to the server's own migrations. */
   readonly migrations?: () => Promise<readonly MigrationState[]>;
-  /** The languages of the host's pages; from the configuration and `messages` unless given. */
+  /** The languages of the host's pages. Defaults to those of the configuration and `messages`. */
   readonly speaking?: Speaking;
-  /** The look of the pages; null for Portico's own design; from the configuration unless given. */
+  /**
+   * The branding of pages; null for Portico's own design. Defaults to that of the configuration.
+   */
   readonly branding?: Branding | null;
-  /** What the administrator's page of the doctor examines; only the store unless given. */
+  /** What the doctor's page for administrators examines. Defaults to the store only. */
   readonly examined?: ExaminedApplication;
 }
 
-/** The base of all other parts. */
+/** The foundation of all other parts. */
 export interface Foundation {
   readonly server: Server;
   readonly features: readonly Feature[];
@@ -52,8 +54,8 @@ export interface Foundation {
 }
 
 /**
- * Makes what the parts of a server share, and starts its features. Opens nothing and writes
- * nothing. Throws a ConfigurationError that names every problem.
+ * Creates what the server's parts share, and starts its features. Opens nothing and writes nothing.
+ * Throws a ConfigurationError that names every problem.
  */
 export function layFoundation(options: ServerParts): Foundation {
   const { publicUrl, database, clock = Date.now, random = systemRandom } = options;
@@ -155,11 +157,11 @@ function buildMeasuring(
   return new Measuring(telemetry, (error) => database.isUnavailable(error), log, errorCodes);
 }
 
-/** Whether anyone waits for ID tokens, so that a server without keys needs some. */
+/** Whether any authorization includes ID tokens, so that a server without keys needs one. */
 function signsIdTokens({ authorizations }: Store, database: Database): Promise<boolean> {
   return authorizations.hasOpenidFamily().catch((error: unknown) => {
     if (database.isUnavailable(error)) throw error;
-    // Without a schema there is no authorization.
+    // Without a schema, there are no authorizations.
     return false;
   });
 }

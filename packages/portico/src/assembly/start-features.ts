@@ -34,35 +34,35 @@ import { DroppedScopes } from '../tokens/dropped-scopes.ts';
 /** Everything that the features add to the server. */
 export interface Contributions extends AuthorizationAdditions {
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Null if clients have no keys. */
+  /** Null if the server does not support client keys. */
   readonly clientAssertions: NonNullable<Contribution['clientAssertions']> | null;
   /** Null for the host's hasher. */
   readonly secretHasher: PasswordHasher | null;
-  /** Null if challenges name no metadata of a resource. */
+  /** Null if challenges link to no resource metadata. */
   readonly resource: PublishedResource | null;
   /** Null if a second use of a refresh token is a replay. */
   readonly secondUses: NonNullable<Contribution['secondUses']> | null;
-  /** First those of the core, then those of the features. */
+  /** The core's grants first, then those of the features. */
   readonly grants: readonly GrantType[];
-  /** What is known before the parts are made. */
+  /** The grant types, known before the parts are created. */
   readonly grantTypes: GrantTypes;
   readonly issuanceChecks: readonly IssuanceCheck[];
   readonly responseModes: ResponseModes<SendingMode>;
-  /** All offered endpoints of the features. */
+  /** Returns all endpoints that the features offer. */
   readonly endpoints: (parts: Parts) => readonly OwnEndpoint[];
   /** Where audit events go, in addition to the host. */
   readonly auditSink: AuditSink;
-  /** Rows of features that are removed after a time. */
+  /** The features' rows that expire. */
   readonly expiring: readonly ExpiringRows[];
-  /** Whether any value works only once. */
+  /** Whether any feature uses single-use values. */
   readonly usesOnce: boolean;
   readonly plainEndpoints: readonly Endpoint[];
-  /** The members that they add to the server. */
+  /** Returns the members that the features add to the server. */
   readonly members: (parts: Parts) => FeatureMembers;
   readonly examinations: (parts: Parts) => readonly Examination[];
 }
 
-/** What clients may require from a server with these features. */
+/** Returns what clients may require from a server with these features. */
 export function demandsOfFeatures(
   features: readonly Feature[],
   config: OAuthServerConfig,
@@ -72,12 +72,12 @@ export function demandsOfFeatures(
     .map((demand) => ({ ...demand, isMet: demand.meets(config) }));
 }
 
-/** What ID tokens can be signed with at a server of these features. */
+/** Returns the algorithms that can sign ID tokens on a server with these features. */
 export function collectAlgorithms(features: readonly Feature[]): SigningAlgorithms {
   return new SigningAlgorithms(features.flatMap(({ signingAlgorithms = [] }) => signingAlgorithms));
 }
 
-/** The languages that these features add to English. */
+/** Returns the languages that these features add to English. */
 export function collectCatalogs(features: readonly Feature[]): Catalogs {
   return Object.assign({}, ...features.map(({ messages }) => messages)) as Catalogs;
 }
@@ -125,7 +125,7 @@ export function startFeatures(features: readonly Feature[], server: Server): Con
   };
 }
 
-/** The values of this member from all features. */
+/** Returns this member's values from all features. */
 function all<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
@@ -133,7 +133,7 @@ function all<Name extends keyof Contribution>(
   return started.flatMap((each) => each[name] ?? []) as readonly NonNullable<Contribution[Name]>[];
 }
 
-/** The value of this member, which only one feature may have. */
+/** Returns this member's value. Only one feature may have it. */
 function only<Name extends keyof Contribution>(
   started: readonly Started[],
   name: Name,
@@ -154,7 +154,10 @@ function listEndpoints({ feature, handlers }: Started, parts: Parts): readonly O
   });
 }
 
-/** Keeps the requirement: without the feature, nothing is issued. */
+/**
+ * Returns a check that enforces clients' demands without the feature that meets them: it issues no
+ * tokens to these clients.
+ */
 function requireKnownDemands(demands: readonly ClientDemand[]): IssuanceCheck {
   const unknown = (Object.keys(NO_DEMANDS) as DemandField[]).filter(
     (field) => !demands.some((demand) => demand.field === field),

@@ -8,14 +8,14 @@ import type { PersonReference } from '../contracts/person.ts';
 export const AUDIT = 'oauth_server.audit';
 
 /**
- * Who acts for the server's operator: a user of its console, or the person who is signed in on an
- * administrator's page. The code that handles the request sets this, never the request itself.
+ * The administrator who acts: a user of the console, or a signed-in person on an administrator's
+ * page. The code that handles the request sets this, never the request itself.
  */
 export type Administrator = 'console' | PersonReference;
 
-/** Options of an administrator's action, beside its arguments. */
+/** Additional options of an administrator's action. */
 export interface Acting {
-  /** Who does it. Absent when the application's own code does. */
+  /** The administrator who acts. Missing if the application's own code acts. */
   readonly by?: Administrator;
 }
 
@@ -23,15 +23,15 @@ export interface Acting {
 export interface AuditedAuthorization {
   /** The family's id. It grants no access. */
   readonly authorization: string;
-  /** The application that has the authorization. */
+  /** The client that has the authorization. */
   readonly clientId: string;
   /** The person who gave it. */
   readonly person: PersonReference;
 }
 
 /**
- * What happened, for a host's audit log. The host receives it when it is durable, and before the
- * request is answered. An event never contains a secret, a token or a code.
+ * An event for a host's audit log. The host receives it after the change is durable, and before the
+ * response. An event never contains a secret, a token or a code.
  */
 export type AuditEvent =
   | (AuditedAuthorization & {
@@ -42,71 +42,74 @@ export type AuditEvent =
   | { readonly type: 'consent_denied'; readonly clientId: string; readonly person: PersonReference }
   | {
       readonly type: 'tokens_issued';
-      /** The value of `grant_type`: one of RFC 6749, or of a feature. */
+      /** The `grant_type`, from RFC 6749 or a feature. */
       readonly grantType: string;
       readonly clientId: string;
-      /** Null for client credentials, as is the authorization. */
+      /** Null for client credentials. `authorization` is then also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
       readonly scopes: readonly string[];
     }
   /**
-   * A code or refresh token was used a second time, so someone else may have it. Its family is
+   * A code or refresh token was used a second time, so someone else may have it. Its family is now
    * revoked.
    */
   | (AuditedAuthorization & { readonly type: 'code_replayed' })
   | (AuditedAuthorization & { readonly type: 'refresh_token_replayed' })
   /**
-   * A refresh token was used a second time within `refresh_retry_seconds`, and got the answer of
-   * the first use again.
+   * A refresh token was used a second time within `refresh_retry_seconds`, and got the same
+   * response again.
    */
   | (AuditedAuthorization & { readonly type: 'refresh_token_retried' })
   | (AuditedAuthorization &
       Acting & {
         readonly type: 'family_revoked';
-        /** By a replay, by the application (RFC 7009), by the person, or by an administrator. */
+        /**
+         * Who revoked it: a detected replay, the client (RFC 7009), the person, or an
+         * administrator.
+         */
         readonly reason: 'replay' | 'client' | 'person' | 'operator';
       })
   /**
-   * The application ended one of its living access tokens, and nothing else (RFC 7009). The event
-   * does not say which one.
+   * A client revoked one of its valid access tokens, and nothing else (RFC 7009). The event does
+   * not identify the token.
    */
   | {
       readonly type: 'access_token_revoked';
       readonly clientId: string;
-      /** Null for a client-credentials token, as is the authorization. */
+      /** Null for a client-credentials token. `authorization` is then also null. */
       readonly person: PersonReference | null;
       readonly authorization: string | null;
     }
   /**
-   * An administrator ended everything that a person had allowed. One event for all authorizations.
+   * An administrator revoked all of a person's authorizations. There is one event for all of them.
    */
   | (Acting & {
       readonly type: 'person_revoked';
       readonly person: PersonReference;
-      /** How many authorizations ended. */
+      /** The number of revoked authorizations. */
       readonly authorizations: number;
     })
   /**
-   * An administrator erased a person: what they had allowed, their subject, and their identity in
+   * An administrator erased a person: their authorizations, their subject, and their identity in
    * the stored audit.
    */
   | (Acting & {
       readonly type: 'person_erased';
       /** The pseudonym that replaces the person. */
       readonly person: PersonReference;
-      /** How many authorizations were erased. */
+      /** The number of erased authorizations. */
       readonly authorizations: number;
     })
   /**
-   * An administrator ended all access of everyone, after the database was restored from a backup.
-   * One event for all.
+   * An administrator ended all access after the database was restored from a backup. There is one
+   * event for everything.
    */
   | (Acting & {
       readonly type: 'access_ended';
       /**
-       * How many of each kind ended: authorizations, tokens of clients themselves, waiting
-       * requests, and initial access tokens.
+       * The numbers of ended authorizations, clients' own tokens, waiting requests, and initial
+       * access tokens.
        */
       readonly authorizations: number;
       readonly clientTokens: number;
@@ -114,15 +117,15 @@ export type AuditEvent =
       readonly initialAccessTokens: number;
     })
   /**
-   * An administrator imported the identifiers by which clients know people
-   * (`oauth:subject:import`). One event for all.
+   * An administrator imported people's subject identifiers (`oauth:subject:import`). There is one
+   * event for all of them.
    */
   | (Acting & {
       readonly type: 'subjects_imported';
-      /** How many people were given one. */
+      /** The number of people who got a subject. */
       readonly subjects: number;
     })
-  /** For a document: when a person is first shown its request. */
+  /** A client was registered. For a document client: a person saw its first request. */
   | (AuditedClient & Acting & { readonly type: 'client_registered' })
   /** A client that registered itself changed its registration (RFC 7592). */
   | (AuditedClient & { readonly type: 'client_changed' })
@@ -131,34 +134,39 @@ export type AuditEvent =
       Acting & {
         readonly type: 'client_updated';
         /**
-         * The changed fields, such as `redirect_uris`, before and after. For keys only their ids.
+         * The changed fields, such as `redirect_uris`, with the values before and after. For keys,
+         * only their ids.
          */
         readonly changes: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>;
       })
-  /** For a document: its URL is blocked, even if no one has used it here. */
+  /**
+   * A client was revoked. For a document client: its URL is blocked, even if no one has used it
+   * here.
+   */
   | (AuditedClient & Acting & { readonly type: 'client_revoked' })
-  /** A document's URL is unblocked. Nothing that it was given before becomes valid again. */
+  /** A document client's URL was unblocked. Its earlier authorizations and tokens stay ended. */
   | (AuditedClient & Acting & { readonly type: 'client_unblocked' })
   | (Acting & {
       readonly type: 'secret_rotated';
       readonly clientId: string;
       /**
-       * How long the previous secret is accepted, in milliseconds since 1970. Null when it has
+       * Until when the previous secret is accepted, in milliseconds since 1970. Null if it has
        * ended.
        */
       readonly previousExpiresAt: number | null;
     })
   /**
-   * A token with which clients register themselves was created or ended. It is named by its id,
-   * which grants no access.
+   * An initial access token was created or revoked. The event contains its id, which grants no
+   * access.
    */
   | (Acting & {
       readonly type: 'initial_access_token_created' | 'initial_access_token_revoked';
       readonly initialAccessTokenId: string;
     })
   /**
-   * A key was made that signs at once (created), or that is published now and signs later (staged),
-   * or a key is no longer published (removed). A key is either created or staged, never both.
+   * A signing key changed. `created`: a new key signs immediately. `staged`: a new key is published
+   * and signs later. `removed`: a key is no longer published. A key is either created or staged,
+   * never both.
    */
   | (Acting & {
       readonly type: 'signing_key_created' | 'signing_key_staged' | 'signing_key_removed';
@@ -166,28 +174,27 @@ export type AuditEvent =
       readonly algorithm: string;
     })
   /**
-   * A signed-in person requested an administrator's page or sent one of its forms, and was refused.
-   * At most one event per minute for each person and reason.
+   * A signed-in person was refused an administrator's page or form. There is at most one event per
+   * minute for each person and reason.
    */
   | {
       readonly type: 'admin_refused';
       readonly person: PersonReference;
-      /** The name of the route. */
+      /** The route's name. */
       readonly route: string;
       /**
-       * Without the permission; from another origin; or with a form that is not theirs or no longer
-       * valid.
+       * Why the person was refused: without the permission, from another origin, or with a form
+       * that belongs to another person or is no longer valid.
        */
       readonly reason: 'permission' | 'origin' | 'form';
       /**
-       * How many refusals it covers: this one, and those of this person for this reason since the
-       * last event.
+       * The number of refusals for this person and reason since the last event, including this one.
        */
       readonly refusals: number;
     }
   /**
-   * A tool of the MCP endpoint was called, with `mcp:audit`. The event contains neither its
-   * arguments nor its result.
+   * A tool of the MCP endpoint was called. Only with `mcp:audit`. The event contains neither the
+   * arguments nor the result.
    */
   | {
       readonly type: 'tool_called';
@@ -195,15 +202,18 @@ export type AuditEvent =
       readonly clientId: string;
       /** Null for a service. */
       readonly person: PersonReference | null;
-      /** `asked`: it asks a question first, and is called again with the answers. */
+      /** `asked`: the tool asks a question first, and is called again with the answers. */
       readonly outcome: 'succeeded' | 'failed' | 'asked';
       /** In milliseconds. */
       readonly duration: number;
     }
-  /** A resource of the MCP endpoint was read, with `mcp:audit`. The event has no content. */
+  /**
+   * A resource of the MCP endpoint was read. Only with `mcp:audit`. The event does not contain the
+   * resource's content.
+   */
   | {
       readonly type: 'resource_read';
-      /** Its URI. */
+      /** The resource's URI. */
       readonly resource: string;
       readonly clientId: string;
       /** Null for a service. */
@@ -215,21 +225,22 @@ export type AuditEvent =
   /** A client secret was wrong. */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_failed' })
   /**
-   * The first attempt that was answered 429, after many wrong secrets. Later ones are not events
-   * until there was no failure for a quarter of an hour.
+   * After many wrong secrets, an attempt got a 429 response for the first time. Later ones cause no
+   * events, until a quarter of an hour has passed without a failure.
    */
   | (FailedClientAuthentication & { readonly type: 'client_authentication_slowed' })
   /**
-   * At the kit's sign-in: a password was wrong, or no account has the name; or the first attempt of
-   * a series was answered 429. These are stored and streamed but not emitted, because the kit emits
-   * events with the same names.
+   * A sign-in on the kit's page failed, because the password was wrong or no account has the name.
+   * `sign_in_slowed`: the first attempt in a series got a 429 response. These events are stored and
+   * streamed but not emitted, because the kit emits events with the same names.
    */
   | (AuditedSignIn & { readonly type: 'sign_in_failed' | 'sign_in_slowed' });
 
-/** A failed sign-in. It never contains what was typed. */
+/** A failed sign-in. It never contains what the person typed. */
 export interface AuditedSignIn {
   /**
-   * The account that was named. Null when no account has the name, or its provider does not tell.
+   * The account with the typed name. Null if no account has it, or if the provider does not reveal
+   * the account.
    */
   readonly person: PersonReference | null;
   /** The client address, if the host knows it. */
@@ -240,27 +251,35 @@ export interface AuditedSignIn {
 
 /** The client that an event is about, and who registered it. */
 export interface AuditedClient {
-  /** The client id. For a document, its URL. */
+  /** The client id. For a document client, its URL. */
   readonly clientId: string;
-  /** An operator, the client itself, or the document whose URL is its id. */
+  /**
+   * Who registered the client: an operator, the client itself, or the document whose URL is the
+   * client's id.
+   */
   readonly registeredBy: 'operator' | 'registration' | 'document';
 }
 
 /** A client's failed attempt to authenticate. */
 export interface FailedClientAuthentication {
-  /** Null when no client has the id that was sent, because that may be anything, even a secret. */
+  /**
+   * The client's id. Null if the sent id is unknown, because that may be any text, even a secret.
+   */
   readonly clientId: string | null;
   /** The client address, if the host knows it. */
   readonly address: string | null;
 }
 
 /**
- * Passes an event to the host. Never rejects: the event has already happened, so a failure to
+ * Passes an event to the host. Never rejects: the change has already happened, so a failure to
  * record it is only logged.
  */
 export type Audit = (event: AuditEvent) => Promise<void>;
 
-/** Hands events over, and only logs a failure: what happened has already happened. */
+/**
+ * Returns an Audit that passes events to `taken`. Only logs a failure, because the change has
+ * already happened.
+ */
 export function takenBy(taken: Audit, log: Log): Audit {
   return async (event) => {
     try {
@@ -271,7 +290,7 @@ export function takenBy(taken: Audit, log: Log): Audit {
   };
 }
 
-/** Who acted, for an event. Empty if unknown. */
+/** Returns the acting administrator, for an event. Empty if unknown. */
 export function actedBy({ by }: Acting = {}): Acting {
   return by === undefined ? {} : { by };
 }

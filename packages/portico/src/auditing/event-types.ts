@@ -1,6 +1,6 @@
 import type { AuditEvent } from './audit.ts';
 
-/** All types of events. */
+/** All event types. */
 export const EVENT_TYPES = Object.keys({
   consent_granted: true,
   consent_denied: true,
@@ -34,7 +34,7 @@ export const EVENT_TYPES = Object.keys({
   sign_in_slowed: true,
 } satisfies Record<AuditEvent['type'], true>) as readonly AuditEvent['type'][];
 
-/** Whether this is the type of an audit event. */
+/** Whether this is an audit event type. */
 export function isEventType(text: string): text is AuditEvent['type'] {
   return (EVENT_TYPES as readonly string[]).includes(text);
 }

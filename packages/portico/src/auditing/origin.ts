@@ -2,23 +2,25 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { runInContext } from '../http/context.ts';
 import { getRequestId } from '../http/request-id.ts';
 
-/** The request in which something happens. */
+/** The request that causes an event. */
 interface Origin {
   readonly request: () => Request;
-  /** What the framework passed along. */
+  /** The framework's request or context. */
   readonly context: unknown;
 }
 
 const origins = new AsyncLocalStorage<Origin>();
 
-/** Runs work for a request, so that every record made meanwhile names it. */
+/**
+ * Runs work for a request. Every event that is recorded during the work contains this request's id.
+ */
 export type RunFrom = <T>(request: () => Request, context: unknown, work: () => T) => T;
 
 export const runFrom: RunFrom = (request, context, work) => origins.run({ request, context }, work);
 
 /**
- * The id of the current request, and its client address from `addressOf`. Null without a request,
- * or if that fails.
+ * Returns the current request's id, and its client address from `addressOf`. Null without a
+ * request, or if `addressOf` fails.
  */
 export function currentOrigin(addressOf: (request: Request) => string | null): {
   readonly address: string | null;
@@ -30,7 +32,10 @@ export function currentOrigin(addressOf: (request: Request) => string | null): {
   return { address: addressIn(origin, request, addressOf), requestId: getRequestId(request) };
 }
 
-/** The event has already happened, so a host that cannot tell the address must not stop it. */
+/**
+ * Returns the client address. If the host cannot provide it, returns null instead of throwing,
+ * because the event has already happened.
+ */
 function addressIn(
   { context }: Origin,
   request: Request,

@@ -1,10 +1,13 @@
 import { RecentMap } from '../http/recent-map.ts';
 
-/** In milliseconds. */
+/** A minute, in milliseconds. */
 const A_MINUTE = 60_000;
-/** The most events about one authorization per minute. */
+/** The maximum number of events about one authorization per minute. */
 const MOST_EVENTS = 5;
-/** How many authorizations are remembered. The one with the oldest event is forgotten first. */
+/**
+ * The maximum number of remembered authorizations. The one with the oldest event is forgotten
+ * first.
+ */
 const MOST = 10_000;
 
 interface Counted {
@@ -13,15 +16,15 @@ interface Counted {
 }
 
 /**
- * Limits audit events about replays that ended nothing. Browser histories contain spent codes,
- * which can be sent any number of times and would fill the audit. The log has a line for each.
+ * Limits audit events about replays that revoked nothing. Browser histories contain spent codes.
+ * They can be sent any number of times and would fill the audit. The log has a line for each.
  */
 export class ReplayEventLimit {
   readonly #counted = new RecentMap<string, Counted>(MOST);
   readonly #clock: () => number;
   readonly #most: number;
 
-  /** `clock`: milliseconds since 1970. `most`: per minute and authorization. */
+  /** `clock` returns milliseconds since 1970. `most` is the limit per minute and authorization. */
   constructor(clock: () => number, most = MOST_EVENTS) {
     this.#clock = clock;
     this.#most = most;
@@ -31,7 +34,7 @@ export class ReplayEventLimit {
   admits(authorization: string): boolean {
     const now = this.#clock();
     const before = this.#counted.get(authorization);
-    // A clock that is set back must not suppress events for longer.
+    // If the clock is set back, events must not be suppressed for longer.
     const isOpen = before !== undefined && Math.abs(now - before.since) < A_MINUTE;
     const { since, count } = isOpen ? before : { since: now, count: 0 };
     if (count >= this.#most) return false;

@@ -2,17 +2,17 @@ import type { Log } from '@portico/sql';
 import { takenBy, type Audit } from './audit.ts';
 import type { KeptAudit } from './kept-audit.ts';
 
-/** Where audit events go besides the host: what a feature does with them. */
+/** Receives audit events in addition to the host. A feature provides it. */
 export interface AuditSink extends KeptAudit {
-  /** Whether it keeps the events of now, so that they are listed. */
+  /** Whether it stores new events, so that they are listed. */
   readonly keeps: boolean;
-  /** Takes an event; null if it takes none. */
+  /** Receives an event. Null if it receives no events. */
   readonly record: Audit | null;
 }
 
 /**
- * Accepts audit events, and lists the stored ones. `record` takes an event without telling the
- * host.
+ * Accepts audit events and lists the stored ones. `record` stores an event without passing it to
+ * the host.
  */
 export type ServerAudit = Audit & AuditSink;
 
@@ -25,8 +25,8 @@ export const NO_AUDIT_SINK: AuditSink = {
 };
 
 /**
- * Tells the host, and the sink that is known once every feature has started, both at once. Never
- * rejects.
+ * Passes events to the host and the sink at the same time. The sink is known after every feature
+ * has started. Never rejects.
  */
 export function serverAudit(
   host: { readonly audit: Audit; readonly log: Log },

@@ -22,34 +22,35 @@ import {
 import { isBlank, type ClientSecrets } from './secrets.ts';
 
 /**
- * Failures of one client from one network, and of all clients from one network, before anything
- * slows down. A secret may be guessed. A signature cannot: a clock that is wrong or a key that was
- * not published yet fails for as long as it is not mended.
+ * How many failures are allowed before responses slow down: `client` for one client from one
+ * network, `address` for all clients from one network. An attacker can guess a secret, but not a
+ * signature. So failed assertions get higher limits: a wrong clock or an unpublished key fails
+ * until someone fixes it.
  */
 const FREE_FAILURES = {
   secrets: { client: 5, address: 50 },
   assertions: { client: 60, address: 600 },
 } as const;
 
-/** Who failed to authenticate as which client, and how. */
+/** A failed attempt: who tried to authenticate, as which client, and how. */
 interface Judged {
   readonly clientId: string;
   readonly found: Client | null;
   readonly kind: keyof typeof FREE_FAILURES;
 }
 
-/** Proves who a client is, and counts failures: for all endpoints together. */
+/** Authenticates clients and counts failures, for all endpoints together. */
 export class ClientProofs {
   readonly assertions: ClientAssertions | null;
   readonly #secrets: ClientSecrets;
   readonly #server: Server;
   /**
-   * Failed assertions are counted separately, so that they neither hide nor slow down a guess at a
-   * secret.
+   * The failures. Failed assertions are counted separately, so that they do not affect how failed
+   * secrets are counted.
    */
   readonly #failed: Readonly<Record<Judged['kind'], FailedAttempts>>;
 
-  /** `assertions` is null if clients have no keys here. */
+  /** `assertions` is null if this server does not support client keys. */
   constructor(server: Server, secrets: ClientSecrets, assertions: ClientAssertions | null) {
     this.#server = server;
     this.#secrets = secrets;
@@ -61,10 +62,7 @@ export class ClientProofs {
     };
   }
 
-  /**
-   * Verifies the secret with the slow hash, unless so many attempts have failed that this one has
-   * to wait.
-   */
+  /** Verifies the secret with the slow hash. After too many failures, the attempt has to wait. */
   async secret(
     request: Request,
     { clientId, secret }: SecretCredentials,
@@ -84,8 +82,8 @@ export class ClientProofs {
   }
 
   /**
-   * Verifying costs little, and a signature cannot be guessed. So only failed assertions are
-   * counted, and a stranger's failures do not slow down the client.
+   * Verifies an assertion. This is cheap, and a signature cannot be guessed. So only failed
+   * assertions are counted, and a stranger's failures do not slow down the client.
    */
   async assertion(
     request: Request,
@@ -117,7 +115,7 @@ export class ClientProofs {
     if (assertion instanceof JwsError) return assertion.message;
     const keyed = active === null || active.keys === null ? null : { ...active, keys: active.keys };
     try {
-      // Do the same work for an unknown client, so that the time tells nothing.
+      // Do the same work for an unknown client, so that the response time reveals nothing.
       const profile = active === null ? null : this.#server.profiles.of(active);
       await verify?.(keyed, clientId, assertion, profile);
       if (keyed !== null && verify !== null) return null;
@@ -136,7 +134,7 @@ export class ClientProofs {
     const { host, audit } = this.#server;
     const address = callerAddress(host, request);
     const network = findNetwork(address);
-    // An id that no client has is counted by its hash: it may be long, and there may be many.
+    // An unknown id is counted by its hash: it may be long, and there may be many.
     const keys = [
       { key: JSON.stringify([found?.id ?? tokenHash(clientId), network]), free: FREE_FAILURES[kind].client },
       { key: JSON.stringify([network]), free: FREE_FAILURES[kind].address },
@@ -153,14 +151,14 @@ export class ClientProofs {
   }
 }
 
-/** Authenticates the clients that one endpoint serves. */
+/** Authenticates one endpoint's clients. */
 export class ClientAuthentication {
   readonly #server: Server;
   readonly #proofs: ClientProofs;
   readonly #findClient: FindClient;
   readonly #verifyAssertion: VerifyAssertion | null;
 
-  /** An assertion may name this server by the endpoint of any of these paths. */
+  /** An assertion may use the URL of any of these paths as its audience. */
   constructor(server: Server, proofs: ClientProofs, findClient: FindClient, paths: readonly string[]) {
     this.#server = server;
     this.#proofs = proofs;
@@ -170,11 +168,11 @@ export class ClientAuthentication {
   }
 
   /**
-   * Returns the client that sent this request: authenticated by its secret when it is confidential,
-   * by an assertion when it has keys, identified by its id when it is public (RFC 6749 sections 2.3
-   * and 3.2.1). Throws `invalid_client`, `invalid_request` for credentials sent twice, and a
-   * TooManyFailuresError after many failures, except for a secret that was right before, and for an
-   * assertion that is right.
+   * Returns the client that sent this request (RFC 6749 sections 2.3 and 3.2.1). A confidential
+   * client authenticates with its secret, and a client with keys with an assertion. A public client
+   * is identified by its id. Throws `invalid_client`, or `invalid_request` for credentials that are
+   * sent twice. Throws a TooManyFailuresError after many failures, except for a secret that was
+   * verified before and for a valid assertion.
    */
   async authenticate(request: Request, form: Parameters): Promise<Client> {
     const proofs = this.#proofs;

@@ -4,12 +4,12 @@ import type { ClientMetadata } from '../store/client.ts';
 import { unmetProblem } from '../store/client-demands.ts';
 import { checkRegistration, type ClientRegistration } from './registration.ts';
 
-/** Told of keys that are named, while none are taken. */
+/** The message for client keys while the server does not accept them. */
 export const NO_KEYS = 'oauth_server:private_key_jwt is off; set it to true first';
 
 /**
- * What an operator says of a new client, checked and completed: also for what is switched off.
- * Throws a RegistrationError that says what is wrong.
+ * Checks an operator's registration and completes it, even if it uses disabled features. Throws a
+ * RegistrationError that explains the problem.
  */
 export async function checkNewClient(
   registration: ClientRegistration,

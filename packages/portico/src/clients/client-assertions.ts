@@ -12,17 +12,17 @@ export interface KeyedClient {
 
 /** Authenticates clients with keys by assertions that they sign (RFC 7521 section 4.2). */
 export interface ClientAssertions extends AssertionReader {
-  /** Verifies assertions at endpoints with these URLs. */
+  /** Returns a function that verifies assertions at endpoints with these URLs. */
   verifierAt(endpoints: readonly string[]): VerifyAssertion;
-  /** Problems of the keys of this client as they are now; empty if there are none. */
+  /** Returns the current problems of the client's keys; empty if there are none. */
   problems(client: KeyedClient): Promise<readonly string[]>;
 }
 
 /**
- * Resolves if this client signed the assertion, for this server, now, and this is its first use in
- * all processes. Throws a JwsError that says why not, and a ClientKeysError. For null, which stands
- * for a client of this id that is unknown or has no keys, it does the same work, and always throws.
- * `profile` is the client's profile.
+ * Resolves if this client signed the assertion for this server, the assertion is valid now, and no
+ * process has accepted it before. Otherwise throws a JwsError with the reason, or a
+ * ClientKeysError. A null client means that the client is unknown or has no keys. The function then
+ * does the same work and always throws. `profile` is the client's profile.
  */
 export type VerifyAssertion = (
   client: KeyedClient | null,

@@ -2,13 +2,16 @@ import type { ClientKeys } from '../store/client.ts';
 import { PRIVATE_KEY_JWT } from './credentials.ts';
 import { demandMetadata, type ClientDemand, type ClientDemands } from '../store/client-demands.ts';
 
-/** How a client proves itself, and what it demands. */
+/** How a client authenticates, and what it requires. */
 export interface ProvingClient extends ClientDemands {
   readonly public: boolean;
   readonly keys: ClientKeys | null;
 }
 
-/** How a client proves itself, and what it demands, by the field names of RFC 7591 section 2. */
+/**
+ * Returns how a client authenticates and what it requires, by the field names of RFC 7591 section
+ * 2.
+ */
 export function authenticationMetadata(
   client: ProvingClient,
   demands: readonly ClientDemand[],

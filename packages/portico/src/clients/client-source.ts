@@ -2,57 +2,60 @@ import type { PersonReference } from '../contracts/person.ts';
 import type { ArrivalTokens, ClientArrival } from '../server.ts';
 import type { Client, ClientKeys } from '../store/client.ts';
 
-/** Clients that no one registered: each is described at the URL that is its id. */
+/** A source of clients that no one registered. A client's id is the URL of its description. */
 export interface ClientSource {
   /**
-   * Whether this id can be such a client here. A person must be signed in before the server fetches
-   * its description.
+   * Whether this id can belong to such a client on this server. The server fetches the description
+   * only for a signed-in person.
    */
   names(clientId: string): boolean;
-  /** Throws a page error for an id that is refused. Fetches nothing. */
+  /** Throws a page error if the server refuses the id. Fetches nothing. */
   require(clientId: string): void;
   /**
-   * Why nothing is fetched from this URL, and a client with this id is refused; null when it is
-   * not.
+   * Returns why the server does not fetch this URL and refuses a client with this id. Null if it
+   * accepts the id.
    */
   refusal(url: string): string | null;
   /**
-   * The client as it is described, also a revoked one. Fetches the description unless it is known
-   * and fresh. Throws a page error if no client can be made of it.
+   * Returns the client as its description defines it, even a revoked client. Fetches the
+   * description if the stored one is missing or stale. Throws a page error if the description is
+   * not valid.
    */
   find(clientId: string, forWhom: FetchedFor, scopes: readonly string[]): Promise<Client>;
-  /** Stores the client before a person sees it. Throws a page error if it was revoked meanwhile. */
+  /**
+   * Stores the client before a person sees it. Throws a page error if the client was revoked in the
+   * meantime.
+   */
   keep(client: Client): Promise<void>;
   /**
-   * The keys in the description that was fetched from this URL. Throws an OutboundError for one
-   * that says nothing usable of them.
+   * Returns the keys in the description from this URL. Throws an OutboundError if it contains no
+   * usable keys.
    */
   keysIn(description: unknown, url: string): ClientKeys;
 }
 
 /**
- * A person who is signed in, or a client that pushes a request (RFC 9126), of which only the
+ * A signed-in person, or a client that pushes a request (RFC 9126). Of such a client, only the
  * network is known.
  */
 export type FetchedFor = PersonReference | { readonly network: string };
 
-/** The initial access tokens that clients can come with; null where they come with none. */
+/** Returns the initial access tokens that clients can register with; null if there are none. */
 export function getTokens(arrivals: readonly ClientArrival[]): ArrivalTokens | null {
   return arrivals.find(({ tokens }) => tokens !== undefined)?.tokens ?? null;
 }
 
 /**
- * Ids that this server creates never begin like this, nor those that it imports
- * (draft-ietf-oauth-client-id-metadata-document-02 section 7.1). So such a client comes from a
- * source only.
+ * Whether the id is a URL (draft-ietf-oauth-client-id-metadata-document-02 section 7.1). Created
+ * and imported ids are never URLs, so such a client always comes from a source.
  */
 export function isClientUrl(clientId: string): boolean {
   return clientId.startsWith('https://');
 }
 
 /**
- * Whether a client with this id may do anything now: never one that no one registered, and that no
- * source (null) describes.
+ * Whether a client with this id may do anything now. If the id is a URL, the source must accept it;
+ * without a source, the answer is no.
  */
 export function admitsClient(clientId: string, source: ClientSource | null): boolean {
   return !isClientUrl(clientId) || source?.refusal(clientId) === null;

@@ -17,66 +17,71 @@ import { hasSecret, newClient, type ClientRegistration } from './registration.ts
 import { checkSite } from './sites.ts';
 import { ClientUpdates, type ClientChanges, type UpdatedClient } from './updating.ts';
 
-/** A new client, and its secret: shown once, kept only as a hash. */
+/** A new client and its secret. The secret is shown once and stored only as a hash. */
 export interface RegisteredClient {
-  /** As it is kept. */
+  /** The client as it is stored. */
   readonly client: Client;
-  /** 256 random bits, base64url; null for a public client, and for one with keys. */
+  /** 256 random bits, base64url; null for a public client and for a client with keys. */
   readonly secret: string | null;
 }
 
 /**
- * The client of this id, for a request with this form; null if unknown. Finds revoked clients too.
+ * Returns the client with this id, for a request with this form. Null if it is unknown. Also
+ * returns revoked clients.
  */
 export type FindClient = (clientId: string, request: Request, form: Parameters) => Promise<Client | null>;
 
 /** See `Clients.update`. */
 export type UpdateClient = Clients['update'];
 
-/** What a revocation ended. */
+/** The result of a revocation. */
 export interface RevokedClient {
-  /** As it was. */
+  /** The client before it was revoked. */
   readonly client: Client;
-  /** False for the URL of a document that no person has seen. */
+  /** False if the client is a document that no person has seen. */
   readonly wasKnown: boolean;
 }
 
-/** A new secret: shown once, kept only as a hash. */
+/** A new secret. It is shown once and stored only as a hash. */
 export interface RotatedSecret {
   /** 256 random bits, base64url. */
   readonly secret: string;
   /**
-   * Until when the previous secret is accepted, milliseconds since 1970; null when it ended at
-   * once.
+   * Until when the previous secret is accepted, in milliseconds since 1970. Null if it ended
+   * immediately.
    */
   readonly previousExpiresAt: number | null;
 }
 
-/** How long the previous secret is accepted after a rotation by default, in seconds: a day. */
+/**
+ * The default time for which the previous secret is accepted after a rotation, in seconds: a day.
+ */
 export const DEFAULT_OVERLAP = 86_400;
 /** The longest overlap, in seconds: a year. */
 const LONGEST_OVERLAP = 365 * 86_400;
 
-/** No other text reaches the store, because not every engine accepts any text. */
+/**
+ * The valid client ids. No other text reaches the store, because some engines reject some texts.
+ */
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
 /**
- * The clients of this server, for console commands and plugins. A method that changes a client
- * takes the person who does it, for the audit event; without it, the event names no one.
+ * This server's clients, for console commands and plugins. Pass the acting person to methods that
+ * change a client: the audit event then names this person. Otherwise it names no one.
  */
 export class Clients {
   readonly #server: Server;
   readonly #logos: ClientLogos | null;
   readonly #updates: ClientUpdates;
 
-  /** `logos` is null where clients have none (`oauth_server:client_logos`). */
+  /** `logos` is null if `oauth_server:client_logos` is off. */
   constructor(server: Server, logos: ClientLogos | null) {
     this.#server = server;
     this.#logos = logos;
     this.#updates = new ClientUpdates(server, logos, (clientId) => this.#requireLiving(clientId));
   }
 
-  /** Registers a client. Throws a RegistrationError that says what is wrong. */
+  /** Registers a client. Throws a RegistrationError that explains the problem. */
   async create(registration: ClientRegistration, acting?: Acting): Promise<RegisteredClient> {
     const { client, secret, logo } = await this.#checked(registration);
     await this.#server.store.clients.insertClient(client, logo);
@@ -85,9 +90,9 @@ export class Clients {
   }
 
   /**
-   * Registers a client unless `isThere` holds for one that is not revoked, and then returns that
-   * one, without a secret. Of several calls at once, also in other processes, one registers. Throws
-   * a RegistrationError that says what is wrong.
+   * Registers a client, unless `isThere` accepts a client that is not revoked. In this case,
+   * returns the existing client without a secret. Of several simultaneous calls, even in other
+   * processes, only one registers a client. Throws a RegistrationError that explains the problem.
    */
   async createUnless(
     registration: ClientRegistration,
@@ -102,7 +107,7 @@ export class Clients {
     return { client, secret, created: true };
   }
 
-  /** Null for an unknown id. A revoked client is found, too. */
+  /** Returns the client, even if it is revoked. Null for an unknown id. */
   async find(clientId: string): Promise<Client | null> {
     const { store, clock } = this.#server;
     const client = CLIENT_ID.test(clientId) ? await store.clients.findClient(clientId) : null;
@@ -111,41 +116,38 @@ export class Clients {
       : client;
   }
 
-  /** Everything that is known about a client. Throws a RegistrationError for an unknown id. */
+  /** Returns all data about a client. Throws a RegistrationError for an unknown id. */
   async show(clientId: string): Promise<ShownClient> {
     return describeClient(await this.#requireKnown(clientId), this.#server);
   }
 
-  /** Oldest first. */
+  /** Returns all clients, oldest first. */
   list(): Promise<readonly Client[]> {
     return this.#server.store.clients.listClients();
   }
 
-  /**
-   * A part of them, however many there are. Throws a RegistrationError for a page that is
-   * ill-formed.
-   */
+  /** Returns one page of the clients. Throws a RegistrationError if `page` is not valid. */
   page(page: ClientPage = {}): Promise<ClientList> {
     return listPage(this.#server.store.clients, page);
   }
 
   /**
-   * Changes a client that an operator registered: all of the changes or none. Its id stays, and so
-   * does what it authenticates by, except for keys that are replaced. The result must be a client
-   * that could be registered. What it loses ends with the next request, also for its codes and
-   * tokens, and for requests that have begun. What it gets back, its authorizations get back. Of
-   * several updates at once, also in other processes, none is lost. Throws a RegistrationError that
-   * says what is wrong.
+   * Changes a client that an operator registered. Makes all of the changes or none. The client
+   * keeps its id and its way to authenticate, but you can replace its keys. The result must be a
+   * client that could be registered. What you remove ends with the next request, also for existing
+   * codes, tokens and requests. If you add it again, the client's authorizations get it back.
+   * Simultaneous updates, even in other processes, are all applied. Throws a RegistrationError that
+   * explains the problem.
    */
   update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     return this.#updates.update(clientId, changes, acting);
   }
 
   /**
-   * Gives the client a new secret; its id and its tokens stay as they are. The previous secret is
-   * accepted for `overlap` more seconds; with 0 it ends at once. Throws a RegistrationError for a
-   * client without a secret. With `seen`, also throws one when the secret has changed since that
-   * client was read, so that of two rotations at once only one succeeds.
+   * Gives the client a new secret. Its id and its tokens stay the same. The previous secret is
+   * accepted for `overlap` more seconds; with 0 it ends immediately. Throws a RegistrationError for
+   * a client without a secret. With `seen`, also throws a RegistrationError if the secret has
+   * changed since you read that client. So only one of two simultaneous rotations succeeds.
    */
   async rotateSecret(
     clientId: string,
@@ -171,9 +173,9 @@ export class Clients {
   }
 
   /**
-   * Ends the client and every token it holds, for good. The URL of a document is blocked until you
-   * unblock it, also if no person has seen it yet. Throws a RegistrationError for an unknown
-   * client, and for one that was revoked before.
+   * Revokes the client and all of its tokens permanently. For a document client, blocks its URL
+   * until you unblock it, even if no person has seen the client yet. Throws a RegistrationError for
+   * an unknown client, and for a client that is already revoked.
    */
   async revoke(clientId: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
@@ -185,16 +187,16 @@ export class Clients {
       if ((await this.find(clientId)) === null) return this.#block(clientId, acting);
     }
     const client = await this.#requireKnown(clientId);
-    // Asked also of one that is revoked: what another attempt began may not be for good yet.
+    // Also write this for a revoked client: another attempt's write may not be durable yet.
     if (!(await store.clients.revokeClient(clientId, clock()))) throw revokedBefore();
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown: true };
   }
 
   /**
-   * Unblocks the URL of a document: it is a client again once its document has been fetched again.
-   * What it was given before stays ended. Throws a RegistrationError for a client of another kind,
-   * and for one that is unknown or not blocked.
+   * Unblocks a document client's URL. It is a client again after its document has been fetched
+   * again. Its earlier authorizations stay ended. Throws a RegistrationError if the client is not a
+   * document client, is unknown or is not blocked.
    */
   async unblock(url: string, acting?: Acting): Promise<void> {
     const { store, clock } = this.#server;
@@ -239,7 +241,7 @@ export class Clients {
     return { client: { ...client, ...siteUri, ...logoHash }, secret, logo };
   }
 
-  /** Keeps a client of which nothing is known but that it may do nothing. */
+  /** Stores a revoked client about which nothing else is known. */
   async #block(url: string, acting?: Acting): Promise<RevokedClient> {
     const { store, clock } = this.#server;
     const now = clock();
@@ -258,7 +260,7 @@ export class Clients {
     const begun = { id: url, registeredBy: 'document', secretHash: null, createdAt: now } as const;
     const client = { ...newClient(described, begun), revokedAt: now };
     await store.clients.insertRevokedClient(client);
-    // A person may have seen it at this moment, and its row was written first.
+    // A person may have just seen the client, so that its row was written first.
     const wasKnown = await store.clients.revokeClient(url, now);
     await this.#audit('client_revoked', client, acting);
     return { client, wasKnown };

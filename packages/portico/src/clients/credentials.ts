@@ -3,30 +3,30 @@ import type { JwsError, Jws } from '../jws/compact.ts';
 import type { Parameters } from '../parameters.ts';
 
 /**
- * How clients authenticate at the token endpoint, by the names of RFC 7591; `none` is for public
- * clients.
+ * The methods by which clients authenticate at the token endpoint, with their names from RFC 7591.
+ * `none` is for public clients.
  */
 export const CLIENT_AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
 
-/** The method of clients with keys, where a feature verifies their assertions. */
+/** The authentication method of clients with keys, if a feature verifies their assertions. */
 export const PRIVATE_KEY_JWT = 'private_key_jwt';
 
-/** What a request says about the client that sent it, before any of it is proved. */
+/** The client credentials in a request, before they are verified. */
 export type Credentials =
   SecretCredentials | AssertionCredentials | { readonly method: 'none'; readonly clientId: string };
 
 export interface AssertionCredentials {
   readonly method: typeof PRIVATE_KEY_JWT;
-  /** Empty when neither the request nor the assertion names one. */
+  /** Empty if neither the request nor the assertion contains a client id. */
   readonly clientId: string;
-  /** What was sent as an assertion, or why it cannot be one. */
+  /** The parsed assertion, or the error if it cannot be parsed. */
   readonly assertion: Jws | JwsError;
 }
 
-/** How a request contains an assertion. */
+/** Reads assertions from requests. */
 export interface AssertionReader {
   readonly isSent: (form: Parameters) => boolean;
-  /** Called only for a form that contains one. `clientId` is sent beside it. */
+  /** Called only for a form with an assertion. `clientId` is the form's client id. */
   readonly read: (form: Parameters, clientId: string | undefined) => AssertionCredentials;
 }
 
@@ -37,9 +37,9 @@ export interface SecretCredentials {
 }
 
 /**
- * Reads the credentials of a request (RFC 6749 sections 2.3.1 and 3.2.1); assertions (RFC 7521
- * section 4.2) where they are taken. Throws `invalid_client` when there are none that can be read,
- * and `invalid_request` when they are sent twice.
+ * Reads a request's credentials (RFC 6749 sections 2.3.1 and 3.2.1). Also reads assertions (RFC
+ * 7521 section 4.2) if the server accepts them. Throws `invalid_client` if there are no readable
+ * credentials, and `invalid_request` if they are sent twice.
  */
 export function readCredentials(
   request: Request,
@@ -75,14 +75,14 @@ export function readCredentials(
   return basic;
 }
 
-/** One public answer for every reason; which one it was is for the log. */
+/** Returns the same error for every reason. `detail` is only for the log. */
 export function invalidClient(detail: string): OAuthError {
   return new OAuthError('invalid_client', 'The client is unknown or could not be authenticated.', detail);
 }
 
 /**
- * The credentials of HTTP Basic, form-decoded (RFC 6749 section 2.3.1); null when another scheme or
- * none is used.
+ * Returns the HTTP Basic credentials, form-decoded (RFC 6749 section 2.3.1). Null for another
+ * scheme or no header.
  */
 function basicCredentials(header: string | null): SecretCredentials | null {
   const match = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? '');

@@ -4,43 +4,46 @@ import type { Server } from '../server.ts';
 import { hasSecret } from './registration.ts';
 import { readKeySet } from './key-sets.ts';
 
-/**
- * Everything that is known about a client, without its credentials. Times are milliseconds since
- * 1970.
- */
+/** All data about a client, without its credentials. Times are milliseconds since 1970. */
 export interface ShownClient {
-  /** As it is stored, without the hashes of its secrets. */
+  /** The stored client, without its secret hashes. */
   readonly client: Omit<Client, 'secretHash' | 'previousSecretHash'>;
-  /** Whether it may be used: a document that is revoked is blocked, and can be unblocked. */
+  /** The client's status. A revoked document client is blocked, and you can unblock it. */
   readonly status: 'active' | 'revoked' | 'blocked';
   /**
-   * The public keys that are kept here; empty for a client without any, and for one that publishes
-   * them itself.
+   * The public keys that this server stores. Empty for a client without keys, and for a client that
+   * publishes its keys itself.
    */
   readonly keys: readonly DescribedKey[];
   /** Null for a client without a secret. */
   readonly secret: {
     /**
-     * Until when the secret before the last rotation is accepted; null without such a secret, and
-     * when it has ended.
+     * Until when the previous secret is accepted. Null if there is no previous secret, or if it has
+     * ended.
      */
     readonly previousAcceptedUntil: number | null;
   } | null;
-  /** Scopes of the client that the configuration does not offer now. They have no effect. */
+  /** The client's scopes that the configuration does not offer now. They have no effect. */
   readonly scopesNotOffered: readonly string[];
-  /** Why it is given nothing now, such as a profile that it does not meet; null for nothing. */
+  /**
+   * Why the client gets no tokens now, such as a profile that it does not meet. Null if it can get
+   * tokens.
+   */
   readonly refusal: string | null;
 }
 
-/** A public key of a client (RFC 7517). */
+/** A client's public key (RFC 7517). */
 export interface DescribedKey {
-  /** What its owner named it; null for no name. It may be any text. */
+  /** The key's name, chosen by its owner. It can be any text. Null if it has no name. */
   readonly kid: string | null;
   /** `RSA`, `EC` or `OKP`. */
   readonly kty: string;
-  /** The only algorithm that it is for; null for all that keys of its type can sign with. */
+  /**
+   * The only algorithm that the key may be used with. Null if it may be used with every algorithm
+   * of its key type.
+   */
   readonly alg: string | null;
-  /** The thumbprint of RFC 7638: SHA-256, as base64url. */
+  /** The key's SHA-256 thumbprint (RFC 7638), base64url. */
   readonly thumbprint: string;
 }
 
@@ -59,7 +62,7 @@ export function describeClient(client: Client, { scopes, profiles, clock }: Serv
   };
 }
 
-/** Those that are kept here. */
+/** Describes the keys that this server stores. */
 export function describeKeys(keys: ClientKeys | null): readonly DescribedKey[] {
   if (keys === null || keys.jwks === null) return [];
   return (readKeySet(JSON.parse(keys.jwks)) ?? []).map((key) => ({

@@ -2,43 +2,46 @@ import type { Acting } from '../auditing/audit.ts';
 import type { InitialAccessToken } from '../store/client.ts';
 
 /**
- * The initial access tokens of this server (RFC 7591 section 1.2), for console commands. A method
- * that makes or ends one takes the person who does it, for the audit event; without it, the event
- * names no one.
+ * This server's initial access tokens (RFC 7591 section 1.2), for console commands. Pass the acting
+ * person to `create` and `revoke`: the audit event then names this person. Otherwise it names no
+ * one.
  */
 export interface InitialAccessTokens {
-  /** Makes one; throws a RegistrationError that says what is wrong. */
+  /** Creates a token. Throws a RegistrationError that explains the problem. */
   create(options: NewInitialAccessToken, acting?: Acting): Promise<CreatedInitialAccessToken>;
-  /** All that are stored, also those that are used up, oldest first. */
+  /** Returns all stored tokens, including used ones, oldest first. */
   list(): Promise<readonly InitialAccessToken[]>;
-  /** Ends one; clients that it has registered stay. Throws a RegistrationError if it is unknown. */
+  /**
+   * Revokes a token. Clients that registered with it stay. Throws a RegistrationError if the token
+   * is unknown.
+   */
   revoke(id: string, acting?: Acting): Promise<void>;
 }
 
-/** What an operator says of a new initial access token. */
+/** The options for a new initial access token. */
 export interface NewInitialAccessToken {
-  /** How many clients may register with it; 1 unless given. */
+  /** How many clients can register with the token. Defaults to 1. */
   readonly uses?: number;
-  /** How long it lives, in seconds; a day unless given. */
+  /** The token's lifetime, in seconds. Defaults to a day. */
   readonly lifetime?: number;
-  /** Who it is for; nothing unless given. */
+  /** A note about who the token is for. Defaults to none. */
   readonly note?: string;
 }
 
-/** A new initial access token: shown once, kept only as a hash. */
+/** A new initial access token. It is shown once and stored only as a hash. */
 export interface CreatedInitialAccessToken extends InitialAccessToken {
   /** 256 random bits, base64url. */
   readonly token: string;
 }
 
-/** Whether a client can register with one of them now. */
+/** Whether a client can register with one of these tokens now. */
 export async function hasUsable(tokens: InitialAccessTokens, now: number): Promise<boolean> {
   return (await tokens.list()).some(({ usesLeft, expiresAt }) => usesLeft > 0 && expiresAt > now);
 }
 
 const refuse = () => Promise.reject(new Error('No feature of this server has initial access tokens'));
 
-/** For a server without a feature for them. */
+/** For a server without a feature for initial access tokens. */
 export const NO_INITIAL_ACCESS_TOKENS: InitialAccessTokens = {
   create: refuse,
   list: async () => [],

@@ -9,17 +9,15 @@ import {
 } from '../jws/public-keys.ts';
 import type { ClientKeys } from '../store/client.ts';
 
-/**
- * The key sets of clients: those that are registered, and those that a client publishes.
- */
+/** Client key sets: registered ones, and ones that a client publishes. */
 
-/** The largest set that is stored here. A stranger can store one, so it is small. */
+/** The maximum number of keys in a stored set. Strangers can store sets, so the limit is low. */
 const MOST_KEPT = 10;
 const MOST_CHARACTERS = 4000;
-/** Of one that is fetched. */
+/** The maximum number of keys in a fetched set. */
 const MOST_PUBLISHED = 50;
 
-/** The members for keys in a client's metadata (RFC 7591 section 2). */
+/** The key fields in a client's metadata (RFC 7591 section 2). */
 export interface NamedKeys {
   readonly jwks?: unknown;
   readonly jwksUri?: string | undefined;
@@ -27,8 +25,8 @@ export interface NamedKeys {
 }
 
 /**
- * The keys in the form that is stored. `anyPort` is whether they are fetched from any port. Throws
- * a RegistrationError that says what is wrong.
+ * Returns the keys in the form that is stored. `anyPort` allows a `jwks_uri` with any port. Throws
+ * a RegistrationError that explains the problem.
  */
 export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys, anyPort = false): ClientKeys {
   if (algorithm !== undefined && !VERIFIED_ALGORITHMS.some((each) => each === algorithm)) {
@@ -45,8 +43,8 @@ export function checkClientKeys({ jwks, jwksUri, algorithm }: NamedKeys, anyPort
 }
 
 /**
- * The set in the form that is stored: the keys that can verify, with the members that Portico
- * reads.
+ * Returns the set in the form that is stored: the keys that can verify signatures, with only the
+ * members that Portico reads.
  */
 function checkKeySet(jwks: unknown, algorithm: string | null): string {
   if (jwks === undefined) throw new RegistrationError('The client needs its public keys: jwks or jwks_uri');
@@ -74,14 +72,17 @@ function readOrRefuse(jwk: unknown): PublicKey | null {
   }
 }
 
-/** The keys of a set that can verify, without weak ones; null if this is not a set. */
+/**
+ * Returns the set's keys that can verify signatures, without weak keys. Null if this is not a key
+ * set.
+ */
 export function readKeySet(value: unknown): readonly PublicKey[] | null {
   return sortKeySet(value)?.usable ?? null;
 }
 
 /**
- * The keys of a set that can verify, and what is wrong with the weak ones; null if this is not a
- * set.
+ * Returns the set's keys that can verify signatures, and the problems of its weak keys. Null if
+ * this is not a key set.
  */
 export function sortKeySet(
   value: unknown,
@@ -103,8 +104,8 @@ export function sortKeySet(
 }
 
 /**
- * Problems of a key set that its owner should know, for a client that authenticates with this
- * algorithm only, or with any.
+ * Returns a key set's problems, for its owner. `algorithm` is the only algorithm that the client
+ * authenticates with; null for any.
  */
 export function keySetProblems(value: unknown, algorithm: string | null): readonly string[] {
   const sorted = sortKeySet(value);
@@ -118,7 +119,7 @@ export function keySetProblems(value: unknown, algorithm: string | null): readon
   ];
 }
 
-/** Whether a key of the set has a private member. */
+/** Whether a key in the set contains a private member. */
 export function showsPrivateKeys(value: unknown): boolean {
   return (keysIn(value) ?? []).some(
     (key) => typeof key === 'object' && key !== null && hasPrivateMember(key),

@@ -1,12 +1,12 @@
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/** A day, in milliseconds. */
+/** The time between two records: a day, in milliseconds. */
 const BETWEEN_TWO = 86_400_000;
 
 /**
- * Records that a client is used: at most once a day, and only for a client that no operator
- * registered.
+ * Records when a client is used. Does this at most once a day, and only for a client that no
+ * operator registered.
  */
 export class LastUse {
   readonly #server: Server;
@@ -16,8 +16,8 @@ export class LastUse {
   }
 
   /**
-   * Never rejects, because the request has succeeded already. Null when there is nothing to wait
-   * for.
+   * Never rejects, because the request has already succeeded. Returns null if there is nothing to
+   * wait for.
    */
   record({ id, registeredBy, usedAt }: Client): Promise<void> | null {
     if (registeredBy === 'operator') return null;

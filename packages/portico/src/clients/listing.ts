@@ -4,20 +4,20 @@ import type { ClientRecords } from '../store/sql/clients.ts';
 
 /** Which page of the clients to return. */
 export interface ClientPage {
-  /** At most this many, 1 to 1000. The default is 50. */
+  /** The maximum number of clients, 1 to 1000. Defaults to 50. */
   readonly limit?: number;
-  /** Where to continue: `next` of the previous page. By default, the beginning. */
+  /** Where to continue: `next` from the previous page. Defaults to the beginning. */
   readonly after?: string;
 }
 
-/** A part of the clients. */
+/** One page of clients. */
 export interface ClientList {
   /**
-   * In the order of their ids, not of registration: only this order costs the same with a million
-   * clients.
+   * The clients, in the order of their ids, not of their registration. This order stays fast with a
+   * million clients.
    */
   readonly items: readonly Client[];
-  /** Where the next page begins; null when nothing follows. */
+  /** The cursor of the next page; null if this is the last page. */
   readonly next: string | null;
 }
 
@@ -25,7 +25,7 @@ const DEFAULT_LIMIT = 50;
 const MOST_LISTED = 1000;
 const CLIENT_ID = /^[\x20-\x7E]{1,255}$/;
 
-/** One page. Throws a RegistrationError for malformed input. */
+/** Returns one page. Throws a RegistrationError for malformed input. */
 export async function listPage(
   store: ClientRecords,
   { limit = DEFAULT_LIMIT, after }: ClientPage,
@@ -41,10 +41,7 @@ export async function listPage(
   return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
 }
 
-/**
- * All clients after this one, in the order of their ids, a page at a time. No more than one page is
- * in memory at once.
- */
+/** Yields all clients after this one, in the order of their ids. Keeps only one page in memory. */
 export async function* clientPages(
   clients: { page(page: ClientPage): Promise<ClientList> },
   after?: string,

@@ -1,26 +1,26 @@
 import { RegistrationError } from '../errors.ts';
 import type { ClientLogo } from '../store/client.ts';
 
-/** The members for a logo in a registration. */
+/** The logo fields in a registration. */
 export interface NamedLogo {
   readonly logo?: Uint8Array;
   readonly logoUri?: string;
 }
 
-/** The logos of clients. */
+/** Checks and serves client logos. */
 export interface ClientLogos {
-  /** Where a browser finds them: the query names the client and the picture. */
+  /** The logos' path. The query contains the client and the picture. */
   readonly path: string;
   /**
-   * Checks the picture of a registration, and returns it. Throws a RegistrationError that
-   * says what is wrong with it.
+   * Checks a registration's picture and returns it. Throws a RegistrationError that explains the
+   * problem.
    */
   readonly pictureOf: (named: NamedLogo) => Promise<ClientLogo>;
 }
 
 /**
- * The logo of a registration, or undefined. Throws a RegistrationError, also where
- * clients have no logos (null).
+ * Returns a registration's logo, or undefined if it has none. Throws a RegistrationError if the
+ * logo is not valid, or if `logos` is null.
  */
 export async function namedLogo(
   named: NamedLogo,

@@ -1,11 +1,11 @@
 /**
- * Whether a person can mistake one name for the other at a glance. A small part of what UTS 39
- * calls confusable: the letters that a stranger would use to imitate the name of this server.
+ * Checks whether a person can confuse two names at a glance. Covers a small part of the confusable
+ * letters of UTS 39: those that a stranger would use to imitate this server's name.
  */
 
 /**
- * Letters of other scripts, and digits, by the Latin letter that they look like. `i`, `l` and `1`
- * are one.
+ * Digits and letters of other scripts, by the Latin letter that they look like. `i`, `l` and `1`
+ * count as the same letter.
  */
 const LOOKS_LIKE: Readonly<Record<string, string>> = {
   l: 'i1|ıɩӏіιǀɪʟꓲꓡᏞłɨƚ',
@@ -36,8 +36,8 @@ const LOOKS_LIKE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The first letter of several blocks: letters in boxes and circles, and those of flags. No normal
- * form turns these into letters.
+ * The first letters of Unicode blocks with letters in boxes, in circles and for flags. Unicode
+ * normalization does not turn these into plain letters.
  */
 const ENCLOSED = [0x1f150, 0x1f170, 0x1f1e6] as const;
 
@@ -51,7 +51,7 @@ const LATIN_FOR: ReadonlyMap<string, string> = new Map(
   ].flatMap(([latin, others]) => Array.from(others.toLowerCase(), (other) => [other, latin] as const)),
 );
 
-/** Two letters that are read as one. */
+/** Two letters that look like one. */
 const PAIRS: readonly (readonly [RegExp, string])[] = [
   [/rn/g, 'm'],
   [/vv/g, 'w'],
@@ -60,12 +60,12 @@ const PAIRS: readonly (readonly [RegExp, string])[] = [
 const NOT_SEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 const NEITHER = /[^\p{L}\p{N}]/gu;
 
-/** Shorter ones are part of too many names. */
+/** Shorter texts are part of too many names. */
 const SHORTEST_PART = 4;
 
 /**
- * What a person sees of a name at a glance: one letter for all that look like it, without accents,
- * case and spaces.
+ * Reduces a name to what a person sees at a glance. Letters that look alike become one letter.
+ * Accents, case and spaces are removed.
  */
 function buildSkeleton(name: string): string {
   const letters = Array.from(getLetters(name), (letter) => LATIN_FOR.get(letter) ?? letter);
@@ -82,18 +82,21 @@ function getLetters(text: string): string {
     .replaceAll(NOT_SEEN, '');
 }
 
-/** A sign may stand for a letter, or only beside letters: "Port@l", "@Portal". */
+/**
+ * Returns two skeletons, because a sign may replace a letter ("Port@l") or stand beside letters
+ * ("@Portal").
+ */
 function skeletons(name: string): readonly string[] {
   return [buildSkeleton(name), buildSkeleton(name.replaceAll(/[|@$×]/g, ''))];
 }
 
-/** Whether this is the name of the server, or looks like it. */
+/** Whether this name is the server's name, or looks like it. */
 export function looksLike(name: string, serverName: string): boolean {
   const own = buildSkeleton(serverName);
   return own !== '' && skeletons(name).includes(own);
 }
 
-/** Whether this contains the name of the server, or a text that looks like it. */
+/** Whether this name contains the server's name, or a text that looks like it. */
 export function containsLookalike(name: string, serverName: string): boolean {
   const own = buildSkeleton(serverName);
   if (own === '') return false;

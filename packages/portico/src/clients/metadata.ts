@@ -2,19 +2,21 @@ import type { ApplicationType, Grant } from '../store/client.ts';
 import { OFFLINE_ACCESS } from '../tokens/scopes.ts';
 
 /**
- * What a client's own metadata mean (RFC 7591 section 2), whether it registers itself or is a
- * document. Each reports problems in its own way: registration answers them, a document's problems
- * are in the log.
+ * Interprets a client's own metadata (RFC 7591 section 2), from a registration or a document. Both
+ * report problems in their own way: a registration in its response, a document in the log.
  */
 
-/** An empty value counts as left out: clients write every field that they know. */
+/**
+ * Whether the value is empty. Empty values are treated as missing, because some clients send every
+ * field that they know.
+ */
 export function saysNothing(value: unknown): boolean {
   return (
     value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
   );
 }
 
-/** The grants that `grant_types` names. Without it, there is one. */
+/** Returns the grants in `grant_types`. Without it, returns only the default grant. */
 export function grantsNamed(
   named: readonly string[] | undefined,
   offered: readonly Grant[],
@@ -23,16 +25,16 @@ export function grantsNamed(
   return offered.filter((each) => asked.includes(each));
 }
 
-/** The scopes that `scope` names. Without it, all of them. */
+/** Returns the scopes in `scope`. Without it, returns all offered scopes. */
 export function scopesNamed(scope: string | undefined, offered: readonly string[]): readonly string[] {
   const asked = (scope ?? '').split(' ').filter((name) => name !== '' && name !== OFFLINE_ACCESS);
   return asked.length === 0 ? offered : [...new Set(asked)].filter((name) => offered.includes(name));
 }
 
 /**
- * Without `application_type`, a client with a loopback address or a private-use scheme is a program
- * on a device. Half of the MCP hosts do not say it, and call back on any port (RFC 8252 section
- * 7.3).
+ * Returns the application type. Without `application_type`, a client with a loopback address or a
+ * private-use scheme is a native application. Half of the MCP hosts do not send the field, and use
+ * any port for their callback (RFC 8252 section 7.3).
  */
 export function applicationTypeFor(
   named: ApplicationType | undefined,

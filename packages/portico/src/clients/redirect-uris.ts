@@ -3,25 +3,28 @@ import { isLoopback } from '../http/loopback.ts';
 import type { ApplicationType } from '../store/client.ts';
 import { uriTextProblem } from '../outbound/uri-text.ts';
 
-/** `https://@host/`: a parser ignores it, but a reader sees text before the host. */
+/**
+ * Matches `https://@host/`. A parser ignores the empty credentials, but a reader sees text before
+ * the host.
+ */
 const EMPTY_CREDENTIALS = /^[^:]+:\/\/[^/?#\\]*@/;
 const HTTP_URL = /^https?:\/\/[^/\\]/i;
 /**
- * The name of a domain that its owner reversed: without a dot, any application could claim it (RFC
- * 8252 sections 7.1 and 8.4).
+ * A private-use scheme: its owner's domain in reverse. Without a dot, any application could claim
+ * the scheme (RFC 8252 sections 7.1 and 8.4).
  */
 const PRIVATE_USE = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:./;
-/** A port has no leading zeros, and is not 0. */
+/** A loopback redirect URI. Its port has no leading zeros and is not 0. */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::([1-9]\d{0,4}))?([/?][\x21-\x7E]*)?$/;
 const HIGHEST_PORT = 65_535;
-/** What an authorization response adds to the query. */
+/** The parameters that an authorization response adds to the query. */
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description'] as const;
 
 /**
- * Why this cannot be registered as a redirect URI, or null when it can: it is absolute https (http
- * for loopback only), without wildcard or fragment (RFC 6749 section 3.1.2, RFC 9700 section 4.1).
- * A native application may have a private-use scheme, too (RFC 8252 section 7.1). `allowedSchemes`
- * are those without a dot that an operator allows it by name.
+ * Returns why this cannot be registered as a redirect URI, or null if it can. A redirect URI must
+ * be absolute https without wildcards or a fragment; loopback may use http (RFC 6749 section 3.1.2,
+ * RFC 9700 section 4.1). A native application may also use a private-use scheme (RFC 8252 section
+ * 7.1). `allowedSchemes` are the schemes without a dot that an operator allows for this client.
  */
 export function redirectUriProblem(
   uri: string,
@@ -70,8 +73,8 @@ export function hasScheme(uri: string, scheme: string): boolean {
 }
 
 /**
- * Schemes that never belong to one application: browsers, systems or other programs act on them.
- * Those for the settings and tools of Windows begin with `ms-` or end with `-ms`.
+ * Schemes that never belong to one application, because browsers, systems or other programs handle
+ * them. Windows settings and tools use schemes that begin with `ms-` or end with `-ms`.
  */
 const NOT_PRIVATE = new Set(
   (
@@ -82,7 +85,10 @@ const NOT_PRIVATE = new Set(
 );
 const SYSTEM_SCHEME = /^(?:ms-.*|.*-ms|web\+.*|chrome.*|x-apple.*|itms.*)$/;
 
-/** Why an operator cannot allow this private-use scheme without a dot; null when it can be. */
+/**
+ * Returns why an operator cannot allow this private-use scheme without a dot. Null if it can be
+ * allowed.
+ */
 export function schemeProblem(scheme: string): string | null {
   if (!/^[a-z][a-z0-9+-]*$/.test(scheme)) {
     return 'is not the name of a scheme without a dot, in lower case and without the colon, such as myapp';
@@ -93,26 +99,26 @@ export function schemeProblem(scheme: string): string | null {
 }
 
 /**
- * Where an answer goes, as pages show it: a host and its port, or the scheme of an application on
- * the device.
+ * Returns where a response goes, as pages show it: a host and its port, or the scheme of an
+ * application on the device.
  */
 export function answerGoesTo(uri: string): string {
   const { host, protocol } = new URL(uri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
-/** The members of a client that decide where answers go. */
+/** The client properties that decide where responses may go. */
 export interface RedirectedClient {
   readonly redirectUris: readonly string[];
   readonly applicationType: ApplicationType;
 }
 
-/** Whether an answer to this client may go to this URI. */
+/** Whether the server may redirect a response for this client to this URI. */
 export type MayRedirect = (client: RedirectedClient, uri: string) => boolean;
 
 /**
- * Whether the client is registered with the redirect URI, character by character (RFC 9700 section
- * 4.1.3), or one of these accepts it.
+ * Returns a function that accepts a redirect URI if it matches a registered one exactly (RFC 9700
+ * section 4.1.3), or if one of `others` accepts it.
  */
 export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
   return (client, uri) =>
@@ -120,9 +126,9 @@ export function mayRedirectWith(others: readonly MayRedirect[]): MayRedirect {
 }
 
 /**
- * What stands before and after the port of a loopback address; null for anything else. Read from
- * the text and never from a parsed URL, which knows many ways to write the same: nothing but digits
- * can differ from what was registered.
+ * Returns the text before and after a loopback address's port; null for any other URI. Compares the
+ * text, because a parsed URL has many spellings. So only the port's digits can differ from the
+ * registered URI.
  */
 export function loopbackParts(uri: string): { readonly host: string; readonly rest: string } | null {
   const [, host, port, rest = ''] = LOOPBACK.exec(uri) ?? [];
@@ -131,8 +137,8 @@ export function loopbackParts(uri: string): { readonly host: string; readonly re
 }
 
 /**
- * The redirect URI with the response's parameters added to its query (RFC 6749 section 4.1.2),
- * otherwise unchanged.
+ * Returns the redirect URI with the response's parameters added to its query (RFC 6749 section
+ * 4.1.2). The rest stays unchanged.
  */
 export function redirectWith(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const query = new URLSearchParams();

@@ -20,83 +20,90 @@ import { hasScheme, redirectUriProblem, schemeProblem } from './redirect-uris.ts
 
 /** An application to register. */
 export interface ClientRegistration {
-  /** Shown to people on the consent screen; 1 to 100 characters. */
+  /** The name on the consent screen, 1 to 100 characters. */
   readonly name: string;
   /**
-   * Matched character by character, but for the port of a native application's loopback address.
+   * The redirect URIs. A request's URI must match exactly, except for the port of a native
+   * application's loopback address.
    */
   readonly redirectUris?: readonly string[];
-  /** What the client may ask for; each is built in or one of `oauth_server:scopes`. */
+  /**
+   * The scopes that the client may request. Each is built in or listed in `oauth_server:scopes`.
+   */
   readonly scopes?: readonly string[];
   /**
-   * Without a grant type here, a client with a redirect URI may use `authorization_code` and
-   * `refresh_token`. The right `introspection` stands beside the grant types and takes none away.
+   * The client's grant types. If there are none, a client with a redirect URI may use
+   * `authorization_code` and `refresh_token`. You can also list the right `introspection`, which
+   * does not change this default.
    */
   readonly grants?: readonly string[];
-  /** For an application that cannot keep a secret. */
+  /** Whether the application cannot keep a secret. */
   readonly public?: boolean;
   /**
-   * `native` for a program on a device (RFC 8252): its loopback redirect URIs
-   * (`http://127.0.0.1/…`, `http://[::1]/…`, `http://localhost/…`) match on any port, and it may
-   * have private-use schemes with a dot, such as `com.example.app:/callback`. `web` unless given.
+   * `native` for a program on a device (RFC 8252), or `web`, the default. The loopback redirect
+   * URIs of a native application (`http://127.0.0.1/…`, `http://[::1]/…`, `http://localhost/…`)
+   * match on any port. It may have private-use schemes with a dot, such as
+   * `com.example.app:/callback`.
    */
   readonly applicationType?: string;
   /**
-   * Private-use schemes without a dot that redirect URIs of a native application may have, such as
-   * `cursor` for `cursor://…`. Any program on a device can claim such a scheme and take the answer
-   * in place of this client, so each has to be named here.
+   * Private-use schemes without a dot that a native application's redirect URIs may use, such as
+   * `cursor` for `cursor://…`. Name each scheme, because any program on a device can claim it and
+   * receive this client's responses.
    */
   readonly allowedSchemes?: readonly string[];
   /**
-   * The public keys that the client authenticates by, and by nothing else (`private_key_jwt`): a
-   * key set (RFC 7517). Requires that `oauth_server:private_key_jwt` is on.
+   * The client's public keys as a key set (RFC 7517). The client then authenticates only with them
+   * (`private_key_jwt`). Requires that `oauth_server:private_key_jwt` is on.
    */
   readonly jwks?: unknown;
-  /** Instead of `jwks`: the `https` URL where the client publishes it. */
+  /** Instead of `jwks`: the `https` URL where the client publishes its key set. */
   readonly jwksUri?: string;
   /**
-   * The only algorithm that its assertions may be signed with: `RS256`, `PS256`, `ES256`, `EdDSA`
-   * or `Ed25519`. Any of these unless given.
+   * The only algorithm that the client may sign assertions with: `RS256`, `PS256`, `ES256`, `EdDSA`
+   * or `Ed25519`. By default, it may use any of these.
    */
   readonly tokenEndpointAuthSigningAlg?: string;
   /**
-   * Whether it may start an authorization only with a request that it pushes (RFC 9126 section 6).
-   * Requires that `oauth_server:pushed_authorization_requests` is not off.
+   * Whether the client must push its authorization requests (RFC 9126 section 6). Requires that
+   * `oauth_server:pushed_authorization_requests` is not off.
    */
   readonly requirePushedAuthorizationRequests?: boolean;
   /**
-   * Whether it gets only tokens that are bound to a key, which it proves with every request (DPoP,
-   * RFC 9449). Requires that `oauth_server:dpop` is not off.
+   * Whether the client gets only tokens that are bound to a key. It proves this key with every
+   * request (DPoP, RFC 9449). Requires that `oauth_server:dpop` is not off.
    */
   readonly dpopBoundAccessTokens?: boolean;
   /**
-   * `RS256`, `ES256` or `EdDSA` (Ed25519): what its ID tokens are signed with, RS256 unless given.
-   * The server must have a key for it (`oauth:keys:generate --alg`), and the client the scope
-   * `openid`.
+   * The algorithm that signs the client's ID tokens: `RS256` (the default), `ES256` or `EdDSA`
+   * (Ed25519). The server must have a key for it (`oauth:keys:generate --alg`), and the client must
+   * have the scope `openid`.
    */
   readonly idTokenSignedResponseAlg?: string;
-  /** Its website (`client_uri` of RFC 7591), an `https` URL. The consent screen shows it. */
+  /**
+   * The client's website (`client_uri` in RFC 7591), an `https` URL. The consent screen shows it.
+   */
   readonly siteUri?: string;
   /**
-   * A picture, of at most 64 KB and 512 × 512 pixels: PNG, JPEG, GIF or WebP by its bytes. It is
-   * kept, and served by this server alone, on the pages of consent and applications. Where
-   * `oauth_server:client_logos` is on.
+   * The client's logo, at most 64 KB and 512 × 512 pixels. Its bytes must be a PNG, JPEG, GIF or
+   * WebP picture. The server stores the logo and serves it itself, for the consent and applications
+   * pages. Requires that `oauth_server:client_logos` is on.
    */
   readonly logo?: Uint8Array;
-  /** Instead of `logo`: the `https` URL of the picture. It is fetched once, at registration. */
+  /** Instead of `logo`: the logo's `https` URL. The server fetches it once, at registration. */
   readonly logoUri?: string;
   /**
-   * The security profile that the client is held to. `fapi2` is the FAPI 2.0 Security Profile: its
-   * ID tokens are signed with ES256 or EdDSA, and `private_key_jwt`, DPoP and pushed authorization
-   * requests have to be switched on.
+   * The security profile that the client must meet. `fapi2` is the FAPI 2.0 Security Profile. It
+   * requires ID tokens that are signed with ES256 or EdDSA. You must also turn on
+   * `private_key_jwt`, DPoP and pushed authorization requests.
    */
   readonly profile?: string;
 }
 
-/** The default grants of a client with a redirect URI. */
+/** The default grants for a client with a redirect URI. */
 const CODE_GRANTS: readonly Grant[] = ['authorization_code', 'refresh_token'];
 
-/** What a new client has in addition to its metadata. */
+/** A new client's properties in addition to its metadata. */
 interface Beginning {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
@@ -104,10 +111,10 @@ interface Beginning {
   readonly createdAt: number;
 }
 
-/** The metadata of a client before its ID token algorithm is chosen. */
+/** A client's metadata before its ID token algorithm is chosen. */
 type Described = Omit<ClientMetadata, 'idTokenSignedResponseAlg'>;
 
-/** A new client: never used, not revoked, with one secret or none. */
+/** Returns a new client: never used, not revoked, with at most one secret. */
 export function newClient(described: ClientMetadata, begun: Beginning): Client {
   const later = { previousSecretHash: null, previousSecretExpiresAt: null, usedAt: null, revokedAt: null };
   return { ...described, ...begun, ...later };
@@ -119,8 +126,8 @@ export function hasSecret({ public: isPublic, keys }: ClientMetadata): boolean {
 }
 
 /**
- * Checks a registration, and completes it; throws a RegistrationError that says what is wrong.
- * `before` is the client that it changes: URLs that it has are not judged again.
+ * Checks a registration and completes it. Throws a RegistrationError that explains the problem.
+ * `before` is the client that an update changes: its existing URLs are not checked again.
  */
 export async function checkRegistration(
   registration: ClientRegistration,
@@ -158,13 +165,13 @@ export async function checkRegistration(
     public: isPublic,
     applicationType,
     keys: clientKeys,
-    // A profile of this one client is also stored in its row.
+    // If only this client has the profile, also store its demands in the client's row.
     ...getDemands(registration, profile !== null),
     profile,
   };
   const preferred = profiles.of(described)?.idTokenAlgorithms ?? null;
-  // Report what is switched off, and what the profile does not allow, before a missing key: so no
-  // one makes a key in vain.
+  // Report disabled features and the profile's restrictions before a missing key. Otherwise an
+  // operator might create a key that does not help.
   const { idTokenSignedResponseAlg: asked } = registration;
   const [likely = DEFAULT_ALGORITHM] = preferred ?? [];
   profiles.requireRegistrable({
@@ -211,7 +218,7 @@ export function checkName(name: string): string {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(trimmed)) {
     throw new RegistrationError('The name contains control or invisible characters');
   }
-  // Databases and pages cannot store half a character.
+  // Databases cannot store half a character, and pages cannot show it.
   if (!trimmed.isWellFormed()) throw new RegistrationError('The name is not well-formed Unicode');
   return trimmed;
 }
@@ -237,7 +244,7 @@ function checkRedirectUris(
   return [...new Set(uris)];
 }
 
-/** A scheme that an operator allows must belong to one of the redirect URIs. */
+/** Throws if an allowed scheme belongs to no redirect URI. */
 function requireSchemes(
   schemes: readonly string[],
   uris: readonly string[],
@@ -257,7 +264,7 @@ function requireSchemes(
 }
 
 function checkScopes(requested: readonly string[], catalog: ScopeCatalog): readonly string[] {
-  // Every client may send this scope, and it grants nothing: it is accepted here and not stored.
+  // Every client may send this scope, and it grants nothing. So accept it, but do not store it.
   const names = requested.filter((name) => name !== OFFLINE_ACCESS);
   const unknown = names.find((name) => !catalog.has(name));
   if (unknown !== undefined) {
@@ -313,7 +320,7 @@ function checkGrants(
   return rights.filter((grant) => named.has(grant));
 }
 
-/** The first of these with a key. Null if none has one. */
+/** Returns the first of these algorithms that has a key. Null if none has one. */
 export async function firstWithKey(
   algorithms: readonly SigningAlgorithm[],
   keys: KeyRing,
@@ -339,7 +346,7 @@ async function checkAlgorithm(
   }
   if (!keys.algorithms.has(requested)) {
     throw new RegistrationError(
-      // A client that registers itself can send any text, and the message is in the log.
+      // A self-registering client can send any text, and the message goes to the log.
       `The ID token algorithm ${quoted(requested)} is unknown; it is one of ${keys.algorithms.names.join(', ')}`,
     );
   }

@@ -5,24 +5,23 @@ import { randomToken, tokenHash } from '../crypto.ts';
 import type { Client } from '../store/client.ts';
 
 /**
- * Whether a secret is blank: empty, or nothing but spaces. Such a secret is not a credential,
- * whatever hash a client has: another server may have kept one of an empty secret, and everybody
- * knows that one.
+ * Whether a secret is empty or contains only spaces. The server never accepts such a secret. A
+ * client from another server may have the hash of an empty secret, which everyone can guess.
  */
 export function isBlank(secret: string): boolean {
   return secret.trim() === '';
 }
 
 /**
- * Secrets remembered at most; the least recently used is forgotten first, and costs a slow hash
- * again.
+ * The maximum number of remembered secrets. The least recently used one is forgotten first, and
+ * then needs a slow hash again.
  */
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Checks client secrets with the hasher that the host uses for people. A secret that was verified
- * is remembered as a SHA-256 over a key that this process makes at its start and stores nowhere,
- * the client, the stored hash and the secret: `docs/decisions/0006` says why that is safe.
+ * Checks client secrets with the host's password hasher. Remembers each verified secret as a
+ * SHA-256 hash of a random key, the client, the stored hash and the secret. Each process creates
+ * this key when it starts and stores it nowhere. `docs/decisions/0006` explains why that is safe.
  */
 export class ClientSecrets {
   readonly #hasher: PasswordHasher;
@@ -31,9 +30,7 @@ export class ClientSecrets {
   readonly #verified = new RecentMap<string, string>(MOST_REMEMBERED);
   readonly #inFlight = new Map<string, Promise<boolean>>();
   #decoy: string | null = null;
-  /**
-   * Until when a client has two secrets, as far as this process has seen; milliseconds since 1970.
-   */
+  /** Until when a client that this process has seen has two secrets, in milliseconds since 1970. */
   #overlapUntil = 0;
 
   constructor(hasher: PasswordHasher, clock: () => number) {
@@ -42,25 +39,25 @@ export class ClientSecrets {
   }
 
   /**
-   * Whether this process has verified the secret before, and the client still accepts it. Waits for
-   * another request that is verifying the same one. Costs no slow hash; false says nothing about
-   * the secret. False without a client, after the same work; `clientId` is the id that was sent.
+   * Whether this process has verified the secret before, and the client still accepts it. Needs no
+   * slow hash. If another request is verifying the same secret, waits for it. False does not mean
+   * that the secret is wrong. Without a client, does the same work and returns false. `clientId` is
+   * the id in the request.
    */
   async isKnown(client: Client | null, secret: string, clientId: string): Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);
     const anyIsRemembered = () =>
       client !== null && hashes.some((hash) => this.#isRemembered(client, hash, secret));
     if (anyIsRemembered()) return true;
-    // Use what the other request has remembered, not its result: its failure is not this request's
-    // failure.
+    // Use only what the other request has remembered. If it fails, this request does not fail too.
     await this.#inFlight.get(this.#proofOf(clientId, hashes.join(), secret))?.catch(() => {});
     return anyIsRemembered();
   }
 
   /**
-   * Whether the secret is the client's current one, or its previous one within the overlap. Without
-   * a client, or for a client that has no secret, false after the same work as for a wrong secret.
-   * So for a blank secret.
+   * Whether the secret is the client's current secret, or its previous one during the overlap.
+   * Blank secrets are always false, and so are all secrets without a client or for a client without
+   * a secret. The work is the same as for a wrong secret.
    */
   async verify(client: Client | null, secret: string, clientId: string): Promise<boolean> {
     const hashes = this.#acceptedHashes(client, secret);
@@ -96,7 +93,7 @@ export class ClientSecrets {
     return true;
   }
 
-  /** Parts are delimited, so that no two lists give the same text. */
+  /** JSON separates the parts, so that different lists never give the same text. */
   #proofOf(clientId: string, hash: string, secret: string): string {
     return tokenHash(JSON.stringify([this.#key, clientId, hash, secret]));
   }
@@ -104,15 +101,14 @@ export class ClientSecrets {
   async #verifySlowly(client: Client | null, hashes: readonly string[], secret: string): Promise<boolean> {
     for (const hash of hashes) {
       const isRight: unknown = client === null ? false : await this.#hasher.verify(secret, hash);
-      // A hasher in JavaScript may return anything, such as an object with a flag. Only `true`
-      // counts.
+      // A hasher written in JavaScript may return any value. Accept only `true`.
       if (client !== null && isRight === true) {
         this.#verified.put(cacheKey(client, hash), this.#proofOf(client.id, hash, secret));
         return true;
       }
     }
-    // Made at the first failure of any client. Compared as often as the secrets of a client with
-    // two.
+    // Create the decoy at the first failure. Compare it so often that every failure costs as much
+    // as for a client with two secrets.
     this.#decoy ??= await this.#hasher.hash(randomToken());
     const owed = (this.#overlapUntil > this.#clock() ? 2 : 1) - hashes.length;
     for (let count = 0; count < owed; count += 1) await this.#hasher.verify(secret, this.#decoy);
@@ -120,7 +116,7 @@ export class ClientSecrets {
   }
 }
 
-/** Client ids contain no spaces, so no two pairs have one key. */
+/** Client ids contain no spaces, so every pair has a different cache key. */
 function cacheKey(client: Client, hash: string): string {
   return `${client.id} ${hash}`;
 }

@@ -1,10 +1,11 @@
 import { RegistrationError } from '../errors.ts';
 
-/** In characters. */
+/** The maximum length of a website's URL, in characters. */
 const LONGEST_SITE = 2048;
 
 /**
- * The website of a client in the form that is stored. Throws a RegistrationError for an unsafe URL.
+ * Returns a client's website in the form that is stored. Throws a RegistrationError for an unsafe
+ * URL.
  */
 export function checkSite(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null;

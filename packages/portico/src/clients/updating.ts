@@ -12,81 +12,78 @@ import { registrationOfDemands } from '../store/client-demands.ts';
 import { describeKeys, type DescribedKey } from './describing.ts';
 import { checkRegistration } from './registration.ts';
 
-/** Changes to a client that an operator registered. What is left out stays. */
+/** Changes to a client that an operator registered. Missing fields stay unchanged. */
 export interface ClientChanges {
-  /** As at registration: 1 to 100 characters. */
+  /** The new name, 1 to 100 characters. */
   readonly name?: string;
-  /** You can add one that it already has. */
+  /** The redirect URIs to add. They may include existing ones. */
   readonly addRedirectUris?: readonly string[];
-  /** Each must be one that it has, character by character. */
+  /** The redirect URIs to remove. Each must match an existing one exactly. */
   readonly removeRedirectUris?: readonly string[];
   /**
-   * Private-use schemes without a dot that redirect URIs which are added may have, as at a
-   * registration.
+   * Private-use schemes without a dot that the added redirect URIs may use, as in a registration.
    */
   readonly allowedSchemes?: readonly string[];
-  /** What it may ask for, too: built in, or one of `oauth_server:scopes`. */
+  /** The scopes to add. Each is built in or listed in `oauth_server:scopes`. */
   readonly addScopes?: readonly string[];
-  /** Each must be one that it has. */
+  /** The scopes to remove. The client must have each of them. */
   readonly removeScopes?: readonly string[];
   /**
-   * `authorization_code`, `refresh_token`, `client_credentials` or `introspection`, or a grant type
-   * of a feature.
+   * The grants to add: `authorization_code`, `refresh_token`, `client_credentials`,
+   * `introspection`, or a feature's grant type.
    */
   readonly addGrants?: readonly string[];
   /**
-   * Each must be one that it has. What the grant gave has no effect until the client has the
-   * grant again.
+   * The grants to remove. The client must have each of them. Tokens from a removed grant do not
+   * work until the client has the grant again.
    */
   readonly removeGrants?: readonly string[];
-  /**
-   * The public keys (RFC 7517) that replace its keys, for a client that authenticates with its own
-   * keys.
-   */
+  /** The new public keys (RFC 7517). Only for a client that authenticates with keys. */
   readonly jwks?: unknown;
-  /** Instead of `jwks`: the `https` URL where the client publishes them. */
+  /** Instead of `jwks`: the `https` URL where the client publishes its keys. */
   readonly jwksUri?: string;
   /**
-   * The only algorithm that its assertions may be signed with from now on; as before unless given.
+   * The only algorithm that the client may sign assertions with from now on. By default, it stays
+   * the same.
    */
   readonly tokenEndpointAuthSigningAlg?: string;
-  /** Its website. Null removes it. */
+  /** The new website. Null removes it. */
   readonly siteUri?: string | null;
-  /** The new logo, as at registration. Null removes it. */
+  /** The new logo, as in a registration. Null removes it. */
   readonly logo?: Uint8Array | null;
-  /** Instead of `logo`: the URL of the picture. It is fetched once, now. */
+  /** Instead of `logo`: the logo's URL. The server fetches it once, during the update. */
   readonly logoUri?: string;
 }
 
-/** What became of an update. */
+/** The result of an update. */
 export interface UpdatedClient {
-  /** As it is now. */
+  /** The client after the update. */
   readonly client: Client;
-  /** The fields that changed, by the names of RFC 7591. When it is empty, nothing was written. */
+  /** The changed fields, with their names from RFC 7591. If there are none, nothing was written. */
   readonly changes: FieldChanges;
 }
 
-/** Keys are shown by what identifies them. */
+/** The changed fields by name. Keys are shown by their identifiers. */
 export type FieldChanges = Readonly<Record<string, FieldChange>>;
 
-/** A field before and after; null without a value. */
+/** A field's values before and after the update. Null means no value. */
 export interface FieldChange {
-  /** Before the update. */
+  /** The value before the update. */
   readonly before: FieldValue;
-  /** After it. */
+  /** The value after the update. */
   readonly after: FieldValue;
 }
 
 type FieldValue = string | readonly string[] | null;
 
-/** Attempts before an update gives up because others keep changing the client first. */
+/** The maximum number of attempts if other updates change the client at the same time. */
 const MOST_ATTEMPTS = 20;
 
 /** Changes clients. */
 export class ClientUpdates {
   readonly #server: Server;
   readonly #logos: ClientLogos | null;
-  /** The living client of this id. Throws a RegistrationError for any other. */
+  /** Returns the client with this id. Throws a RegistrationError if it is unknown or revoked. */
   readonly #requireLiving: (clientId: string) => Promise<Client>;
 
   constructor(
@@ -103,7 +100,7 @@ export class ClientUpdates {
   async update(clientId: string, changes: ClientChanges, acting?: Acting): Promise<UpdatedClient> {
     const logo = await this.#logoOf(clientId, changes);
     for (let count = 0; count < MOST_ATTEMPTS; count += 1) {
-      // Do not undo a change that was quicker: add and remove on top of what it made.
+      // Do not undo another update that was quicker. Apply the changes to its result.
       const updated = await this.#attempt(clientId, changes, logo);
       if (updated === null) continue;
       const { client, changes: fields } = updated;
@@ -133,8 +130,8 @@ export class ClientUpdates {
   }
 
   /**
-   * Runs before anything is decided, because the logo may have to be fetched. Undefined keeps the
-   * current one, null removes it.
+   * Returns the new logo. Undefined keeps the current logo, and null removes it. Runs before any
+   * checks, because it may have to fetch the logo.
    */
   async #logoOf(clientId: string, { logo, logoUri }: ClientChanges): Promise<ClientLogo | null | undefined> {
     if (logo === null) return null;
@@ -162,7 +159,7 @@ function requireOperators({ registeredBy }: Client): void {
   }
 }
 
-/** What people are shown beside its name, as it is with these changes. */
+/** Returns what pages show beside the client's name after these changes. */
 function getShown(
   { siteUri: siteBefore, logoHash: logoBefore }: Client,
   { siteUri }: ClientChanges,
@@ -176,7 +173,7 @@ function getShown(
   };
 }
 
-/** The client with these changes, when it could be registered so. */
+/** Returns the client with these changes. Throws if such a client could not be registered. */
 async function changed(client: Client, changes: ClientChanges, server: Server): Promise<Client> {
   const redirectUris = list(
     'redirect URI',
@@ -184,7 +181,7 @@ async function changed(client: Client, changes: ClientChanges, server: Server): 
     changes.addRedirectUris,
     changes.removeRedirectUris,
   );
-  // It is in no registration.
+  // Registrations never store this scope.
   const added = changes.addScopes?.filter((name) => name !== OFFLINE_ACCESS);
   const scopes = list('scope', client.scopes, added, changes.removeScopes);
   const grants = list('grant', client.grants, changes.addGrants, changes.removeGrants);
@@ -207,7 +204,8 @@ async function changed(client: Client, changes: ClientChanges, server: Server): 
     ...registrationOfDemands(client),
     ...keys,
     ...(client.profile === null ? {} : { profile: client.profile }),
-    // Also one that it had while it got ID tokens: what it is given again is as it was (AS-30.3).
+    // Also keep the algorithm that it had while it got ID tokens: if it gets them again, they are
+    // as before (AS-30.3).
     ...(hasIdTokens({ scopes, grants }) &&
     (hasIdTokens(client) || client.idTokenSignedResponseAlg !== DEFAULT_ALGORITHM)
       ? { idTokenSignedResponseAlg: client.idTokenSignedResponseAlg }
@@ -228,7 +226,7 @@ async function changed(client: Client, changes: ClientChanges, server: Server): 
   };
 }
 
-/** What it has, without what is removed and with what is added. */
+/** Returns the current values, without the removed ones and with the added ones. */
 function list(
   what: string,
   has: readonly string[],
@@ -247,7 +245,10 @@ function list(
   return [...new Set([...has.filter((each) => !removed.includes(each)), ...added])];
 }
 
-/** An update must not complete what a registration would: what was removed stays removed. */
+/**
+ * Throws if a value is missing that a registration would fill in: an update must not restore what
+ * was removed.
+ */
 function requireWhole(
   redirectUris: readonly string[],
   grants: readonly string[],
@@ -277,14 +278,14 @@ function bringsKeys({ jwks, jwksUri, tokenEndpointAuthSigningAlg: algorithm }: C
   return jwks !== undefined || jwksUri !== undefined || algorithm !== undefined;
 }
 
-/** The members for keys in a registration. */
+/** The key fields in a registration. */
 interface NamedKeys {
   readonly jwks?: unknown;
   readonly jwksUri?: string;
   readonly tokenEndpointAuthSigningAlg?: string;
 }
 
-/** The keys as a registration names them; null for a client without any. */
+/** Returns the keys as registration fields; null for a client without keys. */
 function namedKeys({ keys }: Client, changes: ClientChanges, takesKeys: boolean): NamedKeys | null {
   if (bringsKeys(changes) && !takesKeys) throw new RegistrationError(NO_KEYS);
   if (keys === null) {
@@ -307,7 +308,7 @@ function getPlace({ jwks, jwksUri }: ClientKeys): NamedKeys {
   return jwksUri === null ? { jwks: JSON.parse(jwks ?? 'null') as unknown } : { jwksUri };
 }
 
-/** By the names of RFC 7591 section 2. */
+/** The compared fields, with their names from RFC 7591 section 2. */
 const FIELDS: readonly (readonly [name: string, of: (client: Client) => FieldValue])[] = [
   ['client_name', ({ name }) => name],
   ['redirect_uris', ({ redirectUris }) => redirectUris],

@@ -4,46 +4,44 @@ import type { RegisteredBy } from '../store/client.ts';
 import { containsLookalike, looksLike } from './lookalikes.ts';
 
 /**
- * Who asks, as people see it. A client that no operator registered can give itself any name. So
- * people first see what it cannot make up: the host that its document came from, or where the
- * answer goes (decision 40).
+ * Describes to people which client asks. A client that no operator registered can choose any name.
+ * So pages first show what it cannot invent: its document's host, or where the response goes
+ * (decision 40).
  */
 
-/** What is known of a client that no operator registered. */
+/** The data about a client that no operator registered. */
 export interface Unverified {
   /**
-   * Who it is: a host in ASCII, "a program on this computer" or "an application on this device".
+   * The client: a host in ASCII, "a program on this computer" or "an application on this device".
    */
   readonly asks: string;
-  /** Whether that is a host. */
+  /** Whether `asks` is a host. */
   readonly isHost: boolean;
-  /** What it calls itself, if that may be shown. Any client can use this name. */
+  /** The client's own name; null if pages must not show it. Any client can use this name. */
   readonly calledName: string | null;
-  /** Where the answer goes. */
+  /** Where the response goes. */
   readonly answersTo: Destination;
 }
 
-/** Where an answer goes. */
+/** Where a response goes. */
 export interface Destination {
-  /**
-   * A web site, a program that listens on this computer, or an application that has its own scheme.
-   */
+  /** A website, a program that listens on this computer, or an application with its own scheme. */
   readonly kind: 'site' | 'computer' | 'device';
   /**
-   * As pages show it. A site is shown by its host in ASCII, so that letters of two scripts do not
-   * look alike.
+   * The text on pages. For a site, this is its host in ASCII, so that similar letters of different
+   * scripts look different.
    */
   readonly text: string;
 }
 
-/** A client, as it calls itself, and who says so. */
+/** A client, its name, and who registered it. */
 export interface NamedClient {
   readonly id: string;
   readonly name: string;
   readonly registeredBy: RegisteredBy;
 }
 
-/** A client, and where its answers go. */
+/** A client and where its responses go. */
 interface PlacedClient {
   readonly id: string;
   readonly registeredBy: RegisteredBy;
@@ -56,8 +54,8 @@ export function isVerified({ registeredBy }: { readonly registeredBy: Registered
 }
 
 /**
- * Null for a client that an operator registered. `serverName` is `oauth_server:name`; `words` are
- * those of the person who reads it.
+ * Returns the data about an unverified client; null for a client that an operator registered.
+ * `serverName` is `oauth_server:name`. `words` are in the reader's language.
  */
 export function unverified(
   client: NamedClient,
@@ -77,8 +75,8 @@ export function unverified(
 }
 
 /**
- * Whether people could take the client for this server: it has the server's name, or one that looks
- * like it. For a name that no one has verified, it is enough that it contains such a name.
+ * Whether people could mistake the client for this server, because its name is the server's name or
+ * looks like it. For an unverified client, it is enough that the name contains such a text.
  */
 export function namedLikeServer(client: NamedClient, serverName: string): boolean {
   return isVerified(client) ? looksLike(client.name, serverName) : bears(client.name, serverName);
@@ -90,12 +88,12 @@ function bears(name: string, serverName: string): boolean {
 }
 
 /**
- * Where a client comes from that no operator registered, when it asks for nothing: one that
- * registered itself has many places.
+ * Returns where an unverified client comes from, outside of an authorization request. A
+ * self-registered client can have several places.
  */
 export function comesFrom(client: PlacedClient, words: Words = ENGLISH_WORDS): string {
   if (client.registeredBy === 'document') return getHost(client.id);
-  // All of them: what was left out would be the one that counts.
+  // Show all places: any of them could be the important one.
   return [...new Set(client.redirectUris.map((uri) => getDestination(uri, words).text))].join(', ');
 }
 
@@ -108,7 +106,7 @@ export function getDestination(redirectUri: string, { t }: Words = ENGLISH_WORDS
   return { kind: 'site', text: url.host };
 }
 
-/** Whether all answers to this client go to one site, to this computer, or to one scheme. */
+/** Whether all responses to this client go to one site, to this computer, or to one scheme. */
 export function hasOneDestination(redirectUris: readonly string[]): boolean {
   const places = redirectUris.map((uri) => {
     const { kind, text } = getDestination(uri);
@@ -117,18 +115,18 @@ export function hasOneDestination(redirectUris: readonly string[]): boolean {
   return new Set(places).size === 1;
 }
 
-/** As the URL standard writes it: in lower case and in ASCII (punycode). */
+/** Returns the URL's host in lower case and in ASCII (punycode), as the URL standard writes it. */
 function getHost(url: string): string {
   return new URL(url).host;
 }
 
-/** In characters, as people count them. */
+/** In characters as people count them (graphemes). */
 const LONGEST_NAME = 60;
 const GRAPHEMES = new Intl.Segmenter('en');
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 /** A name is shown in quotes, so it must not contain the closing quote. */
 const QUOTES = /["\u{ab}\u{bb}\u{201c}-\u{201f}\u{275d}\u{275e}\u{300c}-\u{300f}\u{301d}-\u{301f}]/gu;
-/** More than two marks on one letter reach into the lines above and below. */
+/** More than two marks on one letter overlap with the lines above and below. */
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 const LATIN = /\p{Script=Latin}/u;
 /**
@@ -139,9 +137,9 @@ const NOT_BESIDE_LATIN =
   /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}]/u;
 
 /**
- * What a client calls itself, if people may see it. Null for a name that must not be shown: it is
- * empty, contains the name of this server or one that looks like it, or mixes scripts whose letters
- * look the same, as an honest name does not.
+ * Returns the client's own name if pages may show it. Null if it is empty, or contains a text that
+ * is or looks like the server's name. Also null if it mixes scripts whose letters look the same,
+ * which an honest name does not.
  */
 export function calledName(name: string, serverName: string): string | null {
   const plain = name
@@ -162,8 +160,9 @@ function isMixed(word: string): boolean {
 }
 
 /**
- * In capitals, since these write one letter in one way: "ß" as "SS", and so "ẞ", which has to be
- * small first. Without marks before that: the capital of one (U+0345) is a letter.
+ * Returns the text in capitals, because case conversion then unifies letters: "ß" and "ẞ" both
+ * become "SS". "ẞ" must be converted to lower case first. Marks are removed before that, because
+ * the capital of one mark (U+0345) is a letter.
  */
 function getLetters(text: string): string {
   return text

@@ -1,10 +1,10 @@
 import type { ConfigurationProblem } from '@portico/sql';
 
-/** The branding for views. All of it is safe to write into a page unescaped. */
+/** The branding for views. Views can write all of it into a page without escaping. */
 export interface BrandingView {
   /** Custom properties for a style sheet. Empty if no color is set. */
   readonly styles: string;
-  /** Null without a logo. */
+  /** Null if there is no logo. */
   readonly logo: { readonly src: string; readonly dark: string | null; readonly showsName: boolean } | null;
 }
 
@@ -12,7 +12,7 @@ export interface BrandingView {
 export interface Branding {
   /** The data for views. */
   readonly view: BrandingView;
-  /** The logos that are files, each with its path below `base_path`. */
+  /** The logos that Portico serves from files. */
   readonly logos: readonly ServedLogo[];
 }
 
@@ -20,21 +20,21 @@ export interface Branding {
 export interface ServedLogo {
   /** The name of its endpoint. */
   readonly name: string;
-  /** Below `base_path`. */
+  /** The path below `base_path`. */
   readonly path: string;
-  /** Answers a request for it. */
+  /** Returns the response to a request for the logo. */
   readonly respond: (request: Request) => Response;
 }
 
-/** Where the pages are that have a look. */
+/** The application whose pages get the branding. */
 export interface BrandedPlace {
-  /** The folder of the application; null if it is unknown. */
+  /** The application's folder; null if it is unknown. */
   readonly directory: string | null;
   /** `base_path`. */
   readonly basePath: string;
-  /** The whole configuration of the application; empty if only `oauth_server` is known. */
+  /** The application's whole configuration; empty if only `oauth_server` is known. */
   readonly application: Readonly<Record<string, unknown>>;
 }
 
-/** A look, what keeps it from being used, or null for Portico's own design. */
+/** The branding, the problems that prevent its use, or null for Portico's own design. */
 export type FoundBranding = Branding | { readonly problems: readonly ConfigurationProblem[] } | null;

@@ -1,12 +1,12 @@
 /**
- * An escape of JSON. The group is half of a surrogate pair: `JSON.stringify` writes a whole pair
- * unescaped.
+ * A JSON escape. The group matches half of a surrogate pair: `JSON.stringify` escapes only halves,
+ * not whole pairs.
  */
 const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;
 
 /**
- * The JSON text of a value, with U+FFFD for each half of a surrogate pair, in keys too.
- * `JSON.stringify` writes a half as an escape, which readers in Rust and Python refuse (RFC 8259
+ * Returns a value's JSON text. Replaces each half of a surrogate pair with U+FFFD, also in keys.
+ * `JSON.stringify` writes a half as an escape, which readers in Rust and Python reject (RFC 8259
  * section 8.2).
  */
 export function jsonText(
@@ -18,8 +18,8 @@ export function jsonText(
 }
 
 /**
- * The value that a reader of its JSON text gets; the same object if its text is well-formed
- * already.
+ * Returns the value as it would be after writing and reading its JSON text. Returns the same object
+ * if its text is already well-formed.
  */
 export function wellFormedJson<Value>(value: Value): Value {
   return hasHalves(value) ? (JSON.parse(jsonText(value)) as Value) : value;
@@ -31,7 +31,7 @@ export function hasHalves(value: unknown): boolean {
   return withoutHalves(json) !== json;
 }
 
-/** Keeps undefined, which `JSON.stringify` returns for values that JSON leaves out. */
+/** Returns undefined unchanged: `JSON.stringify` returns it for values that JSON cannot contain. */
 function withoutHalves(json: string): string {
   if ((json as string | undefined)?.includes('\\ud') !== true) return json;
   return json.replaceAll(ESCAPES, (escape, half: string | undefined) =>

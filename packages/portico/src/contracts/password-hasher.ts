@@ -1,7 +1,7 @@
 /** Hashes secrets that people remember. Slow on purpose. */
 export interface PasswordHasher {
-  /** A self-describing hash (PHC string format), with a fresh salt. */
+  /** Returns a self-describing hash (PHC string format) with a new salt. */
   hash(password: string): Promise<string>;
-  /** Whether the password belongs to the hash; false for a malformed hash. */
+  /** Whether the password matches the hash. False for a malformed hash. */
   verify(password: string, hash: string): Promise<boolean>;
 }

@@ -1,26 +1,23 @@
-/** People, as both the authorization server and the host kit speak of them. */
+/** The types for people that the authorization server and the host kit share. */
 
 /**
- * Identifies an account without saying anything about it: the pair that a session stores. Compared
- * byte by byte.
+ * Identifies an account and contains no data about it. Sessions store this pair. Portico compares
+ * it byte by byte.
  */
 export interface PersonReference {
-  /** Name of the account provider, at most 64 characters. */
+  /** The account provider's name, at most 64 characters. */
   readonly provider: string;
   /** The account's identifier within its provider, at most 255 characters. */
   readonly id: string;
 }
 
-/**
- * OpenID Connect standard claims of a person (OpenID Connect Core 5.1), as far as the host knows
- * them.
- */
+/** A person's standard claims (OpenID Connect Core 5.1), as far as the host knows them. */
 export interface Profile {
   /** The full name, for display. */
   readonly name?: string | undefined;
-  /** The email address of the person. */
+  /** The person's email address. */
   readonly email?: string | undefined;
-  /** Whether the person has proved that the address is theirs. */
+  /** Whether the address has been verified as the person's. */
   readonly email_verified?: boolean | undefined;
   readonly [claim: string]: unknown;
 }
@@ -32,17 +29,19 @@ export interface UserInterface {
   /** Whether this account may sign in now; false for a suspended one. */
   isActive(): boolean;
   /**
-   * What is known about this person; the consent screen shows it and the granted scopes release it.
+   * Returns what the host knows about this person. The consent screen shows it, and clients receive
+   * the parts that the granted scopes cover.
    */
   getProfile(): Profile;
 }
 
-/** The most characters that the store accepts. */
+/** The maximum number of characters that the store accepts. */
 const LONGEST = { provider: 64, id: 255 } as const;
 
 /**
- * Why this cannot be an account, or null. Some engines change ill-formed text, so that two people
- * could become one. They refuse or cut NUL and long text, each in its own way.
+ * Returns why this cannot identify an account, or null if it can. Some engines change ill-formed
+ * text, so that two people could become one. Engines also differ in how they reject or cut NUL and
+ * long text.
  */
 export function personProblem(person: PersonReference): string | null {
   for (const what of ['provider', 'id'] as const) {
@@ -56,7 +55,7 @@ export function personProblem(person: PersonReference): string | null {
 function textProblem(text: string, longest: number): string | null {
   if (text === '') return 'is not empty';
   if (!text.isWellFormed() || text.includes('\0')) return 'is well-formed Unicode without NUL';
-  // Most are so short that they need no count.
+  // Most texts are short, so counting their characters is not necessary.
   if (text.length > longest && Array.from(text).length > longest) return `has at most ${longest} characters`;
   return null;
 }

@@ -1,4 +1,4 @@
-/** Durations as people write them in a command: every command uses this parser. */
+/** Parses durations in console commands. Every command uses this parser. */
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
@@ -8,8 +8,7 @@ interface Failing {
 }
 
 /**
- * The value of an option with a span, such as `30d`, `12h` or `90`, in seconds. Fails for anything
- * else.
+ * Returns the seconds in an option's value, such as `30d`, `12h` or `90`. Fails for any other text.
  */
 export function readSpan(context: Failing, option: string, text: string): number {
   return (
@@ -18,7 +17,7 @@ export function readSpan(context: Failing, option: string, text: string): number
   );
 }
 
-/** A span in seconds; null for any other text. */
+/** Returns a duration in seconds; null for any other text. */
 export function secondsIn(text: string): number | null {
   const [, digits = '', unit = ''] = /^(\d{1,15})([smhdw]?)$/.exec(text) ?? [];
   return digits === '' ? null : Number(digits) * (UNITS[unit] ?? 1);

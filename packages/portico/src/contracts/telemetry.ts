@@ -1,115 +1,123 @@
 /**
- * What the server reports about its work to telemetry. It contains no secret, token or code, and
- * nothing that a stranger sent, except the request with which an endpoint begins.
+ * The data that the server reports to telemetry. It contains no secret, token or code. It contains
+ * no client input, except for the request that `begin` receives for an endpoint.
  */
 import type { DatabaseConnections, SqlDialect } from '@portico/sql';
 
 /**
- * Work that takes time. Each task is one object for the lifetime of the server, so that you can
- * keep data by it.
+ * Work that takes time. Each task is the same object for the server's whole lifetime, so you can
+ * use it as a key.
  */
 export type MeasuredTask = MeasuredEndpoint | MeasuredGrant | MeasuredStoreOperation;
 
-/** A request of an endpoint. */
+/** A request to an endpoint. */
 export interface MeasuredEndpoint {
   /** Always `endpoint`. */
   readonly kind: 'endpoint';
   /** The endpoint's name, such as `oauth_server_token`. */
   readonly name: string;
-  /** The endpoint's path, such as `/oauth/token`: never the one that was sent. */
+  /** The endpoint's configured path, such as `/oauth/token`, never the path from the request. */
   readonly route: string;
 }
 
-/** A token request of a client that has authenticated. */
+/** A token request from an authenticated client. */
 export interface MeasuredGrant {
   /** Always `grant`. */
   readonly kind: 'grant';
-  /** One of the values of `grant_type` that the server knows. */
+  /** A `grant_type` that the server knows. */
   readonly name: string;
 }
 
-/** A whole step of the store: one statement, or one transaction with all of its retries. */
+/** A store operation: one statement, or one transaction with all of its retries. */
 export interface MeasuredStoreOperation {
   /** Always `store`. */
   readonly kind: 'store';
-  /** Such as `rotateRefreshToken`. */
+  /** The operation's name, such as `rotateRefreshToken`. */
   readonly name: string;
-  /** The engine of the store. */
+  /** The store's engine. */
   readonly dialect: SqlDialect;
 }
 
 /**
- * Receives measurements; `opentelemetry()` of `portico/telemetry` is an implementation. What it
- * throws, or rejects with, is logged and does not affect the request. The server does not wait for
- * what it returns.
+ * Receives measurements. `opentelemetry()` from `portico/telemetry` implements it. The server does
+ * not wait for a returned promise. Errors and rejections are logged and do not affect the request.
  */
 export interface Telemetry {
   /**
-   * A task begins. `request` is that of an endpoint, and null for every other task. Read only its
-   * method and the headers of a trace: its URL and other headers hold secrets, and the server reads
-   * its body.
+   * Called when a task begins. For an endpoint, `request` is the HTTP request; for every other task
+   * it is null. Read only its method and its trace headers. Its URL and other headers contain
+   * secrets, and the server reads its body.
    */
   begin(task: MeasuredTask, request: Request | null): Measurement;
-  /** An endpoint (or `token()`, for a route of the host) answered with this status. */
+  /**
+   * Called when an endpoint has responded with this status. `token()` reports host routes in the
+   * same way.
+   */
   answered(endpoint: string, status: number): void;
-  /** A token of this kind was issued for the first time. */
+  /** Called when a token of this kind is issued for the first time. */
   tokenIssued(grantType: string, kind: TokenKind): void;
-  /** A request was refused, for one of a fixed set of reasons, such as `invalid_grant`. */
+  /**
+   * Called when a request is refused. The reason comes from a fixed set, such as `invalid_grant`.
+   */
   refused(endpoint: string, reason: string): void;
-  /** A code or a refresh token was used a second time. */
+  /** Called when a code or a refresh token is used a second time. */
   replayed(what: 'code' | 'refresh_token'): void;
-  /** This many expired rows of a kind, such as `access_tokens`, were removed; at least 1. */
+  /**
+   * Called when this many expired rows of a kind, such as `access_tokens`, were removed; at least
+   * 1.
+   */
   removed(rows: string, count: number): void;
-  /** A server starts. Its state may be read from now on. */
+  /** Called when a server starts. From now on you can read its state. */
   observe(server: ObservedServer): void;
 }
 
-/** The kinds of token in a token response. */
+/** The kinds of tokens in a token response. */
 export type TokenKind = 'access_token' | 'refresh_token' | 'id_token';
 
-/** A task that has begun. */
+/** A running task. */
 export interface Measurement {
   /**
-   * Calls the work once, immediately, and returns its result. Everything that the work awaits
-   * belongs to the task.
+   * Calls `work` once, immediately, and returns its result. Everything that `work` awaits belongs
+   * to the task.
    */
   run<T>(work: () => T): T;
   /**
-   * The task is done. `failure` is null, or one of a fixed set of reasons; `status` is that of an
-   * endpoint's answer, and 0 for every other task.
+   * Called when the task is done. `failure` is null, or a reason from a fixed set. `status` is the
+   * endpoint's HTTP status, and 0 for every other task.
    */
   end(failure: string | null, status: number): void;
 }
 
 /**
- * The state of a server, as far as it is known. A member that returns a promise may reject, for
- * example while the store is away.
+ * The server's state, as far as it is known. Methods that return a promise may reject, for example
+ * while the store is unavailable.
  */
 export interface ObservedServer {
   /**
-   * How often statements and transactions ran again; they only grow. Null for a store that does not
-   * count them.
+   * How often statements and transactions were retried. The counts only grow. Null if the store
+   * does not count them.
    */
   retries(): { readonly statements: number; readonly transactions: number } | null;
   /**
-   * The connections to a database server; null if there are none, or the store does not count them.
+   * The connections to a database server. Null if there are none, or if the store does not count
+   * them.
    */
   connections(): DatabaseConnections | null;
   /** The current signing key of each algorithm, and its age in seconds, if known. */
   signingKeys(): Promise<readonly { readonly algorithm: string; readonly age: number }[]>;
   /**
-   * Counts, among the first `limit` authorizations after this id, those that are neither revoked
+   * Reads the first `limit` authorizations after this id and counts those that are neither revoked
    * nor expired.
    */
   authorizations(after: string, limit: number): Promise<CountedRows>;
-  /** Counts, among the first `limit` clients after this id, those that are not revoked. */
+  /** Reads the first `limit` clients after this id and counts those that are not revoked. */
   clients(after: string, limit: number): Promise<CountedRows>;
 }
 
 /** Some rows of a table, in the order of their ids. */
 export interface CountedRows {
-  /** How many of them meet the condition. */
+  /** How many rows meet the condition. */
   readonly living: number;
-  /** The id of the last of them; null if there are no more. */
+  /** The last row's id; null if there are no more rows. */
   readonly last: string | null;
 }

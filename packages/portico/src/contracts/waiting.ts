@@ -1,19 +1,19 @@
 /**
- * An authorization request that waits until a person has signed in, as a sign-in page may show it.
+ * An authorization request that waits for a person to sign in. A sign-in page can show this data.
  */
 export interface WaitingFor {
   /**
-   * The client: the name of one that an operator registered. For any other client, as on the
-   * consent screen, something that it cannot invent: the host that it comes from or answers at, "a
-   * program on this computer" or "an application on this device".
+   * The client's name, if an operator registered the client. For any other client, a text that the
+   * client cannot invent, as on the consent screen: the host of its document or its redirect URI,
+   * "a program on this computer" or "an application on this device".
    */
   readonly clientName: string;
-  /** Whether an operator registered it. */
+  /** Whether an operator registered the client. */
   readonly isVerified: boolean;
   /**
-   * The account that the client suggests (`login_hint`, OpenID Connect Core section 3.1.2.1): at
-   * most 254 characters, only for the field of the page; null if it suggests none. The server did
-   * not check whether the account exists.
+   * The account that the client suggests (`login_hint`, OpenID Connect Core section 3.1.2.1), at
+   * most 254 characters; null if it suggests none. Use it only to fill in the page's field: the
+   * server did not check whether the account exists.
    */
   readonly loginHint: string | null;
   /**
@@ -24,6 +24,6 @@ export interface WaitingFor {
 
 /** A browser's request: a `Request`, or the request object of Express, Fastify, Koa or Node. */
 export interface WithHeaders {
-  /** Only `cookie` is read. */
+  /** Portico reads only `cookie`. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 }

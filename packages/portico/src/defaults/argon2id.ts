@@ -4,17 +4,17 @@ import type { PasswordHasher } from '../contracts/password-hasher.ts';
 import { currentCaller } from '../http/caller.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** The cost of a hash (RFC 9106 section 3.1), and how many are computed at once. */
+/** The cost of a hash (RFC 9106 section 3.1), and how many are computed at the same time. */
 export interface Argon2idOptions {
-  /** Memory for one hash, in KiB; 47,104 (46 MiB) unless given. */
+  /** The memory for one hash, in KiB. Defaults to 47,104 (46 MiB). */
   readonly memory?: number;
-  /** Passes over the memory; 1 unless given. */
+  /** The number of passes over the memory. Defaults to 1. */
   readonly passes?: number;
-  /** Lanes of the memory; 1 unless given. */
+  /** The number of memory lanes. Defaults to 1. */
   readonly parallelism?: number;
   /**
-   * Hashes computed at once; 2 unless given. Each uses a thread of Node's pool, which files, DNS
-   * and signatures need too.
+   * The number of hashes that are computed at the same time. Defaults to 2. Each uses a thread in
+   * Node's pool, which file access, DNS and signatures also need.
    */
   readonly atOnce?: number;
 }
@@ -30,11 +30,11 @@ const HASH =
 const LIMITS = { memory: 1_048_576, passes: 16, parallelism: 16 } as const;
 
 /**
- * argon2id with parameters that OWASP recommends: 46 MiB, one pass, one lane. Hashes are PHC
- * strings. Smaller blocks than 32 MiB would stay allocated, one per thread of Node's pool; larger
- * ones are freed at once (decision 13). Networks take turns: a hash waits only for earlier hashes
- * from its own network. `network` returns that network; it is not called when the work runs for a
- * known caller.
+ * Returns a hasher for argon2id, with parameters that OWASP recommends: 46 MiB, one pass, one lane.
+ * Hashes are PHC strings. Blocks below 32 MiB would stay allocated, one per thread in Node's pool;
+ * larger ones are freed immediately (decision 13). Networks take turns: a hash waits only for
+ * earlier hashes from its own network. `network` returns that network. It is not called if the work
+ * runs for a known caller.
  */
 export function createArgon2id(
   options: Argon2idOptions = {},
@@ -58,15 +58,12 @@ export function createArgon2id(
   };
 }
 
-/**
- * How many hashes may wait, in total and per network: a few seconds of work. Further ones are
- * refused.
- */
+/** How many hashes may wait, in total and per network: a few seconds of work. More are refused. */
 const WAITING = { mostWaiting: 200, mostOfOne: 100 } as const;
 
 /**
- * Not imported by name, because on an engine without it, nothing that includes this file could be
- * loaded.
+ * Computes the hash. Does not import the function by name: on a Node version without it, no code
+ * that includes this file could be loaded.
  */
 async function computeTag(
   password: string,

@@ -1,12 +1,12 @@
 import { OverloadedError } from '@portico/sql';
 
-/** The sizes of a queue. */
+/** A queue's sizes. */
 export interface QueueSizes {
-  /** How many run at once. */
+  /** How many tasks run at the same time. */
   readonly atOnce: number;
-  /** How many may wait in total. */
+  /** How many tasks may wait in total. */
   readonly mostWaiting: number;
-  /** How many may wait per network. */
+  /** How many tasks may wait per network. */
   readonly mostOfOne: number;
 }
 
@@ -16,13 +16,13 @@ interface Turn {
 }
 
 /**
- * A queue in which networks take turns. Each network with waiting work is served once before any is
- * served again, so a flood from one network only delays itself. When the queue is full, the network
- * with the most places loses its last one to a network with fewer.
+ * A queue in which networks take turns. Each network with waiting work is served once before any
+ * network is served again, so a flood from one network delays only itself. If the queue is full,
+ * the network with the most places loses its last one to a network with fewer places.
  */
 export class FairQueue {
   readonly #sizes: QueueSizes;
-  /** By network, in the order of their turns. */
+  /** The waiting work by network, in the order of their turns. */
   readonly #waiting = new Map<string | null, Turn[]>();
   #waitingInAll = 0;
   #inFlight = 0;
@@ -32,7 +32,7 @@ export class FairQueue {
   }
 
   /**
-   * Runs the work when its turn comes. Rejects with an OverloadedError when too much is waiting.
+   * Runs the work when its turn comes. Rejects with an OverloadedError if too much work is waiting.
    */
   async run<T>(network: string | null, work: () => Promise<T>): Promise<T> {
     if (this.#inFlight < this.#sizes.atOnce) this.#inFlight += 1;
@@ -56,8 +56,8 @@ export class FairQueue {
   }
 
   /**
-   * Refuses the last entry of the largest share, if that share is larger than the newcomer's would
-   * be.
+   * Refuses the last entry of the network with the most entries, if it has more than the newcomer's
+   * network would have.
    */
   #makeRoomFor(share: number): void {
     let largest: Turn[] = [];

@@ -3,27 +3,27 @@ import { inspect } from 'node:util';
 import { type Log, type LogContext, openToAppend } from '@portico/sql';
 import { jsonText } from '../contracts/json.ts';
 
-/** Where the log is written, and which levels. */
+/** Where to write the log, and which levels. */
 export interface LogOptions {
   /**
-   * An absolute path, or `stdout` or `stderr` of this process. A file and its folder are created
-   * for the account of the process only. If root creates them in another user's folder, they go to
-   * that user.
+   * An absolute path, or this process's `stdout` or `stderr`. Only the process's account can read a
+   * new file and its folder. If root creates them in another user's folder, they belong to that
+   * user.
    */
   readonly file: string;
-  /** The lowest level that is written: `debug`, `info` (the default), `warning` or `error`. */
+  /** The lowest level to write: `debug`, `info` (the default), `warning` or `error`. */
   readonly level?: string;
 }
 
-/** A log that can be closed. Everything logged before is then on disk. */
+/** A log that you can close. Everything that was logged before is then on disk. */
 export interface ClosableLog extends Log {
-  /** Writes everything that was logged and closes the file. Later lines are dropped. */
+  /** Closes the file after everything is written. Drops later lines. */
   close(): Promise<void>;
 }
 
 const LEVELS = { debug: 20, info: 30, warning: 40, error: 50 } as const;
 
-/** Values with these names are never written, in any letter case and at any depth. */
+/** The names of values that are never written, in any letter case and at any depth. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'authorization',
   'proxy-authorization',
@@ -47,8 +47,8 @@ const REDACTED = '[redacted]';
 const isSecret = (key: string) => SECRET_KEYS.has(key.toLowerCase());
 
 /**
- * Opens a log with one JSON object per line. `{placeholders}` of the message are filled from the
- * context. The file is opened at once.
+ * Opens a log with one JSON object per line. Fills `{placeholders}` in messages from the context.
+ * Opens the file immediately.
  */
 export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const descriptor = STREAMS[file] ?? openToAppend(file);
@@ -58,7 +58,7 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   const write =
     (severity: keyof typeof LEVELS) =>
     (message: string, context: LogContext = {}) => {
-      // After closing, another file may have the descriptor's number.
+      // After the log is closed, another file may use the descriptor's number.
       if (closed || LEVELS[severity] < lowest) return;
       const shown = withoutSecrets(context);
       const { exception: _, ...fields } = shown;
@@ -78,18 +78,19 @@ export function openLog({ file, level = 'info' }: LogOptions): ClosableLog {
   };
 }
 
-/** Never closed, because other code writes there too. */
+/** The standard streams. They are never closed, because other code also writes to them. */
 const STREAMS: Readonly<Record<string, number>> = { stdout: 1, stderr: 2 };
 
 /**
- * How long a slow reader of standard output may delay the application for one line, in
- * milliseconds.
+ * The maximum time for which a slow reader of standard output may delay the application for one
+ * line, in milliseconds.
  */
 const LONGEST_WAIT = 1000;
 
 /**
- * Writes each line before the call returns, so that nothing is lost when the process ends. A line
- * that cannot be written, as on a full disk, is lost: a log must not end the application.
+ * Returns a function that writes a line before it returns, so that nothing is lost when the process
+ * ends. If a line cannot be written, for example on a full disk, it is lost: a log must not end the
+ * application.
  */
 function lineWriter(descriptor: number): (line: string) => void {
   let brokeOff = false;
@@ -111,8 +112,8 @@ function lineWriter(descriptor: number): (line: string) => void {
 }
 
 /**
- * Serializes each field by itself, so that a field that fails, or that has a `toJSON`, does not
- * affect the others.
+ * Serializes each field by itself, so that a field that fails or has a `toJSON` does not affect the
+ * others.
  */
 function asJson(fields: LogContext): string {
   const members = Object.entries(fields).flatMap(([key, value]) => {
@@ -122,22 +123,25 @@ function asJson(fields: LogContext): string {
   return `{${members.join()}}`;
 }
 
-/** JSON drops the members of an error. `err` is the usual field name for one. */
+/**
+ * Returns an error's fields, which JSON would leave out. `err` is the usual field name for an
+ * error.
+ */
 function errorFields(error: Error): LogContext {
   const shown: LogContext = { type: error.constructor.name, message: error.message, stack: asText(error) };
   return { ...shown, ...Object.fromEntries(Object.entries(error)) };
 }
 
 /**
- * Writes values that JSON cannot represent as text. Undefined for a value that JSON leaves out,
- * such as a function.
+ * Returns a value as JSON. Values that JSON cannot represent become text. Returns undefined for a
+ * value that JSON leaves out, such as a function.
  */
 function valueAsJson(key: string, value: unknown): string | undefined {
   try {
     const isError = key === 'err' && value instanceof Error;
     const shown = isError ? errorFields(value) : value;
     return jsonText(shown, function (this: unknown, name, inner: unknown) {
-      // An error's own code says what went wrong, such as ECONNREFUSED.
+      // Keep an error's own code, such as ECONNREFUSED: it is not a secret.
       const isErrorCode = name === 'code' && (this === shown ? isError : this instanceof Error);
       if (isSecret(name) && !isErrorCode) return REDACTED;
       return typeof inner === 'bigint' ? String(inner) : inner;
@@ -153,7 +157,7 @@ function withoutSecrets(context: LogContext): LogContext {
   );
 }
 
-/** How deep a value is shown as text: only plain objects and lists. */
+/** How deep plain objects and lists are shown as text, without secrets. */
 const TEXT_DEPTH = 4;
 
 function withoutInnerSecrets(value: unknown, depth = TEXT_DEPTH): unknown {
@@ -172,8 +176,8 @@ function expand(message: string, context: LogContext): string {
 }
 
 /**
- * An error with its stack and its causes; anything else in short. Never throws: a log must not end
- * the application.
+ * Returns an error with its stack and causes, or a short form of any other value. Never throws: a
+ * log must not end the application.
  */
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -186,7 +190,7 @@ function asText(value: unknown): string {
   }
 }
 
-/** An error with its stack, and its causes with theirs. */
+/** Returns an error with its stack, and its causes with their stacks. */
 export function describeError(error: Error, depth = 0): string {
   const text = error.stack ?? `${error.name}: ${error.message}`;
   if (error.cause === undefined || depth >= 5) return text;

@@ -1,19 +1,19 @@
 import { compileFunction } from 'node:vm';
 import type { Eta } from 'eta';
 
-/** What is wrong with a view, and where. */
+/** A view's problem and its place. */
 export interface ViewProblem {
   /** The absolute path of the view's file. */
   readonly file: string;
   /** Counted from 1, or null if unknown. */
   readonly line: number | null;
-  /** In a few words. */
+  /** The problem in a few words. */
   readonly reason: string;
 }
 
 /**
- * A view cannot be compiled, or failed while it was rendered. The message begins with file and
- * line; the cause is the original error.
+ * Thrown if a view cannot be compiled or rendered. The message begins with the file and the line.
+ * The cause is the original error.
  */
 export class ViewError extends Error implements ViewProblem {
   override readonly name = 'ViewError';
@@ -21,10 +21,10 @@ export class ViewError extends Error implements ViewProblem {
   readonly file: string;
   /** Counted from 1, or null if unknown. */
   readonly line: number | null;
-  /** What is wrong, in a few words. */
+  /** The problem in a few words. */
   readonly reason: string;
 
-  /** `cause` is what the engine or the view threw. */
+  /** `cause` is the error from the engine or the view. */
   constructor({ file, line, reason }: ViewProblem, cause: unknown) {
     super(`${file}${line === null ? '' : `:${line}`}: ${reason}`, { cause });
     this.file = file;
@@ -41,7 +41,7 @@ interface Block {
 }
 
 /**
- * Makes the engine throw a ViewError with file and line for a view that cannot be compiled or
+ * Makes the engine throw a ViewError with the file and the line if a view cannot be compiled or
  * rendered.
  */
 export function locateErrors(eta: Eta): void {
@@ -63,7 +63,7 @@ export function locateErrors(eta: Eta): void {
 
 /**
  * Corrects the engine's line numbers. The engine counts from the opening tag, but the code may
- * begin some lines below.
+ * begin on a later line.
  */
 export function linesOfCode(): Eta['config']['plugins'][number] {
   let template = '';
@@ -104,12 +104,12 @@ interface Place {
 }
 
 const CLOSED_BY: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-/** Strings and comments, in which brackets do not count. */
+/** Matches strings and comments, in which brackets do not count. */
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|\/\*.*?\*\/|\/\/[^\n]*/gs;
 
 /**
- * The first bracket without its counterpart. Code in `<% %>` may open a bracket in one block and
- * close it in another.
+ * Returns the first bracket without its counterpart. Code in `<% %>` may open a bracket in one
+ * block and close it in another.
  */
 function unbalanced(blocks: readonly Block[]): Place | null {
   let open: { readonly bracket: string; readonly line: number }[] = [];
@@ -137,7 +137,7 @@ function unbalanced(blocks: readonly Block[]): Place | null {
   return left === undefined ? null : { line: left.line, reason: `'${left.bracket}' is never closed` };
 }
 
-/** The place of a syntax error in the code that the engine made from the view. */
+/** Returns the place of a syntax error in the code that the engine created from the view. */
 function syntaxErrorPlace(eta: Eta, text: string): Place | null {
   const code = `(async function (it, options) {\n${eta.compileToString(text, { async: true })}\n})`;
   try {

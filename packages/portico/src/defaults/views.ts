@@ -5,27 +5,28 @@ import { ENGLISH_WORDS } from '../words/words.ts';
 import { EMBEDDED_VIEWS } from './embedded-views.ts';
 import { linesOfCode, locateErrors, ViewError, type ViewProblem } from './view-errors.ts';
 
-/** The pages of an application, as Eta templates. */
+/** An application's pages, as Eta templates. */
 export interface Views {
   /**
-   * Renders a view by name (`oauth/consent`). The application's file with that name comes first.
-   * Throws a ViewError with file and line if the view cannot be compiled or fails. A view that is
-   * given no language gets English (`t`, `markup`).
+   * Renders a view by name (`oauth/consent`). The application's file with this name comes first.
+   * Throws a ViewError with the file and the line if the view cannot be compiled or rendered. `t`
+   * and `markup` default to English.
    */
   render(name: string, data: Readonly<Record<string, unknown>>): Promise<string>;
-  /** All views in all folders that cannot be compiled. */
+  /** Returns all views in all folders that cannot be compiled. */
   problems(): Promise<readonly ViewProblem[]>;
 }
 
 const VIEW_NAME = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/;
 const SUFFIX = '.eta';
 
-/** Built-in views, by the folder name that stands for them, also in messages. */
+/** The built-in views, by the folder name that represents them, also in messages. */
 const embedded = new Map<string, Readonly<Record<string, string>>>();
 
 /**
- * The folder of a package's built-in views. In the sources this is `folder`. In the published
- * package it is a name that stands for it, because the build puts the views into the code.
+ * Returns the folder of a package's built-in views. In the sources, this is `folder`. In the
+ * published package, it is a name that represents the folder, because the build puts the views into
+ * the code.
  */
 export function builtInFolder(
   name: string,
@@ -37,20 +38,20 @@ export function builtInFolder(
   return name;
 }
 
-/** The folder of the views in one part of this package. */
+/** Returns the folder of the views in one part of this package. */
 export function ownFolder(...folder: readonly string[]): string {
   const inSources = () => path.join(import.meta.dirname, '..', ...folder);
   return builtInFolder('portico:views', inSources, EMBEDDED_VIEWS);
 }
 
-/** How views are read, and what each is given. */
+/** How views are read, and the data for all of them. */
 export interface ViewsOptions {
   /**
-   * Whether to read the files for each page, so that changes show at once, for development. False
-   * unless given.
+   * Whether to read the files again for each page, so that changes show immediately. For
+   * development. Defaults to false.
    */
   readonly reloads?: boolean;
-  /** What every view gets beside its own data; nothing unless given. */
+  /** The data for every view, in addition to its own. Defaults to none. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
@@ -58,16 +59,16 @@ export interface ViewsOptions {
 export const SHARED_VIEWS = ownFolder('defaults', 'views');
 
 /**
- * Views from several folders. The first folder with a file of the name wins, also for layouts and
- * partials, so an application's folder overrides those of the plugins. Output is escaped, and
- * templates are compiled once. All files are read at once, so that a process keeps the views of its
- * release when a deployment replaces them (decision 22).
+ * Returns the views from several folders. The first folder with a file of this name is used, also
+ * for layouts and partials. So an application's folder overrides those of the plugins. Output is
+ * escaped, and templates are compiled once. All files are read immediately, so that a process keeps
+ * the views of its release when a deployment replaces them (decision 22).
  */
 export function createViews(
   given: readonly string[],
   { reloads = false, data: everywhere = {} }: ViewsOptions = {},
 ): Views {
-  // In the published package, all built-in views are in one folder.
+  // In the published package, all built-in views are in one folder, so remove duplicates.
   const directories = [...new Set(given)];
   const read = () => directories.map((directory) => ({ directory, texts: readTexts(directory) }));
   const folders = read();
@@ -115,14 +116,14 @@ export function createViews(
 }
 
 interface ViewFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly file: string;
   readonly text: string;
 }
 
 /**
- * The views in a folder, by file. Files that this misses, such as behind a link, are read on
- * demand.
+ * Returns the views in a folder, by file. Files that this misses, for example behind a link, are
+ * read on demand.
  */
 function readTexts(directory: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
@@ -143,7 +144,7 @@ function readTexts(directory: string): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** Null if the file does not exist. */
+/** Returns the file's text. Null if the file does not exist. */
 function readText(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');

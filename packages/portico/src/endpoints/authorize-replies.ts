@@ -13,7 +13,7 @@ import type { SendingMode, SendingQuestion } from '../replies/sending.ts';
 import type { Server } from '../server.ts';
 import type { Client } from '../store/client.ts';
 
-/** What features add to authorization requests, with what sends the responses. */
+/** The features' additions to authorization requests, including the modes that send responses. */
 export interface SendingAdditions extends AuthorizationAdditions {
   readonly responseModes: ResponseModes<SendingMode>;
 }
@@ -25,7 +25,8 @@ interface PageWithLink {
 }
 
 /**
- * The answers of the authorization endpoint: the consent page, redirects, and pages with one link.
+ * Builds the authorization endpoint's replies: the consent page, redirects, and pages with one
+ * link.
  */
 export class AuthorizeReplies {
   readonly #server: Server;
@@ -39,18 +40,18 @@ export class AuthorizeReplies {
     this.#additions = additions;
   }
 
-  /** The texts of the pages, in the language of the request. */
+  /** Returns the page texts in the request's language. */
   words(request: Request): Promise<Words> {
     return this.#server.speaking.of(request);
   }
 
-  /** Of redirects that answer GET; a profile may ask for 303. */
+  /** Returns the status for redirects after GET. A profile may require 303. */
   redirectStatus(client: Client | null): 302 | 303 {
     const { profiles } = this.#server;
     return (client === null ? profiles.servers : profiles.of(client))?.redirectStatus ?? 302;
   }
 
-  /** The consent page, or the response without a question. */
+  /** Returns the consent page, or sends the response without asking. */
   async presented(request: Request, presented: Presented): Promise<Reply> {
     if ('response' in presented) return this.response(request, presented.response);
     const { config, speaking, paths, scopes, scopeHeadings } = this.#server;
@@ -75,8 +76,9 @@ export class AuthorizeReplies {
   }
 
   /**
-   * Sends the response to the client. For an unverified client, an error is a page with a link or a
-   * button: the person decides whether to go to that site (RFC 9700 section 4.11.2).
+   * Sends the response to the client. For errors from an unverified client, shows a page with a
+   * link or a button instead. The person then decides whether to go to that site (RFC 9700 section
+   * 4.11.2).
    */
   async response(
     request: Request,
@@ -89,7 +91,10 @@ export class AuthorizeReplies {
     return this.send(request, response, status, asks ? this.#wayBack(redirectUri) : null);
   }
 
-  /** Sends the response to the client in its mode; with a question, if the person goes on. */
+  /**
+   * Sends the response to the client in its response mode. With `question`, the person must confirm
+   * first.
+   */
   async send(
     request: Request,
     response: AuthorizationResponse,
@@ -103,7 +108,10 @@ export class AuthorizeReplies {
     return 'error' in result ? { ...reply, refused: result.error } : reply;
   }
 
-  /** For a host without `signOut`: the person signs out, and returns through the link. */
+  /**
+   * Returns a page for hosts without `signOut`. The person signs out and returns through the page's
+   * link.
+   */
   signOutFirst(request: Request, returnTo: string): Promise<Reply> {
     return this.#pageWithLink(request, {
       text: page('error.sign_out_first', { server: this.#server.config.name }),

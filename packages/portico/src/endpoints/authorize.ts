@@ -33,10 +33,10 @@ import type { Client } from '../store/client.ts';
 import type { KeyBinding } from '../tokens/key-binding.ts';
 import { AuthorizeReplies, type SendingAdditions } from './authorize-replies.ts';
 
-/** The buttons of the consent screen; `switch` is "Not you?". */
+/** The consent screen's buttons. `switch` is "Not you?". */
 const DECISIONS: ReadonlySet<string> = new Set(['allow', 'deny', 'switch']);
 
-/** How a request continues, for each way in which the client sent it. */
+/** Continues a request, depending on how the client sent it. */
 type Put = (request: Request, put: PutRequest, requestId?: string) => Promise<Reply>;
 
 /** GET and POST /oauth/authorize. */
@@ -46,7 +46,7 @@ export class AuthorizeEndpoint {
   readonly #additions: SendingAdditions;
   readonly #consent: Consent;
   readonly #waiting: WaitingRequests;
-  /** Null if the sign-in page shows nothing about the request. */
+  /** Null if the sign-in page shows no data about the request. */
   readonly #notes: SignInNotes | null;
   readonly #replies: AuthorizeReplies;
   readonly #hints: readonly Hint[];
@@ -78,8 +78,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * GET: checks a request and shows it to the signed-in person. Without a session the request
-   * waits; the person signs in and comes back with the id of the request.
+   * GET: checks a request and shows it to the signed-in person. Without a session, stores the
+   * request and redirects to sign-in. The person then comes back with the request's id.
    */
   readonly get = async (request: Request): Promise<Reply> => {
     refuseBearer(request, this.#additions.binding);
@@ -91,8 +91,8 @@ export class AuthorizeEndpoint {
   };
 
   /**
-   * POST: the person's answer on the consent screen, or a request, which has a `client_id`
-   * (AS-7.11).
+   * POST: handles the person's answer on the consent screen. If the form has a `client_id`, handles
+   * it as an authorization request (AS-7.11).
    */
   readonly post = async (request: Request): Promise<Reply> => {
     refuseBearer(request, this.#additions.binding);
@@ -122,7 +122,7 @@ export class AuthorizeEndpoint {
     if ('response' in checked && isVerified(checked.response.client)) {
       return this.#spent(put, requestId, await this.#replies.response(request, checked.response));
     }
-    // Only a signed-in person is sent to a client that no operator registered (RFC 9700 section
+    // Redirect only signed-in persons to a client that no operator registered (RFC 9700 section
     // 4.11.2).
     const visitor = await this.#server.accounts.visitor(request);
     if (visitor === null) return this.#signIn(request, this.#toWait(put, requestId), findClient(checked));
@@ -131,8 +131,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * A form comes from another site's page, so the browser sends no session cookie. The session is
-   * visible when the browser follows the redirect, with the id of the request.
+   * Handles a form from another site's page. The browser sends no session cookie with it. So
+   * redirect the browser with the request's id: that request has the cookie.
    */
   async #postedRequest(request: Request, put: PutRequest, requestId?: string): Promise<Reply> {
     noteSent(request, sentHints(put.parameters, this.#hints));
@@ -145,16 +145,16 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * A request that its client sent directly. A browser can load it any number of times, until it is
-   * shown to a signed-in person. From then on the question has its id, belongs to this person in
-   * this browser, and is only shown to them (RFC 9126 section 4).
+   * Handles a request that the client sent directly. A browser can load it any number of times
+   * until a signed-in person sees it. From then on, the consent request has this id, and only this
+   * person in this browser can see it (RFC 9126 section 4).
    */
   async #directRequest(request: Request, requestId: string, put: Put): Promise<Reply> {
     const presented = await this.#presentedBefore(request, requestId);
     if (presented !== null) return presented;
     const sent = (await this.#additions.directRequests?.find(requestId)) ?? null;
     if (sent !== null) return put(request, { parameters: readParameters(sent), direct: true }, requestId);
-    // Another tab showed it at this moment, or the person reloads the page that led to sign-in.
+    // Another tab has just shown it, or the person reloads the page that led to sign-in.
     const meanwhile = await this.#presentedBefore(request, requestId);
     if (meanwhile !== null) return meanwhile;
     if ((await this.#waiting.find(request, requestId)) !== null)
@@ -169,8 +169,8 @@ export class AuthorizeEndpoint {
   }
 
   /**
-   * Back from sign-in: a request that was shown before is shown again, and a waiting one begins
-   * now.
+   * Handles the return from sign-in. Shows a request again if it was shown before; otherwise starts
+   * the waiting request.
    */
   async #returningRequest(request: Request, requestId: string): Promise<Reply> {
     const visitor = await this.#server.accounts.visitor(request);
@@ -180,25 +180,25 @@ export class AuthorizeEndpoint {
     const waited = await this.#waiting.find(request, requestId);
     if (waited !== null) {
       noteSent(request, waited.sent);
-      // Checked again as if it came now: clients and scopes may have changed while it waited.
+      // Check the request again, because clients and scopes may have changed while it waited.
       const put = { parameters: readParameters(waited.sent), direct: waited.direct };
       const reply = await this.#begin(put, visitor, requestId);
       await waited.end();
       return { ...reply, cookies: waited.cookies };
     }
-    // The page was opened twice at once, and the other tab was quicker: the request is saved, and
-    // no longer waits.
+    // Another tab opened the page at the same time and was quicker. The request is already saved
+    // and no longer waits.
     const meanwhile = await this.#consent.present(requestId, visitor);
     if (meanwhile !== null) return this.#replies.presented(request, meanwhile);
     throw notAnswerable('it is unknown, or waited too long, or in another browser');
   }
 
-  /** The person came back without a session. */
+  /** Handles a person who came back without a session. */
   async #signInAgain(request: Request, requestId: string): Promise<Reply> {
     const { host } = this.#server;
     const notes = this.#notes;
     const cookies = await this.#waiting.removeSurplus(request, requestId);
-    // A page of this host sent the browser back, not a form of another site.
+    // A page of this host sent the browser back, not another site's form.
     if (request.headers.get('sec-fetch-site') === 'same-origin') this.#warnOfNoSession();
     const loginUrl = host.loginUrl(this.#returnPath(requestId));
     const waited = notes === null ? null : await this.#waiting.find(request, requestId);
@@ -214,14 +214,14 @@ export class AuthorizeEndpoint {
     };
   }
 
-  /** Checks the request for a signed-in person, and shows it to them. */
+  /** Checks the request for a signed-in person and shows it to them. */
   async #begin(put: PutRequest, visitor: Visitor, requestId?: string): Promise<Reply> {
     const checked = await this.checks.check(put, visitor.request, visitor.user.reference);
     if ('signInFirst' in checked) throw new Error('A person is signed in already');
     return this.#show(checked, put, visitor, requestId);
   }
 
-  /** The consent page of a checked request, or its error response. */
+  /** Shows the consent page for a checked request, or sends its error response. */
   async #show(
     checked: Exclude<CheckedRequest, { readonly signInFirst: true }>,
     put: PutRequest,
@@ -250,13 +250,14 @@ export class AuthorizeEndpoint {
     }
     await this.#consent.requireCsrfToken(requestId, visitor, csrfToken);
     if (decision === 'switch') return this.#switchPerson(requestId, visitor);
-    // The page said where both answers lead.
+    // The page showed where both answers lead, so do not ask again.
     const response = await this.#consent.complete(requestId, visitor, decision === 'allow');
     return this.#replies.send(request, response, 303);
   }
 
   /**
-   * Ends the request and the session. The next person who signs in gets the same question (AS-8.6).
+   * Ends the request and the session. The next person who signs in sees the same consent screen
+   * (AS-8.6).
    */
   async #switchPerson(requestId: string, visitor: Visitor): Promise<Reply> {
     const { host } = this.#server;
@@ -273,7 +274,7 @@ export class AuthorizeEndpoint {
     return { ...reply, cookies: begun.cookies };
   }
 
-  /** The request waits, and the browser goes to the sign-in page. */
+  /** Stores the request and redirects the browser to the sign-in page. */
   async #signIn(request: Request, waits: RequestToWait, client: Client | null): Promise<Reply> {
     const { host } = this.#server;
     const notes = this.#notes;
@@ -287,7 +288,7 @@ export class AuthorizeEndpoint {
     };
   }
 
-  /** Returns the reply after the direct request that it answers has ended. */
+  /** Ends the direct request, then returns the reply. */
   async #spent(put: PutRequest, requestId: string | undefined, reply: Reply): Promise<Reply> {
     if (put.direct && requestId !== undefined) await this.#additions.directRequests?.end(requestId);
     return reply;
@@ -303,7 +304,7 @@ export class AuthorizeEndpoint {
   }
 }
 
-/** The languages that the original request asked for. */
+/** Applies the languages that the original request asked for. */
 function noteSent(request: Request, sent: SentParameters = []): void {
   const wish = sent.find(([name]) => name === 'ui_locales')?.[1];
   if (wish !== undefined) noteWish(request, wish.split(' '));
@@ -318,14 +319,16 @@ function findClient(checked: CheckedRequest): Client | null {
   return 'response' in checked ? checked.response.client : null;
 }
 
-/** Consent belongs to a browser session, which a request with an access token never has. */
+/**
+ * Rejects requests with an access token: consent needs a browser session, which they never have.
+ */
 function refuseBearer(request: Request, binding: KeyBinding | null): void {
   if (isBearerRequest(request, binding === null ? [] : [binding.offer.scheme])) {
     throw new OAuthError('invalid_request', 'The authorization endpoint takes no access token.');
   }
 }
 
-/** Back from sign-in, the browser sends the id of a request, and no client. */
+/** Returns the request id that the browser sends after sign-in, without a client id. */
 function returningRequestId(parameters: Parameters): string | null {
   return parameters.has('client_id') || parameters.isRepeated('request_id')
     ? null

@@ -10,7 +10,7 @@ import type { Handler } from './endpoint.ts';
 
 const A_MINUTE = 60;
 
-/** The documents that describe the server. */
+/** Serves the documents that describe the server. */
 export class Discovery {
   readonly #server: Server;
   readonly #additions: MetadataAdditions;
@@ -22,7 +22,7 @@ export class Discovery {
 
   /**
    * GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0 section 4). The doctor
-   * sends its question in a header of a request for it.
+   * sends its question in a header of this request.
    */
   openidConfiguration(): Handler {
     const [server, additions] = [this.#server, this.#additions];
@@ -61,15 +61,14 @@ export class Discovery {
 }
 
 /**
- * GET /.well-known/oauth-protected-resource, and the path of the resource behind it (RFC 9728
- * section 3).
+ * GET /.well-known/oauth-protected-resource, followed by the resource's path (RFC 9728 section 3).
  */
 export function resourceMetadata(resource: ProtectedResource): Handler {
   const document = getDocument<Readonly<Record<string, unknown>>>((content) => content, A_MINUTE);
   return async (request) => documentReply(request, document(resource.metadata()));
 }
 
-/** A document that depends on the keys. Lost or unreadable keys do not change it. */
+/** Serves a document that depends on the keys. Lost or unreadable keys do not change it. */
 function documentOfKeys(
   keys: KeyRing,
   content: (known: readonly SigningKey[]) => unknown,
@@ -82,7 +81,7 @@ function documentOfKeys(
   };
 }
 
-/** A document that is rebuilt when its input, such as the keys, has changed. */
+/** Returns a function that rebuilds the document when its input, such as the keys, has changed. */
 function getDocument<Source>(
   content: (source: Source) => unknown,
   maxAge: number,

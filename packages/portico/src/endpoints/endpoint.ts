@@ -11,46 +11,52 @@ import type { Failures } from '../replies/failures.ts';
 import type { Server } from '../server.ts';
 import { ENDPOINT_TABLE, mountedAt, type EndpointDescription, type EndpointName } from './table.ts';
 
-/** An endpoint of the server: mounted by its path, named for `csrf_exempt_routes`. */
+/** A server endpoint. Mounts use its path, and `csrf_exempt_routes` uses its name. */
 export interface Endpoint {
-  /** Such as `oauth_server_token`. */
+  /** The endpoint's name, such as `oauth_server_token`. */
   readonly name: string;
-  /** The methods that it answers; GET also answers HEAD. */
+  /** The methods that the endpoint handles. GET includes HEAD. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
-  /** Set if it answers each of them with 405: they are not offered, and no `Allow` names them. */
+  /** If true, the endpoint rejects each of its methods with 405, and `Allow` does not list them. */
   readonly refusesMethods?: true;
   /**
-   * The path of a request for it, as it arrives: such as `/oauth/token`, with `base_path` in front
-   * unless a proxy removes it.
+   * The path of incoming requests, such as `/oauth/token`. Starts with `base_path`, unless a proxy
+   * removes it.
    */
   readonly path: string;
-  /** Never rejects: errors are answered. Every member of the host contract receives `context`. */
+  /**
+   * Answers a request. Never rejects: errors become responses. Every host method receives
+   * `context`.
+   */
   readonly handle: (request: Request, context?: unknown) => Promise<Response>;
 }
 
-/** Answers a request, or throws the error that refuses it. */
+/** Answers a request, or throws an error to refuse it. */
 export type Handler = (request: Request) => Promise<Reply>;
 
-/** An endpoint of a feature. */
+/** A feature's endpoint. */
 export interface OwnEndpoint {
   readonly description: EndpointDescription;
   readonly handler: Handler;
 }
 
-/** What all endpoints share for their answers. */
+/** The parts that all endpoints share for their responses. */
 export interface Answering {
   readonly server: Server;
   readonly failures: Failures;
   /**
-   * The header fields of bound tokens that pages of other origins may send and read; null if there
-   * are none.
+   * The header fields for bound tokens that pages of other origins may send and read. Null if
+   * tokens are not bound.
    */
   readonly binding: BindingOffer | null;
-  /** Wraps the work of a request, so that recorded events name it. Null if nothing is recorded. */
+  /**
+   * Wraps a request's work, so that recorded events contain the request. Null if no events are
+   * recorded.
+   */
   readonly runFrom: RunFrom | null;
 }
 
-/** Answers requests for one path: with its handler, or what the failures reply. */
+/** Answers requests for one path: with its handler, or with an error reply. */
 export class AnsweringEndpoint implements Endpoint {
   readonly name: string;
   readonly path: string;
@@ -111,10 +117,13 @@ export class AnsweringEndpoint implements Endpoint {
     }
   }
 
-  /** Fails if a change that the answer depends on, such as a sign-out, cannot be stored. */
+  /**
+   * Stores changes that the response depends on, such as a sign-out. Returns an error response if
+   * that fails.
+   */
   async #committed(request: Request, response: Response, requestId: string): Promise<Response> {
     const { host } = this.#by.server;
-    // Applications send no session, so there is nothing to commit.
+    // Client requests have no session, so there is nothing to commit.
     if (this.#description.forPeople !== true || host.commit === null) return response;
     try {
       await host.commit(request, response);
@@ -131,7 +140,7 @@ export class AnsweringEndpoint implements Endpoint {
   }
 }
 
-/** The endpoints of the table, and those of features, where the server is mounted. */
+/** Returns the endpoints from the table and from features, with their mounted paths. */
 export function endpointsAt(
   handlers: Readonly<Record<EndpointName, Handler>>,
   own: readonly OwnEndpoint[],

@@ -8,9 +8,9 @@ import { getTokenType, type KeyBinding } from '../tokens/key-binding.ts';
 import { formatScope } from '../tokens/scopes.ts';
 
 /**
- * POST /oauth/introspect (RFC 7662), for a resource server elsewhere: what an access token is good
- * for now. The scopes are those that would be honoured at this moment. Of the person it tells only
- * the public subject.
+ * POST /oauth/introspect (RFC 7662), for resource servers elsewhere. Returns whether an access
+ * token is valid and which scopes it has at this moment. The public subject is the only data about
+ * the person.
  */
 export class IntrospectEndpoint {
   readonly #issuer: string;
@@ -18,7 +18,7 @@ export class IntrospectEndpoint {
   readonly #bearerTokens: BearerTokens;
   readonly #binding: KeyBinding | null;
 
-  /** `binding` is null where tokens are bound to nothing. */
+  /** `binding` is null if tokens are not bound to keys. */
   constructor(
     issuer: string,
     authentication: ClientAuthentication,
@@ -57,8 +57,8 @@ export class IntrospectEndpoint {
 }
 
 /**
- * Registration refuses this right to a public client, and so does this: a client id is not a
- * secret.
+ * Rejects clients without the right to introspect. Registration gives public clients no such right,
+ * but check them here too: a client id is not a secret.
  */
 function requireIntrospection(client: Client): void {
   if (!client.public && client.grants.includes('introspection')) return;

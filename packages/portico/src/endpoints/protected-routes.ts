@@ -10,12 +10,12 @@ import type { Answering } from './endpoint.ts';
 /** Makes `token()` available to the host's own routes. */
 export interface ProtectedRoutes {
   /**
-   * Looks up the token of a request's `Authorization` header, for a framework whose handlers are
-   * not `Request => Response`. `run` runs code in which `token()` works, including everything it
-   * awaits. If the look-up itself fails, `failure` is the response to send instead. `request` is
-   * called when something is refused or fails, for the log, and for a bound token, whose proof must
-   * match its method and its path as it was sent; without it a bound token is refused. The host
-   * contract receives `context`.
+   * Looks up the token in a request's `Authorization` header, for a framework whose handlers are
+   * not `Request => Response`. `run` runs code in which `token()` works, including everything that
+   * the code awaits. If the look-up itself fails, `failure` is the response to send instead.
+   * Portico calls `request` for its log when a request is refused or fails. It also calls it for a
+   * bound token, whose proof must match the request's method and path. Without `request`, bound
+   * tokens are refused. The host methods receive `context`.
    */
   lookUpToken(
     authorization: string | null,
@@ -23,8 +23,8 @@ export interface ProtectedRoutes {
     context?: unknown,
   ): Promise<{ readonly run: <T>(work: () => T) => T } | { readonly failure: Response }>;
   /**
-   * Runs a handler of the host, in which `token()` works, and answers refusals of `token()` with
-   * 401 or 403. The host contract receives `context`.
+   * Runs a host handler in which `token()` works. If `token()` refuses the request, returns a 401
+   * or 403 response. The host methods receive `context`.
    */
   withToken(request: Request, next: () => Promise<Response>, context?: unknown): Promise<Response>;
 }
@@ -32,7 +32,7 @@ export interface ProtectedRoutes {
 export class TokenRoutes implements ProtectedRoutes {
   readonly #by: Answering;
   readonly #lookUp: TokenLookUp;
-  /** The URL in challenges; null if they have none. */
+  /** The metadata URL in challenges; null if challenges have none. */
   readonly #metadataUrl: string | null;
 
   constructor(by: Answering, lookUp: TokenLookUp, metadataUrl: string | null) {
@@ -71,7 +71,10 @@ export class TokenRoutes implements ProtectedRoutes {
     }
   };
 
-  /** Refuses one request, and logs that once, however often its handler asks. */
+  /**
+   * Returns a function that refuses one request. Logs the refusal only once, even if the handler
+   * asks several times.
+   */
   #refusing(asked: (() => Request) | undefined, context: unknown): Refuse {
     const { server, binding: offer } = this.#by;
     const { host, measuring } = server;
@@ -80,10 +83,11 @@ export class TokenRoutes implements ProtectedRoutes {
     return ({ code: found, scope, detail, message, of, isUnheld = false, proof }) => {
       const request = asked?.() ?? null;
       const requestId = request === null ? null : getRequestId(request);
-      // Clients that follow challenges would ask the person again and again for a permission that
-      // they do not have.
+      // Otherwise clients that follow challenges would keep asking the person for a permission that
+      // the person does not have.
       const code = isUnheld && resourceMetadata !== null ? 'access_denied' : found;
-      // A challenge with metadata also names the scope; others name none without a usable token.
+      // A challenge with metadata always contains the scope. Other challenges contain it only for a
+      // usable token.
       const needed = resourceMetadata === null && code !== 'insufficient_scope' ? null : scope;
       const binding = bindingRefusal(offer, proof);
       const { clientId = null, authorization = null } = of ?? {};
@@ -106,7 +110,10 @@ export class TokenRoutes implements ProtectedRoutes {
   }
 }
 
-/** The id of a request that is made only if there is something to report about it. */
+/**
+ * Returns a function for the request's id. It creates the request only when there is something to
+ * report.
+ */
 function getId(asked: (() => Request) | undefined): (() => string) | null {
   return asked === undefined ? null : () => getRequestId(asked());
 }

@@ -5,9 +5,9 @@ import type { Server } from '../server.ts';
 import { parseRefreshToken, parseToken } from '../tokens/token-formats.ts';
 
 /**
- * POST /oauth/revoke (RFC 7009): a refresh token ends everything that came from its authorization,
- * an access token only itself. For an unknown token, or another client's, nothing happens, and the
- * answer is the same.
+ * POST /oauth/revoke (RFC 7009). Revoking a refresh token ends its whole authorization. Revoking an
+ * access token ends only that token. An unknown token, or another client's token, gets the same
+ * response and stays unchanged.
  */
 export class RevokeEndpoint {
   readonly #server: Server;
@@ -22,12 +22,12 @@ export class RevokeEndpoint {
     const form = await formParameters(request);
     const { id: clientId } = await this.#authentication.authenticate(request, form);
     const token = form.require('token');
-    // token_type_hint only says where to look first; both places are checked.
+    // Ignore token_type_hint, because both token types are checked.
     if (!(await this.#revokeAccessToken(token, clientId))) await this.#revokeRefreshToken(token, clientId);
     return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
   };
 
-  /** Whether it was a living token of this client. */
+  /** Returns whether it was this client's access token and was still valid. */
   async #revokeAccessToken(token: string, clientId: string): Promise<boolean> {
     const { store, audit, clock } = this.#server;
     const revoked = await store.accessTokens.revokeAccessToken(parseToken(token), clientId, clock());

@@ -13,18 +13,15 @@ import type { SigningKey } from '../keys/signing-key.ts';
 import type { Server } from '../server.ts';
 
 /**
- * The doctor's way to learn what a serving process sees of a request that came through its proxies.
- * The doctor sends a question in this header of a request for a public document, and the process
- * returns the answer, encrypted, in the same header of the response. The keys for both are derived
- * from a signing key, so only processes that share the key directory can ask or read. All others
- * get the plain document, and a recorded answer reveals nothing.
+ * Shows the doctor what a serving process sees of a request that came through its proxies. The
+ * doctor requests a public document and sends a question in this header. The process returns the
+ * encrypted answer in the response's header of the same name. The keys for both come from a signing
+ * key, so only processes that share the key directory can ask or read. Others get only the plain
+ * document, and a recorded answer reveals nothing.
  */
 export const ROUND_TRIP_HEADER = 'Portico-Doctor';
 
-/**
- * The request as it reached the serving process. Header values are as they arrived, null when
- * absent.
- */
+/** The request as it reached the serving process. Missing headers are null. */
 export interface SeenRequest {
   readonly host: string | null;
   readonly forwardedHost: string | null;
@@ -34,14 +31,17 @@ export interface SeenRequest {
   readonly address: string | null;
 }
 
-/** A question, which is valid for five minutes, and the way to decrypt its answer. */
+/** A question that is valid for five minutes, and a function that decrypts its answer. */
 export interface RoundTripQuestion {
   readonly header: string;
-  /** The content of the answer; null for an answer to another question. */
+  /** Returns the answer's content; null for an answer to another question. */
   readonly open: (answer: string) => SeenRequest | null;
 }
 
-/** How far a question's time may be off, in milliseconds: clocks of two machines differ. */
+/**
+ * The maximum difference between a question's time and the current time, in milliseconds. The
+ * clocks of two machines may differ.
+ */
 const CLOCK_TOLERANCE = 300_000;
 /** Longer header values are cut, so that the answer fits into a header. */
 const LONGEST_VALUE = 1000;
@@ -56,7 +56,7 @@ interface Keys {
 
 const derived = new WeakMap<KeyObject, Keys>();
 
-/** HKDF (RFC 5869) makes them independent of the key's signatures. */
+/** Derives both keys with HKDF (RFC 5869), so that they are independent of the key's signatures. */
 function deriveKeys(privateKey: KeyObject): Keys {
   let keys = derived.get(privateKey);
   if (keys === undefined) {
@@ -74,14 +74,20 @@ function authenticate({ question }: Keys, issuer: string, time: string, nonce: s
     .digest('base64url');
 }
 
-/** A key whose private part both ends have: with a KeySigner neither has it. */
+/**
+ * A signing key from a file, so that both sides have its private part. With a KeySigner, neither
+ * side has it.
+ */
 export type SigningKeyFile = SigningKey & { readonly privateKey: KeyObject };
 
 export function isFile(key: SigningKey): key is SigningKeyFile {
   return key.privateKey !== null;
 }
 
-/** A question to a server of this issuer with the same key. `now` is milliseconds since 1970. */
+/**
+ * Returns a question for a server with this issuer and the same key. `now` is milliseconds since
+ * 1970.
+ */
 export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): RoundTripQuestion {
   const keys = deriveKeys(key.privateKey);
   const [time, nonce] = [String(now), randomToken()];
@@ -104,7 +110,7 @@ export function askRoundTrip(key: SigningKeyFile, issuer: string, now: number): 
   };
 }
 
-/** The encrypted answer to a request with a valid question; null for every other request. */
+/** Returns the encrypted answer if the request has a valid question, otherwise null. */
 export async function answerRoundTrip(
   { issuer, keys: ring, host, clock }: Server,
   request: Request,
@@ -113,7 +119,7 @@ export async function answerRoundTrip(
   if (asked === null) return null;
   const [, time = '', nonce = '', proof = '', kid = ''] = QUESTION.exec(asked) ?? [];
   if (Math.abs(clock() - Number(time)) > CLOCK_TOLERANCE) return null;
-  // An unreadable key directory must not fail this request, which needs no key.
+  // If the key directory is unreadable, answer as without a question: the document needs no key.
   const known = await ring.published().catch((): readonly SigningKey[] => []);
   const key = known.filter(isFile).find((each) => encodeURIComponent(each.kid) === kid);
   if (key === undefined) return null;

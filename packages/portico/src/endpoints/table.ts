@@ -2,26 +2,26 @@ import { AUTHORIZE_PATH, TOKEN_PATH, type Mounting } from '../paths.ts';
 
 /** The fixed facts about an endpoint. */
 export interface EndpointDescription {
-  /** Such as `oauth_server_token`. */
+  /** The endpoint's name, such as `oauth_server_token`. */
   readonly name: string;
-  /** Below `base_path`. */
+  /** The path below `base_path`. */
   readonly path: string;
-  /** The methods that it answers. */
+  /** The methods that the endpoint handles. */
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
-  /** Whether a page of any origin may call it: it reads no session. */
+  /** Whether pages of any origin may call the endpoint. Such an endpoint reads no session. */
   readonly anyOrigin?: boolean;
-  /** Whether people see it in their browser, so that a failure can be a page. */
+  /** Whether people see the endpoint in their browser, so that an error can be a page. */
   readonly forPeople?: boolean;
-  /** Whether it changes nothing, so that all of its reads may see the same moment. */
+  /** Whether the endpoint only reads. All of its reads may then use the same snapshot. */
   readonly onlyReads?: boolean;
   /**
-   * Whether it describes the issuer, so that it is also expected in front of the issuer's path (RFC
-   * 8414 section 3.1).
+   * Whether the endpoint describes the issuer. Clients then also request it with its path before
+   * the issuer's path (RFC 8414 section 3.1).
    */
   readonly describesIssuer?: boolean;
 }
 
-/** Every endpoint of the server, with its path below `base_path`. */
+/** Every server endpoint, with its path below `base_path`. */
 export const ENDPOINT_TABLE = [
   { name: 'oauth_server_authorize', path: AUTHORIZE_PATH, methods: ['GET'], forPeople: true },
   { name: 'oauth_server_consent', path: AUTHORIZE_PATH, methods: ['POST'], forPeople: true },
@@ -53,8 +53,8 @@ export const ENDPOINT_TABLE = [
 ] as const satisfies readonly EndpointDescription[];
 
 /**
- * The metadata of the resource (RFC 9728), if challenges name it: its path is derived from that of
- * the resource.
+ * The resource metadata (RFC 9728), if challenges link to it. Its path comes from the resource's
+ * path.
  */
 export const RESOURCE_METADATA = {
   name: 'oauth_server_resource_metadata',
@@ -64,7 +64,10 @@ export const RESOURCE_METADATA = {
 
 export type EndpointName = (typeof ENDPOINT_TABLE)[number]['name'];
 
-/** The endpoint with its whole path; two endpoints if it describes an issuer with a path. */
+/**
+ * Returns the endpoint with its whole path. Returns two endpoints if it describes an issuer with a
+ * path.
+ */
 export function mountedAt(
   description: EndpointDescription,
   { basePath, mountPath }: Mounting,
@@ -77,8 +80,8 @@ export function mountedAt(
 }
 
 /**
- * The names of the endpoints that are exempt from the session-wide CSRF check: they protect
- * themselves, or read no session. Includes those of these features.
+ * Returns the endpoints that are exempt from the session-wide CSRF check, including those of these
+ * features. They protect themselves or read no session.
  */
 export function csrfExemptRoutes(
   features: readonly { readonly endpoints?: readonly EndpointDescription[] }[],

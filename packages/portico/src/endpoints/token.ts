@@ -26,13 +26,13 @@ export class TokenEndpoint {
   readonly answer = async (request: Request): Promise<Reply> => {
     const { server, binding, lostAnswers } = this.#parts;
     const form = await formParameters(request);
-    // Before client authentication: a client that must ask again with a nonce sends the same
-    // assertion, which works once.
+    // Check the proof before client authentication. If the client must retry with a nonce, it sends
+    // the same assertion again, and an assertion works only once.
     const proved = binding === null ? null : await binding.prove(request, `${server.issuer}${TOKEN_PATH}`);
     const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);
     const grant = this.#grant(form.require('grant_type'));
-    // After tokens are issued, nothing may fail any more.
+    // Prepare these fields now: after tokens are issued, nothing may fail.
     const fields = proved === null ? null : await proved.answerFields();
     const kept = lostAnswers.find(client, form, proved?.thumbprint ?? null);
     if (kept !== null && proved !== null) await proved.claim();

@@ -7,15 +7,15 @@ import { noteClient } from '../refusals.ts';
 import { jsonReply, type Reply } from '../replies/responses.ts';
 
 /**
- * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3): what the token's scopes release
- * about its person.
+ * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). Returns the person's claims that
+ * the token's scopes cover.
  */
 export class UserinfoEndpoint {
   readonly #bearerTokens: BearerTokens;
   readonly #claims: Claims;
   readonly #offer: BindingOffer | null;
 
-  /** `offer` is what is said of bound tokens; null where there are none. */
+  /** `offer` describes bound tokens; null if tokens are not bound. */
   constructor(bearerTokens: BearerTokens, claims: Claims, offer: BindingOffer | null) {
     this.#bearerTokens = bearerTokens;
     this.#claims = claims;
@@ -49,8 +49,8 @@ export class UserinfoEndpoint {
   };
 
   /**
-   * From the header or from a form body (RFC 6750 sections 2.1 and 2.2), never from both. The body
-   * is read before the store is asked: a caller may be slow.
+   * Returns the token from the header or from a form body (RFC 6750 sections 2.1 and 2.2), never
+   * from both. Reads the body before the store, because a caller may be slow.
    */
   async #sentToken(request: Request): Promise<UsableToken | NoToken> {
     const authorization = request.headers.get('authorization');

@@ -5,25 +5,27 @@ const ZONE = /%[^%]*$/;
 const HIGHEST_PORT = 65_535;
 
 /**
- * The canonical form of an IP address. Removes a port (`203.0.113.7:41234`, `[2001:db8::1]:443`, as
- * IIS and Azure write them) and a zone (`fe80::1%eth0`). IPv6 is compressed and in lower case (RFC
- * 5952). An IPv4 address mapped to IPv6 (`::ffff:203.0.113.7`) becomes the IPv4 address. Null for
- * anything that is not an IP address.
+ * Returns an IP address in canonical form. Removes a port (`203.0.113.7:41234`,
+ * `[2001:db8::1]:443`, as IIS and Azure write them) and a zone (`fe80::1%eth0`). IPv6 is compressed
+ * and in lower case (RFC 5952). An IPv4 address mapped to IPv6 (`::ffff:203.0.113.7`) becomes the
+ * IPv4 address. Null for anything that is not an IP address.
  */
 export function canonicalAddress(text: string): string | null {
   const [, bracketed, plain, port] = WITH_PORT.exec(text) ?? [];
   if (port !== undefined && Number(port) > HIGHEST_PORT) return null;
   if (plain !== undefined) return isIPv4(plain) ? plain : null;
   const address = (bracketed ?? text).replace(ZONE, '');
-  // After removing one of two zones, Node accepts the rest as an address with one zone.
+  // If an address has two zones and one is removed, Node would accept the rest as an address with
+  // one zone.
   if (address.includes('%') || !isIPv6(address)) return null;
   const groups = ipv6Groups(address);
   return ipv4MappedTo(groups) ?? compressed(address);
 }
 
 /**
- * The network that attempts and work are counted for: an IPv4 address, or the /64 of an IPv6
- * address, because a caller may use any address in it. Takes an address from `canonicalAddress`.
+ * Returns the network for which attempts and work are counted: an IPv4 address, or an IPv6
+ * address's /64, because a caller may use any address in it. `address` comes from
+ * `canonicalAddress`.
  */
 export function findNetwork(address: string | null): string | null {
   if (address === null || !isIPv6(address)) return address;
@@ -31,12 +33,12 @@ export function findNetwork(address: string | null): string | null {
   return `${network.map((group) => group.toString(16)).join(':')}::/64`;
 }
 
-/** As URLs write it (WHATWG URL, "IPv6 serializer"), which is RFC 5952. */
+/** Returns the address as URLs write it (WHATWG URL, "IPv6 serializer"), which is RFC 5952. */
 function compressed(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
-/** The eight groups of an IPv6 address. */
+/** Returns an IPv6 address's eight groups. */
 function ipv6Groups(address: string): readonly number[] {
   const [head = '', tail] = compressed(address).split('::');
   const before = parseGroups(head);
@@ -49,7 +51,9 @@ function parseGroups(groups: string): readonly number[] {
   return groups === '' ? [] : groups.split(':').map((group) => Number.parseInt(group, 16));
 }
 
-/** RFC 4291 section 2.5.5.2. */
+/**
+ * Returns the IPv4 address that is mapped to this IPv6 address (RFC 4291 section 2.5.5.2), or null.
+ */
 function ipv4MappedTo(groups: readonly number[]): string | null {
   const [high = 0, low = 0] = groups.slice(6);
   const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xff_ff;

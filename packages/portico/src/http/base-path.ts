@@ -1,13 +1,12 @@
 /**
- * The path of the endpoints on their origin: `base_path`, which is empty or such as `/auth`. It is
- * part of the issuer (RFC 8414 section 2), of every endpoint's path, and of the names or paths of
- * cookies.
+ * The endpoints' path on their origin: `base_path`, which is empty or a path such as `/auth`. It is
+ * part of the issuer (RFC 8414 section 2), of every endpoint's path, and of cookie names or paths.
  */
 
 /**
- * Every problem of a base path. Empty for a valid one, also for the empty path. Only unreserved
- * characters (RFC 3986 section 2.3) are allowed: they can be written in only one way, and have no
- * meaning to routers or in a cookie's `Path`.
+ * Returns every problem of a base path. The list is empty for a valid path, and for the empty path.
+ * Only unreserved characters (RFC 3986 section 2.3) are allowed: they can be written in only one
+ * way, and have no special meaning in routers or in a cookie's `Path`.
  */
 export function basePathProblems(value: string): readonly string[] {
   return PROBLEMS.flatMap(([wrong, problem]) => (wrong.test(value) ? [problem] : []));
@@ -25,7 +24,7 @@ const PROBLEMS: readonly (readonly [wrong: RegExp, problem: string])[] = [
   [/[^\w.~/?#%-]/, 'must have no characters but letters, digits, - . _ and ~ between slashes'],
 ];
 
-/** The problems of `base_path_stripped`. It needs a path that the proxy removes. */
+/** Returns the problems of `base_path_stripped`, which needs a path that the proxy removes. */
 export function strippedProblems(basePath: string, stripped: boolean): readonly string[] {
   return stripped && basePath === ''
     ? ['is true while base_path is empty; set base_path to what the proxy takes away']
@@ -33,9 +32,9 @@ export function strippedProblems(basePath: string, stripped: boolean): readonly 
 }
 
 /**
- * The name of a cookie whose path is the whole origin. Another installation below another base path
- * has other cookies. The name separates them and not the path, because this allows the prefix
- * `__Host-`.
+ * Returns the name for a cookie whose path is the whole origin. Installations below other base
+ * paths have other cookies. They differ by name, not by path, so that the prefix `__Host-` is
+ * possible.
  */
 export function cookieNameBelow(basePath: string, name: string): string {
   return basePath === '' ? name : `${name}${encodeURIComponent(basePath)}`;

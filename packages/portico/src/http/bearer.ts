@@ -1,22 +1,22 @@
 /**
- * An `Authorization` header with the scheme Bearer (RFC 6750 section 2.1), or with another scheme
- * for tokens.
+ * The credentials in an `Authorization` header with the scheme Bearer (RFC 6750 section 2.1) or
+ * another token scheme.
  */
 export interface BearerCredentials {
-  /** Null unless exactly one well-formed token follows the scheme. */
+  /** The token. Null unless exactly one well-formed token follows the scheme. */
   readonly token: string | null;
 }
 
 const patterns = new Map<string, RegExp>();
 
 /**
- * The first alternative is a well-formed token. The others are the scheme followed by anything
- * else.
+ * Returns the pattern for a scheme. The first alternative matches a well-formed token. The others
+ * match the scheme followed by any other text.
  */
 function buildPattern(scheme: string): RegExp {
   const known = patterns.get(scheme);
   if (known !== undefined) return known;
-  // A scheme may have characters such as "." and "*" (RFC 9110 section 11.1).
+  // A scheme may contain characters such as "." and "*" (RFC 9110 section 11.1).
   const literal = scheme.replaceAll(/\W/g, String.raw`\$&`);
   const pattern = new RegExp(String.raw`^\s*${literal}(?: +([A-Za-z0-9\-._~+/]+=*)\s*$|\s|$)`, 'i');
   patterns.set(scheme, pattern);
@@ -24,26 +24,23 @@ function buildPattern(scheme: string): RegExp {
 }
 
 /**
- * Reads a Bearer token. All code uses this function or `parseScheme`. Null without the header, and
- * for another scheme.
+ * Reads a Bearer token. All code uses this function or `parseScheme`. Returns null without the
+ * header, and for another scheme.
  */
 export function parseBearer(authorization: string | null): BearerCredentials | null {
   return parseScheme('Bearer', authorization);
 }
 
-/**
- * As `parseBearer`, for another scheme. Call it only where that scheme is switched
- * on.
- */
+/** Like `parseBearer`, but for another scheme. Call it only if that scheme is turned on. */
 export function parseScheme(scheme: string, authorization: string | null): BearerCredentials | null {
   const match = authorization === null ? null : buildPattern(scheme).exec(authorization);
   return match === null ? null : { token: match[1] ?? null };
 }
 
 /**
- * Whether a request has an `Authorization: Bearer` header, valid or not, or one with another of
- * these token schemes. Such a request has no session. So it may skip the CSRF check, because there
- * is nothing to abuse, and it never falls back to a cookie.
+ * Whether a request has an `Authorization` header with Bearer or one of these token schemes, valid
+ * or not. Such a request has no session and never uses a cookie instead. So it may skip the CSRF
+ * check.
  */
 export function isBearerRequest(request: Request, schemes: readonly string[]): boolean {
   const authorization = request.headers.get('authorization');
@@ -53,20 +50,21 @@ export function isBearerRequest(request: Request, schemes: readonly string[]): b
   );
 }
 
-/** A request of Node, and of frameworks that build on it. */
+/** A request of Node or a framework that builds on it. */
 interface NodeRequest {
   /**
-   * Header fields, with names in lower case. Has only the first of several `Authorization` fields.
+   * The header fields, with names in lower case. Contains only the first of several `Authorization`
+   * fields.
    */
   readonly headers: { readonly authorization?: string | undefined };
-  /** Alternating names and values as they were sent. */
+  /** Alternating names and values as the client sent them. */
   readonly rawHeaders?: readonly string[];
 }
 
 /**
- * The `Authorization` header of Node's request. Several fields become one value, joined by commas
- * (RFC 9110 section 5.3), which is not a valid token or credential. So it does not matter which one
- * the application or a proxy has checked.
+ * Returns the `Authorization` header of Node's request. Joins several fields with commas (RFC 9110
+ * section 5.3). The result is not a valid credential, so it does not matter which field the
+ * application or a proxy has checked.
  */
 export function readAuthorization({ headers, rawHeaders = [] }: NodeRequest): string | null {
   const { authorization = null } = headers;

@@ -2,13 +2,13 @@ import { Note } from './note.ts';
 
 const texts = new Note<string>('text of the body');
 
-/** Remembers the text of a response's body. A Response returns it only as a stream. */
+/** Remembers a response's body text. A Response itself returns its body only as a stream. */
 export function madeOfText(response: Response, text: string): Response {
   texts.set(response, text);
   return response;
 }
 
-/** The text of its body. Null if it was not remembered. */
+/** Returns the response's body text. Null if it was not remembered. */
 export function readBodyText(response: Response): string | null {
   return texts.of(response) ?? null;
 }

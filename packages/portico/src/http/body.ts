@@ -1,9 +1,9 @@
-/** Why a body cannot be used. `broke off`: its sender hung up. */
+/** Why a body cannot be used. `broke off`: the sender closed the connection. */
 export type BodyFailure = 'too large' | 'broke off' | 'not UTF-8';
 
 /**
- * The application has read the body before the endpoint, and kept it nowhere. This is a mistake of
- * the application and not of the request, so it is answered 500 and logged.
+ * Thrown if the application has read the body before the endpoint and did not keep it. This is the
+ * application's mistake, not the client's. So the response is 500 and the error is logged.
  */
 export class BodyTakenError extends Error {
   override readonly name = 'BodyTakenError';
@@ -17,14 +17,15 @@ export class BodyTakenError extends Error {
 }
 
 /**
- * Called for a body that cannot be used. Throws, or returns a replacement. `cause` is the error
- * from reading.
+ * Called if a body cannot be used. Throws, or returns a replacement. `cause` is the error from
+ * reading.
  */
 export type WithoutBody<T> = (failure: BodyFailure, cause?: unknown) => T;
 
 /**
- * The bytes of a body. If it is too large, the rest is read and dropped, up to a limit. If the
- * connection closed while the sender is still sending, the sender would miss the response.
+ * Returns a body's bytes. If the body is too large, reads and drops the rest, up to a limit.
+ * Otherwise the connection would close while the sender is still sending, and the sender would miss
+ * the response.
  */
 export async function readBytes<T>(
   request: Request,
@@ -65,18 +66,18 @@ function brokeOff<T>(error: unknown, withoutBody: WithoutBody<T>): T {
 }
 
 /**
- * The HTTP parser ensures that a body has its declared length, so a short one is read at once,
- * without a stream.
+ * Whether the declared length is within the limit. The HTTP parser ensures that a body has its
+ * declared length, so a short body can be read without a stream.
  */
 function declaresAtMost({ headers }: Request, limit: number): boolean {
   const declared = headers.get('content-length');
   return declared !== null && Number(declared) <= limit;
 }
 
-/** Shared, because making a decoder takes as long as decoding. */
+/** Shared, because creating a decoder takes as long as decoding. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** As `readBytes`, but returns text. */
+/** Like `readBytes`, but returns text. */
 export async function readText<T>(
   request: Request,
   limit: number,
@@ -105,7 +106,7 @@ function decode<T>(bytes: Buffer, withoutBody: WithoutBody<T>): string | T {
   }
 }
 
-/** The most of a body that is read only to be dropped, in bytes. */
+/** The maximum number of bytes that are read only to drop them. */
 export const MOST_DISCARDED = 16 * 1024 * 1024;
 
 async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
@@ -118,6 +119,6 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
     }
     await reader.cancel();
   } catch {
-    // The sender hung up.
+    // The sender closed the connection.
   }
 }

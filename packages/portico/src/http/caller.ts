@@ -11,7 +11,7 @@ export function runAsCaller<T>(caller: string | null, work: () => Promise<T>): P
   return callers.run(caller, work);
 }
 
-/** The caller that the current work runs for. Null outside `runAsCaller`. */
+/** Returns the caller that the current work runs for. Null outside of `runAsCaller`. */
 export function currentCaller(): string | null {
   return callers.getStore() ?? null;
 }

@@ -1,13 +1,13 @@
 /**
- * What a resource that accepts bound tokens says about them. They have a separate scheme, and need
- * a proof of the key.
+ * Describes a resource's bound tokens to clients. Bound tokens have a separate scheme and need a
+ * proof of the key.
  */
 export interface BindingOffer {
-  /** The scheme of `Authorization`, such as `DPoP`. */
+  /** The `Authorization` scheme, such as `DPoP`. */
   readonly scheme: string;
-  /** Whether tokens must be bound. The scheme Bearer is then not offered. */
+  /** Whether tokens must be bound. If so, the scheme Bearer is not offered. */
   readonly required: boolean;
-  /** Further parameters of a challenge with this scheme. */
+  /** More parameters for a challenge with this scheme. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Members of the resource's metadata (RFC 9728 section 2). */
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -17,18 +17,21 @@ export interface BindingOffer {
   readonly answerField: string;
 }
 
-/** What a refusal says about bound tokens. */
+/** Describes bound tokens in a refusal. */
 export interface BindingRefusal extends BindingOffer {
   /**
-   * Whether the token was sent in the scheme of bound tokens. If so, the refusal names only that
+   * Whether the request used the scheme for bound tokens. If so, the refusal contains only that
    * scheme.
    */
   readonly presented: boolean;
-  /** What the response says about the next proof. Null for nothing. */
+  /** The response's information about the next proof, or null. */
   readonly answer: string | null;
 }
 
-/** Pass `proof` when the token was sent in the scheme of bound tokens. */
+/**
+ * Returns the refusal's description of bound tokens. Pass `proof` if the request used the scheme
+ * for bound tokens.
+ */
 export function bindingRefusal(
   offer: BindingOffer | null,
   proof: { readonly answer: string | null } | undefined,
@@ -37,9 +40,9 @@ export function bindingRefusal(
 }
 
 /**
- * The challenges of a refusal, for `WWW-Authenticate`: for the scheme that was used, otherwise for
- * each one that is offered. Bearer comes first, for clients that read only the first. An error
- * belongs to the scheme that was used.
+ * Returns a refusal's challenges for `WWW-Authenticate`. If the request used a scheme, returns a
+ * challenge for that scheme, otherwise one for each offered scheme. Bearer comes first, for clients
+ * that read only the first challenge. An error belongs to the scheme that the request used.
  */
 export function challenges(
   parameters: Readonly<Record<string, string | null>>,
@@ -52,14 +55,14 @@ export function challenges(
   return `${bearerChallenge(parameters)}, ${challenge(scheme, beside)}`;
 }
 
-/** The header field about the next proof. Empty if there is nothing to say. */
+/** Returns the header field about the next proof. Empty if there is no information. */
 export function answerFields(binding: BindingRefusal | null): Readonly<Record<string, string>> {
   return binding === null || binding.answer === null ? {} : { [binding.answerField]: binding.answer };
 }
 
 /**
- * A Bearer challenge for `WWW-Authenticate` (RFC 6750 section 3). Leaves out parameters without a
- * value.
+ * Returns a Bearer challenge for `WWW-Authenticate` (RFC 6750 section 3). Leaves out parameters
+ * without a value.
  */
 export function bearerChallenge(parameters: Readonly<Record<string, string | null>>): string {
   return challenge('Bearer', parameters);
@@ -67,8 +70,8 @@ export function bearerChallenge(parameters: Readonly<Record<string, string | nul
 
 function challenge(scheme: string, parameters: Readonly<Record<string, string | null>>): string {
   const written = Object.entries(parameters).flatMap(([name, value]) =>
-    // A quoted string (RFC 9110 section 5.6.4). Writing the header field fails for characters that
-    // it cannot contain.
+    // Write a quoted string (RFC 9110 section 5.6.4). Setting the header field fails for characters
+    // that it cannot contain.
     value === null ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
   );
   return `${scheme} ${written.join(', ')}`;

@@ -3,22 +3,22 @@ import type { Log, LogContext } from '@portico/sql';
 
 /** The current request. */
 interface Answering {
-  /** What its framework passed along, or undefined. */
+  /** The framework's request or context, or undefined. */
   readonly context: unknown;
   readonly requestId: RequestId;
 }
 
 /**
- * The id, or a function that returns it on demand. Null if the host did not identify the request.
+ * The request id, or a function that returns it on demand. Null if the host did not identify the
+ * request.
  */
 type RequestId = string | (() => string) | null;
 
 const requests = new AsyncLocalStorage<Answering>();
 
 /**
- * Runs work for a request with this id and the context of its framework: the framework's request,
- * or its context object. What is left out stays as it was outside. If nothing changes, no new
- * context is entered.
+ * Runs work for a request with this id and its framework's request or context object. Missing
+ * values stay as they are outside. If nothing changes, does not enter a new context.
  */
 export function runInContext<T>(context: unknown, requestId: RequestId, work: () => T): T {
   const outside = requests.getStore();
@@ -30,26 +30,26 @@ export function runInContext<T>(context: unknown, requestId: RequestId, work: ()
 }
 
 /**
- * Runs work outside any request, although a request caused it: it is about several requests, or
- * comes after the response.
+ * Runs work outside of the current request, because it concerns several requests or comes after the
+ * response.
  */
 export function runForNoRequest<T>(work: () => T): T {
   return requests.exit(work);
 }
 
-/** What the framework passed along with the current request, or undefined. */
+/** Returns the framework's request or context for the current request, or undefined. */
 export function currentContext(): unknown {
   return requests.getStore()?.context;
 }
 
-/** The id of the current request. Null outside a request. */
+/** Returns the current request's id. Null outside of a request. */
 export function currentRequestId(): string | null {
   const { requestId = null } = requests.getStore() ?? {};
   return typeof requestId === 'function' ? requestId() : requestId;
 }
 
 /**
- * A log that adds the id of the current request to each line as `requestId`, unless the line has
+ * Returns a log that adds the current request's id to each line as `requestId`, unless the line has
  * one.
  */
 export function withCurrentRequestId(log: Log): Log {

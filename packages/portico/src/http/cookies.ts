@@ -1,13 +1,13 @@
 /**
- * Name and value of each cookie of a request, in order. Removes only spaces and tabs: `trim` would
- * also remove a no-break space, but browsers see no prefix in `\u00A0__Host-session`, so any
- * sibling domain could set that cookie.
+ * Returns the name and value of each cookie in a request, in order. Removes only spaces and tabs.
+ * `trim` would also remove a no-break space. But browsers see no prefix in `\u00A0__Host-session`,
+ * so any sibling domain could set that cookie.
  */
 export function sentCookies(request: Request): readonly (readonly [name: string, value: string])[] {
   return cookiesIn(request.headers.get('cookie') ?? '');
 }
 
-/** As `sentCookies`, for the text of a `Cookie` header. */
+/** Like `sentCookies`, but for the text of a `Cookie` header. */
 export function cookiesIn(header: string): readonly (readonly [name: string, value: string])[] {
   return header.split(';').map((pair) => {
     const [name = '', value = ''] = withoutSpaces(pair).split('=', 2);
@@ -15,7 +15,10 @@ export function cookiesIn(header: string): readonly (readonly [name: string, val
   });
 }
 
-/** In one pass: a regular expression for the end tries each space inside the text as its start. */
+/**
+ * Removes spaces and tabs at both ends in one pass. A regular expression would try each space
+ * inside the text as the beginning of the end.
+ */
 function withoutSpaces(text: string): string {
   const isSpace = (at: number) => text[at] === ' ' || text[at] === '\t';
   let [start, end] = [0, text.length];

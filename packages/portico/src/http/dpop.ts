@@ -1,9 +1,11 @@
 import type { BindingOffer } from './challenges.ts';
 
-/** The scheme of DPoP-bound tokens (RFC 9449 section 7.1). */
+/** The scheme for DPoP-bound tokens (RFC 9449 section 7.1). */
 export const DPOP_SCHEME = 'DPoP';
 
-/** What a resource that accepts DPoP says about it (RFC 9449 section 7.1, RFC 9728 section 2). */
+/**
+ * Returns a resource's description of DPoP for clients (RFC 9449 section 7.1, RFC 9728 section 2).
+ */
 export function dpopOffer({
   required,
   algorithms,

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { RecentMap } from './recent-map.ts';
 
-/** What failures are counted by, such as one client from one network. */
+/** A key for counting failures, such as one client from one network. */
 export interface AttemptKey {
   readonly key: string;
-  /** How many failures within a quarter of an hour are free before anything slows down. */
+  /** How many failures within a quarter of an hour are allowed before attempts slow down. */
   readonly free: number;
 }
 
@@ -13,13 +13,13 @@ export type Attempt<T> =
   | { readonly outcome: 'wrong' }
   | {
       readonly outcome: 'slowed';
-      /** Until an attempt would be allowed, in milliseconds. */
+      /** The time until an attempt would be allowed, in milliseconds. */
       readonly wait: number;
       /** Whether this is the first slowed attempt since its failures were last forgotten. */
       readonly first: boolean;
     };
 
-/** For `random`: unpredictable numbers. */
+/** Returns unpredictable numbers, for `random`. */
 export function systemRandom(): number {
   return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
 }
@@ -42,18 +42,18 @@ interface Failures {
 const RANDOM_RANGE = 2 ** 32;
 const FIRST_INTERVAL = 1000;
 const LONGEST_INTERVAL = 30_000;
-/** Failures are forgotten this long after the last one, in milliseconds. */
+/** How long after the last failure all of them are forgotten, in milliseconds. */
 const MEMORY = 15 * 60_000;
-/** How many keys are remembered. The one with the oldest failure is forgotten first. */
+/** The maximum number of remembered keys. The key with the oldest failure is forgotten first. */
 const MOST_KEYS = 10_000;
-/** One in this many of the attempts that would have to wait is allowed. */
+/** One in this many attempts is allowed immediately although it would have to wait. */
 const GOES_AHEAD = 20;
 
 /**
- * Slows down guessing. After some free failures, attempts with the same key are allowed only at
- * intervals, which double. Other attempts are refused at once, without a slow hash. Nothing is ever
- * locked: one in twenty of the other attempts, chosen at random, is allowed. So an attacker who
- * guesses all the time can neither take every turn nor predict the next one.
+ * Slows down guessing. After some allowed failures, attempts with the same key are allowed only at
+ * intervals, which double. Other attempts are refused immediately, without a slow hash. But one in
+ * twenty of these, chosen at random, is allowed, so that a key is never locked. So an attacker who
+ * guesses all the time can neither use up every turn nor predict the next one.
  */
 export class FailedAttempts {
   readonly #failures = new RecentMap<string, Failures>(MOST_KEYS);
@@ -91,7 +91,8 @@ export class FailedAttempts {
     const found = this.#failures.get(key);
     // An entry from the future was written before the clock was set back.
     if (found === undefined || found.forgottenAt <= now || found.forgottenAt > now + MEMORY) return null;
-    // In a network with many people, some attempts fail although no one is guessing.
+    // Failures expire one by one: in a network with many people, some attempts fail although no one
+    // is guessing.
     const period = MEMORY / free;
     const leaked = Math.min(found.count, Math.max(0, Math.floor((now - found.leaksFrom) / period)));
     return { ...found, count: found.count - leaked, leaksFrom: found.leaksFrom + leaked * period };
@@ -131,7 +132,7 @@ export class FailedAttempts {
     for (const { key, free } of keys) {
       const found = this.#current({ key, free });
       if (found === null) continue;
-      // Waits caused by other attempts stay. Only this attempt's wait is undone.
+      // Undo only this attempt's wait. Waits from other attempts stay.
       const nextAt = found.count <= free ? now : found.before;
       this.#failures.set(key, { ...found, count: Math.max(0, found.count - 1), nextAt });
     }

@@ -1,6 +1,6 @@
-/** An image as its first bytes describe it, whatever its name or its sender says. */
+/** An image's properties according to its first bytes, not its name or its sender. */
 export interface ImageFacts {
-  /** Such as `image/png`. */
+  /** The media type, such as `image/png`. */
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
   /** In pixels. */
   readonly width: number;
@@ -9,15 +9,15 @@ export interface ImageFacts {
 }
 
 /**
- * Describes the image in these bytes. Null for anything else, including SVG, which is a document
- * that can contain scripts.
+ * Returns the image's properties. Null for any other data, including SVG, which is a document that
+ * can contain scripts.
  */
 export function imageFacts(bytes: Uint8Array): ImageFacts | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     return png(view) ?? gif(view) ?? webp(view) ?? jpeg(view);
   } catch (error) {
-    // The bytes end before the size.
+    // The bytes end before the image's size.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -31,7 +31,7 @@ function facts(mediaType: ImageFacts['mediaType'], width: number, height: number
   return width > 0 && height > 0 ? { mediaType, width, height } : null;
 }
 
-/** The signature, then the chunk IHDR, which comes first. */
+/** Reads the signature and the chunk IHDR, which comes first. */
 function png(view: DataView): ImageFacts | null {
   if (!hasText(view, 0, '\x89PNG\r\n\x1a\n') || !hasText(view, 12, 'IHDR')) return null;
   return facts('image/png', view.getUint32(16), view.getUint32(20));
@@ -42,7 +42,7 @@ function gif(view: DataView): ImageFacts | null {
   return facts('image/gif', view.getUint16(6, true), view.getUint16(8, true));
 }
 
-/** RFC 9649: lossy, lossless, or extended with the canvas size. */
+/** Reads WebP (RFC 9649): lossy, lossless, or extended with the canvas size. */
 function webp(view: DataView): ImageFacts | null {
   if (!hasText(view, 0, 'RIFF') || !hasText(view, 8, 'WEBP')) return null;
   if (hasText(view, 12, 'VP8 ')) {
@@ -57,7 +57,7 @@ function webp(view: DataView): ImageFacts | null {
   return facts('image/webp', canvas(24), canvas(27));
 }
 
-/** Reads the segments up to the first frame, which has the size. */
+/** Reads the segments up to the first frame, which contains the size. */
 function jpeg(view: DataView): ImageFacts | null {
   if (view.getUint16(0) !== 0xffd8) return null;
   let offset = 2;
@@ -73,7 +73,10 @@ function jpeg(view: DataView): ImageFacts | null {
   return null;
 }
 
-/** SOF0 to SOF15, except for the three markers in this range that are tables. */
+/**
+ * Whether the marker begins a frame: SOF0 to SOF15, except for the three markers in this range that
+ * are tables.
+ */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }

@@ -1,6 +1,6 @@
 /**
- * Resolves as the work does, or rejects with the error from `late` after so many milliseconds. The
- * work then continues, and its outcome is ignored.
+ * Returns the result of the work, or rejects with the error from `late` after `milliseconds`. The
+ * work then continues, and its result is ignored.
  */
 export async function inTime<T>(work: Promise<T>, milliseconds: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

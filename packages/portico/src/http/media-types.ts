@@ -1,19 +1,19 @@
 /**
- * Media types in header fields (RFC 9110 sections 8.3.1 and 12.5.1). Compared without regard to
- * case, and without parameters.
+ * Reads media types in header fields (RFC 9110 sections 8.3.1 and 12.5.1). Comparisons ignore case
+ * and parameters.
  */
 
 /**
- * Type and subtype in lower case: `application/json` for `Application/JSON; charset=utf-8`. Empty
- * without a type.
+ * Returns the type and subtype in lower case: `application/json` for
+ * `Application/JSON; charset=utf-8`. Empty if there is no type.
  */
 export function readMediaType(contentType: string | null | undefined): string {
   return (contentType?.split(';', 1)[0] ?? '').trim().toLowerCase();
 }
 
 /**
- * Whether `Accept` names exactly this media type, without a wildcard, and does not refuse it with
- * `q=0`.
+ * Whether `Accept` contains exactly this media type, without a wildcard, and does not exclude it
+ * with `q=0`.
  */
 export function acceptsByName(accept: string | null, mediaType: string): boolean {
   return splitOutsideQuotes(accept ?? '', ',').some((range) => {
@@ -26,7 +26,8 @@ export function acceptsByName(accept: string | null, mediaType: string): boolean
 const NO_WEIGHT = /^\s*q=0(?:\.0{0,3})?\s*$/i;
 
 /**
- * Splits in one pass, so that no input takes long. A quote that is never closed extends to the end.
+ * Splits the text in one pass, so that no input takes long. A quote that is never closed extends to
+ * the end.
  */
 function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string[] {
   const parts: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * A value attached to an object of another library, such as a Request. Only the owner of the note
- * sees it. It is a property of the object under a symbol. A WeakMap would work too, but each of its
- * entries costs time at every garbage collection: four of them took a quarter of an introspection.
+ * Attaches values to another library's objects, such as a Request. Only the note's owner can read
+ * them. The value is a property under a symbol. A WeakMap would also work, but each of its entries
+ * costs time at every garbage collection: four of them took a quarter of an introspection's time.
  */
 export class Note<T> {
   readonly #key: symbol;
@@ -10,12 +10,12 @@ export class Note<T> {
     this.#key = Symbol(description);
   }
 
-  /** The value, or undefined if the object has none. */
+  /** Returns the object's value, or undefined. */
   of(object: object): T | undefined {
     return (object as Noted<T>)[this.#key];
   }
 
-  /** Replaces the old value. */
+  /** Sets the object's value. Replaces an old one. */
   set(object: object, value: T): void {
     (object as Noted<T>)[this.#key] = value;
   }

@@ -1,9 +1,9 @@
 /**
- * Headers for a page that is never framed or stored, sends no referrer, runs no script, and allows
- * styles with this nonce. `formAction` says where its forms may lead, as in a content security
- * policy. Without it that is unrestricted, because Chromium checks the whole chain of redirects
- * after a form. With `scripts`, the page may run scripts with this nonce, which may send requests
- * only to this origin. `scriptHash`, such as `sha256-…`, allows one more script.
+ * Returns headers for a page that is never framed or stored, sends no referrer, runs no scripts,
+ * and allows styles with this nonce. `formAction` lists where its forms may lead, as in a content
+ * security policy. Without it, forms are not restricted, because Chromium checks the whole chain of
+ * redirects after a form. With `scripts`, the page may run scripts with this nonce. They may send
+ * requests only to this origin. `scriptHash`, such as `sha256-…`, allows one more script.
  */
 export function pageHeaders(
   nonce: string,

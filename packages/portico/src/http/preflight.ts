@@ -1,13 +1,13 @@
-/** Longer than anything a browser requests. Longer values are ignored. */
+/** The longest accepted value, longer than any that a browser sends. Longer values are ignored. */
 const LONGEST = 2048;
 
-/** RFC 9110 section 5.1. */
+/** A header field name (RFC 9110 section 5.1). */
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * The headers of a preflight response about request header fields. The listed ones are allowed, and
- * so are the others that the page requests, such as those of tracing. They are named, because some
- * browsers do not support `*`, and it never includes `Authorization`.
+ * Returns the preflight response's headers for request header fields. Allows the listed fields and
+ * all others that the page requests, such as tracing headers. Lists all of them by name, because
+ * some browsers do not support `*`, and `*` never includes `Authorization`.
  */
 export function allowedFields(request: Request, listed: string): Readonly<Record<string, string>> {
   const asked = request.headers.get(REQUESTED) ?? '';

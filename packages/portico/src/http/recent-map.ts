@@ -16,14 +16,14 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
     this.delete(key);
     this.set(key, value);
     for (const oldest of this.keys()) {
-      // A limit that is not a number keeps nothing.
+      // If the limit is not a number, remove all entries.
       if (this.size <= this.#most) break;
       this.delete(oldest);
     }
     return value;
   }
 
-  /** Returns the value of an entry and makes it the newest. Undefined for an unknown key. */
+  /** Returns an entry's value and makes the entry the newest. Undefined for an unknown key. */
   touch(key: Key): Value | undefined {
     const value = this.get(key);
     return value === undefined ? undefined : this.put(key, value);

@@ -1,7 +1,7 @@
 /**
- * Whether a URL parser keeps the path of this request target unchanged: it has no `.` or `..`,
- * plain or percent-encoded, no backslash and no fragment. A proxy rule or a guard could read any
- * other target as another path than the router does, and be bypassed.
+ * Whether a URL parser keeps this request target's path unchanged: the target has no `.` or `..`,
+ * plain or percent-encoded, no backslash and no fragment. For any other target, a proxy rule or a
+ * guard could read another path than the router, and so be bypassed.
  */
 export function isLiteralTarget(target: string): boolean {
   const from = target.startsWith('/') ? target : target.replace(AUTHORITY, '');
@@ -9,11 +9,17 @@ export function isLiteralTarget(target: string): boolean {
   return !REWRITTEN.test(query < 0 ? from : from.slice(0, query));
 }
 
-/** The beginning of a target in absolute form, as sent to proxies (RFC 9112 section 3.2.2). */
+/**
+ * The beginning of a target in absolute form, which clients send to proxies (RFC 9112 section
+ * 3.2.2).
+ */
 const AUTHORITY = /^[^:/?#]+:\/\/[^/?#\\]*/;
 const REWRITTEN = /[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
-/** The path of a request's URL, which is absolute and normalized. Stays percent-encoded. */
+/**
+ * Returns the path of a request's URL, which is absolute and normalized. The path stays
+ * percent-encoded.
+ */
 export function readPath(url: string): string {
   const from = url.indexOf('/', url.indexOf('://') + 3);
   const query = url.indexOf('?', from);

@@ -1,7 +1,7 @@
 /**
- * Where to go after signing in: a percent-encoded path of this host. Returns `home` (`/` unless
- * given) for anything that could lead elsewhere, such as `//evil.example`, `/\evil.example` or an
- * absolute URL.
+ * Returns where to go after signing in: a percent-encoded path on this host. Returns `home` (by
+ * default `/`) for any value that could lead elsewhere, such as `//evil.example`, `/\evil.example`
+ * or an absolute URL.
  */
 export function returnPath(value: string | null, home = '/'): string {
   // Browsers drop tabs and line breaks, and read \ as /. Refuse them all.
@@ -9,7 +9,7 @@ export function returnPath(value: string | null, home = '/'): string {
   const here = 'https://host.invalid';
   if (!URL.canParse(value, here)) return home;
   const url = new URL(value, here);
-  // As a browser would write it, because a Location header can only have ASCII.
+  // Write the path as a browser would, because a Location header can only contain ASCII.
   const path = `${url.pathname}${url.search}${url.hash}`;
   return url.origin === here && !path.startsWith('//') ? path : home;
 }

@@ -7,8 +7,9 @@ export function isSentFromHere(request: Request): boolean {
 }
 
 /**
- * False if anything says that another site sent the request. `Sec-Fetch-Site` comes first, because
- * a page without referrer, such as those of the kit, sends its forms with the origin `null`.
+ * Returns false if a header shows that another site sent the request. `Sec-Fetch-Site` decides
+ * first, because pages without a referrer, such as the kit's, send their forms with the origin
+ * `null`.
  */
 export function comesFromHere(request: Request, origin: string): boolean {
   const site = request.headers.get('sec-fetch-site');

@@ -3,8 +3,8 @@ import { runForNoRequest } from './context.ts';
 const BETWEEN = 1000;
 
 /**
- * Limits a log line about something that may happen thousands of times a second. Logs the first
- * time at once, and later ones at most once a second, with their number.
+ * Limits a log line for an event that may happen thousands of times a second. Logs the first event
+ * immediately, and later ones at most once a second, with their number.
  */
 export function throttleLog(log: (times: number) => void): () => void {
   let pausing = false;
@@ -12,7 +12,7 @@ export function throttleLog(log: (times: number) => void): () => void {
 
   function logAndPause(times: number): void {
     pausing = true;
-    // That line is about other requests than this one.
+    // The later line is about other requests than this one.
     runForNoRequest(() =>
       setTimeout(() => {
         pausing = false;

@@ -13,8 +13,8 @@ export interface Jws {
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * The text cannot be read, or does not prove what it should. The message says why, for the log, and
- * repeats nothing of the text.
+ * Thrown if the text cannot be parsed, or does not prove what it should. The message explains why,
+ * for the log. It contains no part of the text.
  */
 export class JwsError extends Error {
   override readonly name = 'JwsError';
@@ -25,14 +25,14 @@ const LONGEST = { header: 4096, payload: 8192, signature: 700 } as const;
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** Throws a JwsError for anything else. */
+/** Parses a JWS. Throws a JwsError for any other text. */
 export function parseJws(text: string): Jws {
   if (text.length > LONGEST.header + LONGEST.payload + LONGEST.signature + 2)
     throw new JwsError('it is too long');
   const [header = '', payload = '', signature = '', ...more] = text.split('.');
   if (more.length > 0) throw new JwsError('it has more than three parts');
   const parsedHeader = parseObject('header', header);
-  // No critical extension is supported, so each must be refused (RFC 7515 section 4.1.11).
+  // Refuse all critical extensions, because none of them is supported (RFC 7515 section 4.1.11).
   if (Object.hasOwn(parsedHeader, 'crit')) throw new JwsError('its header has crit, which is not accepted');
   return {
     header: parsedHeader,
@@ -74,12 +74,12 @@ function readText(part: string, bytes: Buffer): string {
   }
 }
 
-/** Strings, brackets and separators. Everything else in JSON is between these. */
+/** Matches JSON's strings, brackets and colons. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
 /**
- * Whether an object of this valid JSON text has the same name twice. Parsers differ in which of the
- * two they take (RFC 7519 section 4), so the next reader might take the other one.
+ * Whether an object in this valid JSON text has the same name twice. Parsers differ in which of the
+ * two values they use (RFC 7519 section 4), so another reader might use the other one.
  */
 function hasRepeatedName(json: string): boolean {
   const names = new Set<string>();

@@ -9,12 +9,12 @@ import {
   type VerifiedAlgorithm,
 } from './public-keys.ts';
 
-/** The request that a proof came with. */
+/** The request that contained a proof. */
 export interface ProvedRequest {
   readonly method: string;
-  /** Absolute, as the sender writes it. Its query and fragment are ignored. */
+  /** The absolute URL as the sender writes it. The query and the fragment are ignored. */
   readonly url: string;
-  /** The access token that the proof must also be for. Null when none is presented. */
+  /** The access token that the proof must also cover. Null if the request has no access token. */
   readonly accessToken: string | null;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -28,15 +28,15 @@ export interface DpopProof {
   readonly algorithm: VerifiedAlgorithm;
   readonly jti: string;
   /**
-   * When no clock accepts the proof any more, in milliseconds since 1970. Until then, remember that
-   * it was used.
+   * The time after which no clock accepts the proof, in milliseconds since 1970. Until then,
+   * remember that it was used.
    */
   readonly expiresAt: number;
   /** The nonce, or null. This function does not check whether the server issued it. */
   readonly nonce: string | null;
 }
 
-/** What is wrong with a proof, for programs. `proof_malformed` means that it is not a JWS. */
+/** A proof's problem, for programs. `proof_malformed` means that the proof is not a JWS. */
 export type DpopProofProblem =
   | 'proof_repeated'
   | 'proof_malformed'
@@ -56,7 +56,7 @@ export type DpopProofProblem =
   | 'proof_key'
   | 'proof_signature';
 
-/** A proof is invalid. The message says why in words, and repeats nothing of it. */
+/** Thrown for an invalid proof. The message explains why, and contains no part of the proof. */
 export class DpopProofError extends JwsError {
   readonly problem: DpopProofProblem;
 
@@ -66,16 +66,19 @@ export class DpopProofError extends JwsError {
   }
 }
 
-/** In seconds: how far clocks may differ in either direction, and how long a proof is valid. */
+/**
+ * How far clocks may differ in either direction (`SKEW`), and how long a proof is valid (`LIFE`),
+ * in seconds.
+ */
 const SKEW = 60;
 const LIFE = 60;
 const LONGEST = { jti: 255, nonce: 255, htu: 2048 } as const;
 const PROBLEMS = { jti: 'proof_jti', nonce: 'proof_nonce', htu: 'proof_url' } as const;
 
 /**
- * Checks the header field `DPoP` (RFC 9449 section 4.3), except for whether the proof was used
- * before and whether its nonce is valid. Its `iat` must be current even with a nonce. Throws a
- * DpopProofError that says what is wrong.
+ * Checks the header field `DPoP` (RFC 9449 section 4.3). The caller must check whether the proof
+ * was used before and whether its nonce is valid. `iat` must be current even with a nonce. Throws a
+ * DpopProofError that explains the problem.
  */
 export function checkDpopProof(text: string, request: ProvedRequest): DpopProof {
   // Several fields with one name arrive as one value, joined by commas (RFC 9110 section 5.3).
@@ -96,7 +99,7 @@ export function checkDpopProof(text: string, request: ProvedRequest): DpopProof 
   return { thumbprint: jwkThumbprint(key), algorithm, jti, expiresAt, nonce };
 }
 
-/** Turns the errors of these readers into problems of a proof. */
+/** Runs `read` and turns its errors into a DpopProofError with this problem. */
 function naming<T>(problem: DpopProofProblem, read: () => T): T {
   try {
     return read();
@@ -121,13 +124,16 @@ function requireUrl(payload: JsonObject, url: string): void {
   if (claimed !== normalized(url)) throw new DpopProofError('proof_url', 'its htu is another URL');
 }
 
-/** Without white space, which a URL parser removes, and without `\`, which it turns into `/`. */
+/**
+ * A URL without white space, which a URL parser would remove, and without `\`, which it would turn
+ * into `/`.
+ */
 const WRITTEN_URL = /^https?:\/\/[\x21-\x5B\x5D-\x7E]+$/i;
 
 /**
- * The URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3): scheme and host in lower case,
- * without default port, dot segments or unnecessary escapes. Null for an invalid URL, or one with
- * user information.
+ * Returns the URL in normal form (RFC 3986 sections 6.2.2 and 6.2.3): scheme and host in lower
+ * case, without default port, dot segments or unnecessary escapes. Null for an invalid URL, or a
+ * URL with user information.
  */
 function normalized(text: string): string | null {
   if (!WRITTEN_URL.test(text) || !URL.canParse(text)) return null;
@@ -141,7 +147,10 @@ function unescaped(escape: string): string {
   return /[A-Za-z0-9._~-]/.test(character) ? character : escape.toUpperCase();
 }
 
-/** When no clock accepts the proof any more, in whole seconds. `now` is in seconds, too. */
+/**
+ * Returns the time after which no clock accepts the proof, in whole seconds. `now` is also in
+ * seconds.
+ */
 function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   if (!isTime(iat)) throw new DpopProofError('proof_without_time', 'its iat is missing, or no time');
   if (iat > now + SKEW) throw new DpopProofError('proof_from_the_future', 'its iat is in the future');
@@ -155,7 +164,9 @@ function requireTimes({ iat, exp, nbf }: JsonObject, now: number): number {
   return Math.ceil(iat) + LIFE + SKEW;
 }
 
-/** RFC 7519 section 2: seconds since 1970, possibly with a fraction. */
+/**
+ * Whether the value is a time (RFC 7519 section 2): seconds since 1970, possibly with a fraction.
+ */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
@@ -179,8 +190,8 @@ function requireKey(header: JsonObject): PublicKey {
 }
 
 /**
- * RFC 7638 section 3: the required members of a key, ordered by name. JSON drops those that are
- * undefined.
+ * Returns a key's thumbprint: a hash of its required members, ordered by name (RFC 7638 section 3).
+ * JSON leaves out undefined members.
  */
 export function jwkThumbprint({ jwk: { crv, e, kty, n, x, y } }: PublicKey): string {
   return hash('sha256', JSON.stringify({ crv, e, kty, n, x, y }), 'base64url');

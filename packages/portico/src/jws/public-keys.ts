@@ -2,30 +2,30 @@ import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { JwsError, type JsonObject, type Jws } from './compact.ts';
 
 /**
- * The algorithms that others may sign with: only those with public keys (RFC 7518 section 3.1, RFC
+ * The algorithms that clients may sign with. All of them use public keys (RFC 7518 section 3.1, RFC
  * 8037 section 3.1, RFC 9864 section 2.2).
  */
 export const VERIFIED_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 
 export type VerifiedAlgorithm = (typeof VERIFIED_ALGORITHMS)[number];
 
-/** A key for verifying only. */
+/** A key that only verifies signatures. */
 export interface PublicKey {
   readonly kid: string | null;
   readonly algorithms: readonly VerifiedAlgorithm[];
   readonly key: KeyObject;
-  /** Has only the members that are used. */
+  /** The key with only the members that are used. */
   readonly jwk: JsonObject;
 }
 
-/** A key that must not be used. The message says why. */
+/** Thrown for a key that must not be used. The message explains why. */
 export class JwkError extends Error {
   override readonly name = 'JwkError';
 }
 
 interface KeyForm {
   readonly algorithms: readonly VerifiedAlgorithm[];
-  /** The public members (RFC 7518 section 6, RFC 8037 section 2). */
+  /** The key type's public members (RFC 7518 section 6, RFC 8037 section 2). */
   readonly members: readonly string[];
 }
 
@@ -33,17 +33,17 @@ const RSA: KeyForm = { algorithms: ['RS256', 'PS256'], members: ['n', 'e'] };
 const P256: KeyForm = { algorithms: ['ES256'], members: ['crv', 'x', 'y'] };
 const ED25519: KeyForm = { algorithms: ['EdDSA', 'Ed25519'], members: ['crv', 'x'] };
 
-/** RFC 7518 section 6: members that only the key's owner knows. */
+/** The members that only the key's owner knows (RFC 7518 section 6). */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * RFC 7518 section 3.3. With more bits, one verification takes longer than a stranger should be
- * able to cause.
+ * The accepted sizes of RSA keys (RFC 7518 section 3.3). With larger keys, a stranger could make
+ * the server spend too much time on a verification.
  */
 const RSA_BITS = { least: 2048, most: 4096 } as const;
 const LEAST_EXPONENT = 65_537n;
 const MOST_EXPONENT = 2n ** 32n;
-/** In characters. Longer values are not parsed. */
+/** The maximum length of a member, in characters. Longer values are not parsed. */
 const LONGEST_MEMBER = 1400;
 const LONGEST_KID = 255;
 
@@ -52,8 +52,8 @@ export function hasPrivateMember(jwk: object): boolean {
 }
 
 /**
- * Reads a key (RFC 7517). Null for another kind of key or another purpose, which is skipped
- * (section 5). Throws a JwkError for a key that must not be used.
+ * Reads a key (RFC 7517). Returns null for a key of another type or for another purpose, which
+ * callers must skip (section 5). Throws a JwkError for a key that must not be used.
  */
 export function readPublicKey(value: unknown): PublicKey | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -90,7 +90,7 @@ function getForm({ kty, crv }: JsonObject): KeyForm | null {
   return kty === 'OKP' && crv === 'Ed25519' ? ED25519 : null;
 }
 
-/** RFC 7517 sections 4.2 and 4.3. */
+/** Whether the key may verify signatures (RFC 7517 sections 4.2 and 4.3). */
 function isForVerifying({ use, key_ops: operations }: JsonObject): boolean {
   if (use !== undefined && use !== 'sig') return false;
   return operations === undefined || (Array.isArray(operations) && operations.includes('verify'));
@@ -122,8 +122,8 @@ function importKey(jwk: Readonly<Record<string, string>>, form: KeyForm): KeyObj
 }
 
 /**
- * The algorithm that the header names. Throws a JwsError for those that are not supported: `none`,
- * HMAC, and others.
+ * Returns the algorithm in the header. Throws a JwsError for an unsupported algorithm, such as
+ * `none` or HMAC.
  */
 export function getAlgorithm({ header }: Jws): VerifiedAlgorithm {
   const algorithm = VERIFIED_ALGORITHMS.find((each) => each === header['alg']);
@@ -132,8 +132,8 @@ export function getAlgorithm({ header }: Jws): VerifiedAlgorithm {
 }
 
 /**
- * Whether this key signed it with the header's algorithm. False if the key is not for that
- * algorithm.
+ * Whether this key signed the JWS with the header's algorithm. False if the key may not be used
+ * with that algorithm.
  */
 export function isSignedBy({ algorithms, key }: PublicKey, jws: Jws): boolean {
   const algorithm = getAlgorithm(jws);
@@ -147,7 +147,7 @@ const ed25519: Verify = (key, { signed, signature }) => verify(null, signed, key
 const VERIFY: Readonly<Record<VerifiedAlgorithm, Verify>> = {
   RS256: (key, { signed, signature }) =>
     verify('sha256', signed, { key, padding: constants.RSA_PKCS1_PADDING }, signature),
-  // The salt is as long as the hash (RFC 7518 section 3.5).
+  // The salt has the same length as the hash (RFC 7518 section 3.5).
   PS256: (key, { signed, signature }) =>
     verify(
       'sha256',

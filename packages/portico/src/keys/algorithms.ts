@@ -2,23 +2,24 @@ import { OutOfRangeError } from '@portico/sql';
 import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../store/client.ts';
 
-/** Used when no algorithm is requested: every OpenID Connect client must support it. */
+/** The default algorithm. Every OpenID Connect client must support it. */
 export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
-/** An algorithm of ID tokens (RFC 7518 section 3.1), and the form of its keys. */
+/** An algorithm for ID tokens (RFC 7518 section 3.1), and the form of its keys. */
 export interface AlgorithmForm {
   readonly name: SigningAlgorithm;
-  /** What people call its keys. */
+  /** The usual name for the algorithm's keys. */
   readonly kind: string;
   readonly type: Pick<JWK, 'kty' | 'crv'>;
-  /** The other public members. */
+  /** The key's other public members. */
   readonly members: readonly (keyof JWK)[];
-  /** Its hash function. */
+  /** The algorithm's hash function. */
   readonly hash: 'sha256' | 'sha512';
-  /** Whether signing includes the hash; otherwise it runs before. */
+  /** Whether signing itself computes the hash. Otherwise, the hash is computed first. */
   readonly hashesItself?: boolean;
   /**
-   * What is wrong with these bytes, which are not a signature, if they are one in another encoding.
+   * For bytes that are not a valid signature: returns the problem if they are a signature in
+   * another encoding, otherwise null.
    */
   readonly encodingProblem?: (bytes: Uint8Array) => string | null;
 }
@@ -32,7 +33,7 @@ const RS256: AlgorithmForm = {
   hash: 'sha256',
 };
 
-/** What runs before signing, as node:crypto wants it. */
+/** Returns the hash function to run before signing, as node:crypto expects it. */
 export function getDigest({ hash, hashesItself = false }: AlgorithmForm): string | null {
   return hashesItself ? null : hash;
 }
@@ -53,7 +54,7 @@ export class SigningAlgorithms {
     return typeof name === 'string' && this.#forms.has(name);
   }
 
-  /** Throws a RangeError unless keys can be made for this algorithm. */
+  /** Returns the algorithm's form. Throws a RangeError if the server does not support it. */
   form(name: string): AlgorithmForm {
     const form = this.#forms.get(name);
     if (form !== undefined) return form;
@@ -61,7 +62,9 @@ export class SigningAlgorithms {
   }
 }
 
-/** How the log and refusals name a missing key, and the command that makes one. */
+/**
+ * Returns the name of a missing key for the log and for errors, and the command that creates it.
+ */
 export function missingKey(algorithm: string): { readonly key: string; readonly command: string } {
   return algorithm === DEFAULT_ALGORITHM
     ? { key: 'no signing key', command: 'oauth:server:setup' }

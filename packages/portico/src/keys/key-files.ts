@@ -9,19 +9,19 @@ import { KeysLostError, type SigningKey } from './signing-key.ts';
 
 const DRAFT = /^\.draft-[0-9a-f]{32}$/;
 /**
- * In milliseconds. Writing a key never takes this long, so an older draft was left by a process
- * that was killed.
+ * The age, in milliseconds, from which a draft was left by a killed process. Writing a key never
+ * takes this long.
  */
 const LEFT_DRAFT = 3_600_000;
 
-/** The owner of a directory, and the key files in it that belong to another user. */
+/** A directory's owner, and the key files in it that belong to other users. */
 export interface Owners {
   /** Null if the directory does not exist. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
   readonly foreign: readonly { readonly name: string; readonly uid: number }[];
 }
 
-/** The key files of one directory. */
+/** The key files in one directory. */
 export class KeyFiles {
   readonly directory: string;
   readonly #algorithms: SigningAlgorithms;
@@ -31,7 +31,7 @@ export class KeyFiles {
     this.#algorithms = algorithms;
   }
 
-  /** Their names. Empty without a directory. */
+  /** Returns the names of the key files. Empty if the directory does not exist. */
   async names(): Promise<string[]> {
     try {
       return (await readdir(this.directory)).filter((name) => this.has(name));
@@ -46,12 +46,12 @@ export class KeyFiles {
     return isKeyFile(name, this.#algorithms);
   }
 
-  /** The owner of the directory, and the key files of others in it. */
+  /** Returns the directory's owner, and the key files in it that belong to other users. */
   async owners(): Promise<Owners> {
     const owner = await stat(this.directory).catch(() => null);
     const found: { readonly name: string; readonly uid: number }[] = [];
     for (const name of owner === null ? [] : await this.names()) {
-      // Null for a file that was removed meanwhile. For a link, the owner of the link counts: no
+      // Null if the file has been removed in the meantime. For a link, use the link's owner: no
       // message must advise to change the owner of the link's target.
       const file = await lstat(path.join(this.directory, name)).catch(() => null);
       if (file !== null && file.uid !== owner?.uid) found.push({ name, uid: file.uid });
@@ -60,37 +60,38 @@ export class KeyFiles {
   }
 
   /**
-   * Reads a key. Throws if it is not a key, or not for the algorithm in its name. Throws a
-   * KeysLostError when the file cannot be read.
+   * Reads a key. Throws if the file does not contain a key for the algorithm in its name. Throws a
+   * KeysLostError if the file cannot be read.
    */
   async read(name: string): Promise<SigningKey> {
     const file = path.join(this.directory, name);
     try {
       return keyIn(await readFile(file, 'utf8'), name, this.#algorithms.form(getAlgorithm(name)));
     } catch (cause) {
-      // A bad file stays bad. File permissions or a failing disk may be fixed by the next attempt.
+      // An invalid file stays invalid. But permissions or a disk may be fixed before the next
+      // attempt.
       if (isOfFileSystem(cause)) throw new KeysLostError(`The signing key ${file} cannot be read`, cause);
       throw new Error(`The signing key ${file} cannot be read`, { cause });
     }
   }
 
   /**
-   * Writes a key that only this user may read. For root, only the owner of the directory may read
-   * it, even before the file has a key's name. Leaves nothing behind when it fails.
+   * Writes a key to a draft file that only this user may read. For root, only the directory's owner
+   * may read it. Leaves nothing behind if it fails.
    */
   async draft({ kid, algorithm, jwk }: NewKey, staged: StagedMembers = {}): Promise<Draft> {
     const folder = openOwnedFolder(this.directory);
     const draft = path.join(folder.path, `.draft-${randomIdentifier()}`);
     let discarded = false;
     const discard = async () => {
-      // Its path is valid while the folder is open.
+      // The draft's path is valid only while the folder is open.
       if (!discarded) await rm(draft, { force: true }).catch(() => {});
       discarded = true;
       folder.close();
     };
     const content = { ...jwk, kid, alg: algorithm, use: 'sig', ...staged };
     try {
-      // Exclusive: follows no link, and the file is new.
+      // `wx` creates a new file and follows no link.
       const file = await open(draft, 'wx', 0o600);
       try {
         folder.give(file.fd);
@@ -120,7 +121,7 @@ export class KeyFiles {
     }
   }
 
-  /** Renames a file. Readers see it under one name or both, but never under none. */
+  /** Renames a file. Readers always see it under at least one of the two names. */
   async rename(from: string, to: string): Promise<void> {
     const folder = openOwnedFolder(this.directory);
     try {
@@ -131,14 +132,14 @@ export class KeyFiles {
     }
   }
 
-  /** Removes a file. False if it no longer existed. */
+  /** Removes a file. Returns false if it no longer existed. */
   async remove(name: string): Promise<boolean> {
     return unlinkOnce(path.join(this.directory, name));
   }
 
   /**
-   * Removes drafts of processes that were killed while they wrote a key. `now` is the disk's time,
-   * in milliseconds since 1970.
+   * Removes drafts from processes that were killed while they wrote a key. `now` is the disk's
+   * time, in milliseconds since 1970.
    */
   async removeLeftDrafts(now: number): Promise<void> {
     for (const name of (await readdir(this.directory)).filter((each) => DRAFT.test(each))) {
@@ -150,15 +151,15 @@ export class KeyFiles {
 
 /** A complete file on disk that is not a key yet. */
 export interface Draft {
-  /** Gives it this name, and replaces a file that has the name. */
+  /** Gives the file this name. Replaces an existing file with this name. */
   place(name: string): Promise<void>;
-  /** Gives it this name. False if a file has the name already; that one stays. */
+  /** Gives the file this name, unless another file already has it. In this case, returns false. */
   placeOnce(name: string): Promise<boolean>;
-  /** Removes the file, unless it was placed. Never rejects. */
+  /** Removes the file unless it has been placed. Never rejects. */
   discard(): Promise<void>;
 }
 
-/** False if it no longer existed. */
+/** Removes the file. Returns false if it no longer existed. */
 async function unlinkOnce(file: string): Promise<boolean> {
   try {
     await unlink(file);

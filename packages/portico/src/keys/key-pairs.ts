@@ -14,7 +14,7 @@ export interface NewKey {
   readonly jwk: JWK;
 }
 
-/** RSA keys have 2048 bits. */
+/** Creates a key. RSA keys have 2048 bits. */
 export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
   const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose');
   const pair = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true });
@@ -23,7 +23,8 @@ export async function newKey(algorithm: SigningAlgorithm): Promise<NewKey> {
 }
 
 /**
- * Does not repeat the file's contents, because the error is logged and the file may be any file.
+ * Parses a key file. The error does not contain the file's contents, because it is logged and the
+ * file may be any file.
  */
 function parsedKey(text: string): JWK & StagedMembers {
   try {
@@ -33,7 +34,7 @@ function parsedKey(text: string): JWK & StagedMembers {
   }
 }
 
-/** The key in a file of this name. */
+/** Returns the key in a file with this name. */
 export function keyIn(content: string, name: string, form: AlgorithmForm): SigningKey {
   const { name: algorithm, hash } = form;
   const jwk = parsedKey(content);
@@ -78,8 +79,8 @@ function requireForm(jwk: JWK, { name: algorithm, kind, type, members }: Algorit
 }
 
 /**
- * If the file mixes the parts of two keys, all of it can be read, but no one could verify its
- * signatures.
+ * Throws if the private and public parts do not match. A file with the parts of two keys is
+ * readable, but no one could verify its signatures.
  */
 function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm): void {
   const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
@@ -89,15 +90,15 @@ function requirePair(privateKey: KeyObject, publicJwk: JWK, form: AlgorithmForm)
     throw new Error('its public part does not match its private part');
 }
 
-/** The public members of a key, for the key set. */
+/** Returns a key's public members for the key set. */
 export function publishedJwk(jwk: JWK, kid: string, { name: alg, type, members }: AlgorithmForm): JWK {
   const published = Object.fromEntries(members.map((each) => [each, jwk[each]]));
   return { ...type, ...published, kid, alg, use: 'sig' };
 }
 
 /**
- * With a callback, Node signs on its thread pool. `docs/decisions/0026` says what this gains for
- * each algorithm.
+ * Signs on Node's thread pool, because Node does this for calls with a callback.
+ * `docs/decisions/0026` lists the gain for each algorithm.
  */
 const signOnPool = promisify(sign);
 

@@ -15,12 +15,12 @@ import { KeyRotationError, buildSigningKey, signsFromNow, type SigningKey } from
 import { RELOAD_AFTER } from './times.ts';
 
 /**
- * The maximum age of a listing for the key set, in milliseconds. One listing per request would
- * double the cost.
+ * The maximum age of a listing for the key set, in milliseconds. Listing the directory at every
+ * request would double the cost.
  */
 const LOOK_HOLDS = 10;
 /**
- * How long after a change the directory is listed at each request, in milliseconds. Changes often
+ * How long after a change each request lists the directory again, in milliseconds. Changes often
  * come in groups.
  */
 const RECENT_CHANGE = 1000;
@@ -32,18 +32,18 @@ export interface KeyRingParts extends KeySources {
 }
 
 /**
- * The keys of one directory, which several processes may share, and the server's KeySigners. A key
- * is a file that never changes. The newest key of each algorithm signs; all are published. So a key
- * that is generated anywhere signs everywhere, without a restart. A KeySigner takes precedence over
- * the files of its algorithm.
+ * The keys in one directory, which several processes may share, and the server's KeySigners. Each
+ * key is a file that never changes. The newest key of each algorithm signs, and all keys are
+ * published. So a new key signs in all processes, without a restart. A KeySigner takes precedence
+ * over its algorithm's files.
  */
 export class KeyRing {
-  /** The algorithms that it can have keys for. */
+  /** The algorithms that the key ring supports. */
   readonly algorithms: SigningAlgorithms;
   readonly #parts: KeyRingParts;
   readonly #listed: ListedKeys;
 
-  /** The server makes one of each directory: see `keys` of the server. */
+  /** Use the server's `keys`: the server creates one key ring for each directory. */
   constructor(parts: KeyRingParts) {
     this.algorithms = parts.algorithms;
     this.#parts = parts;
@@ -51,32 +51,33 @@ export class KeyRing {
   }
 
   /**
-   * The key that signs with the algorithm (RS256 unless given) now, or null. A new key of another
-   * process is seen within a second. Like `all` and `published`, it throws a KeysLostError when
-   * this process knew keys and the directory no longer has any. `active` and `published` also throw
-   * it if there never was a key but the store has authorizations that need one.
+   * Returns the key that signs with the algorithm now, or null. The algorithm defaults to RS256.
+   * Finds another process's new key within a second. Like `all` and `published`, throws a
+   * KeysLostError if this process knew keys and the directory no longer has any. `active` and
+   * `published` also throw it if there never was a key but the store has authorizations that need
+   * one.
    */
   async active(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<SigningKey | null> {
     const key = buildSigningKey(await this.#listed.needed(RELOAD_AFTER), algorithm, this.#parts.clock());
-    // A new key signs only when no process publishes an older listing any more.
+    // Use a new key only after no process publishes an older listing.
     if (this.#listed.unchangedFor < LOOK_HOLDS) await setTimeout(2 * LOOK_HOLDS);
     return key;
   }
 
-  /** All keys that the directory has right now, in the order in which they sign, latest first. */
+  /** Returns all current keys, in the order in which they sign, latest first. */
   all(): Promise<readonly SigningKey[]> {
     return this.#listed.look();
   }
 
   /**
-   * As `all`, for the key set, which is requested often: at most ten milliseconds old, and the same
-   * array until the keys change. Includes every key that has signed.
+   * Like `all`, but for the key set, which is requested often. The result is at most ten
+   * milliseconds old, and the same array until the keys change. Includes every key that has signed.
    */
   published(): Promise<readonly SigningKey[]> {
     return this.#listed.needed(this.#listed.unchangedFor < RECENT_CHANGE ? 0 : LOOK_HOLDS);
   }
 
-  /** All keys, with the current state of each and when it may be removed. */
+  /** Returns all keys, each with its current state and when it may be removed. */
   async list(): Promise<readonly KeyDescription[]> {
     const { files, idTokenLifetime, clock } = this.#parts;
     const keys = await this.all();
@@ -84,9 +85,9 @@ export class KeyRing {
   }
 
   /**
-   * Adds a key for the algorithm (RS256 unless given), which signs from now on. Only this and
-   * `rotate` make keys. Throws a RangeError for another algorithm. Throws a KeyRotationError if a
-   * KeySigner signs with it, or the directory cannot be written.
+   * Adds a key for the algorithm, which defaults to RS256. The key signs from now on. Only this
+   * method and `rotate` create keys. Throws a RangeError for an unsupported algorithm. Throws a
+   * KeyRotationError if a KeySigner signs with the algorithm, or if the directory is not writable.
    */
   async generate(algorithm: SigningAlgorithm = DEFAULT_ALGORITHM, acting: Acting = {}): Promise<SigningKey> {
     const { files, signers, clock, audit } = this.#parts;
@@ -107,10 +108,11 @@ export class KeyRing {
   }
 
   /**
-   * Replaces keys. Publishes the next key of each algorithm that has one. That key signs after
-   * every cache has had time to get it. Removes keys that no living ID token needs. Call it on a
-   * schedule: while a key waits for its time, no further one is made. Throws a RangeError for
-   * invalid options, and a KeyRotationError if nothing can be done; then nothing has changed.
+   * Replaces keys. For each algorithm with a key, publishes the next key. It signs after every
+   * cache has had time to get it. Removes keys that no valid ID token needs. You can call this on a
+   * schedule: while a key waits for its time, no other one is created. Throws a RangeError for
+   * invalid options. Throws a KeyRotationError if rotation is not possible; nothing has then
+   * changed.
    */
   async rotate(options: RotationOptions = {}): Promise<KeyRotation> {
     const { Rotation } = await import('./rotation.ts');
@@ -119,16 +121,16 @@ export class KeyRing {
 
   /**
    * Removes retired keys that stopped signing at least `olderThan` seconds ago, but never an
-   * algorithm's active key. Returns their kids. Throws a RangeError for an age below an ID token's
-   * lifetime, because a token could outlive the key that proves it, and for an age above a century.
-   * Throws a KeyRotationError if the directory cannot be written.
+   * algorithm's active key. Returns their kids. Throws a RangeError for an age above a century, or
+   * below an ID token's lifetime: a token could otherwise outlive its key. Throws a
+   * KeyRotationError if the directory is not writable.
    */
   async prune(olderThan: number, acting: Acting = {}): Promise<readonly string[]> {
     const { files, audit } = this.#parts;
     this.#requireAge(olderThan);
     const removable = this.#retiredFor(olderThan, await this.all());
-    // Remove by the name that was read: the contents of a file must not choose a file name.
-    // Another process may be removing it too.
+    // Remove by the listed name: a file's contents must not choose the file name. Another process
+    // may also be removing the file.
     await Promise.all(
       removable.map(async ({ file, kid, algorithm }) => {
         if (file !== null && (await files.remove(file)))
@@ -154,14 +156,14 @@ export class KeyRing {
   }
 
   /**
-   * A key stopped signing when the next one of its algorithm started, and in other processes at
-   * their next listing.
+   * Returns the keys that stopped signing at least this long ago. A key stops when its algorithm's
+   * next key starts; in other processes, at their next listing.
    */
   #retiredFor(seconds: number, keys: readonly SigningKey[]): readonly SigningKey[] {
     return keys.filter((key, index) => {
       if (key.file === null) return false;
       const next = keys.slice(0, index).findLast(({ algorithm }) => algorithm === key.algorithm);
-      // A KeySigner may omit when it starts to sign.
+      // A KeySigner may not specify when it starts to sign.
       if (next === undefined || (next.file === null && next.signsFrom === 0)) return false;
       return next.signsFrom + RELOAD_AFTER + seconds * 1000 <= this.#parts.clock();
     });

@@ -5,8 +5,9 @@ import { hasBegun, buildSigningKey, type SigningKey } from './signing-key.ts';
 import { RELOAD_AFTER, STAGED_FOR } from './times.ts';
 
 /**
- * What a key does. `staged`: published, and signs from a given time on. `published`: held back by
- * its name until an operator renames it. `signing`. `retired`: only verifies what it has signed.
+ * A key's state. `staged`: published, and signs from a given time on. `published`: does not sign
+ * until an operator renames its file. `signing`: signs now. `retired`: only verifies what it has
+ * signed.
  */
 export type KeyState = 'staged' | 'published' | 'signing' | 'retired';
 
@@ -14,22 +15,22 @@ export type KeyState = 'staged' | 'published' | 'signing' | 'retired';
 export interface KeyDescription {
   /** The key's identifier in the key set and in ID tokens. */
   readonly kid: string;
-  /** The algorithm that it signs with. */
+  /** The key's algorithm. */
   readonly algorithm: SigningAlgorithm;
-  /** When it was generated. Null if unknown. */
+  /** When the key was generated. Null if unknown. */
   readonly createdAt: number | null;
-  /** Its current state. */
+  /** The key's current state. */
   readonly state: KeyState;
-  /** When it starts or started to sign. Null if unknown. */
+  /** When the key starts or started to sign. Null if unknown. */
   readonly signsFrom: number | null;
-  /** When it stopped signing. Null unless it is retired, and if unknown. */
+  /** When the key stopped signing. Null if it is not retired, or if unknown. */
   readonly retiredAt: number | null;
   /**
-   * When `rotate` may remove it: no ID token that it signed is valid or cached any more. Null if
-   * unknown.
+   * When `rotate` may remove the key, because no ID token that it signed is still valid or cached.
+   * Null if unknown.
    */
   readonly removableAt: number | null;
-  /** Its file. Null for a KeySigner. */
+  /** The key's file. Null for a KeySigner. */
   readonly file: string | null;
 }
 
@@ -73,14 +74,14 @@ function getState(key: SigningKey, keys: readonly SigningKey[], now: number): Ke
 }
 
 /**
- * Its name makes it the oldest of all. Operators name a key this way if it must be published
+ * Whether the key's name makes it the oldest of all. Operators name a key this way to publish it
  * everywhere before it signs.
  */
 function isHeld({ file, isStaged }: SigningKey): boolean {
   return file !== null && !isStaged && readNumber(file) === 0;
 }
 
-/** When the next key began to sign. */
+/** Returns when the next key began to sign. */
 function retiredSince(key: SigningKey, keys: readonly SigningKey[], now: number): number | null {
   const own = keys.filter(({ algorithm }) => algorithm === key.algorithm);
   const next = own.slice(0, own.indexOf(key)).findLast((each) => hasBegun(each, now));

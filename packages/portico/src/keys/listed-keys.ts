@@ -5,15 +5,13 @@ import type { KeyFiles } from './key-files.ts';
 import { getAlgorithm, isStagedFile, newestFirst } from './key-names.ts';
 import { KeysLostError, type SigningKey } from './signing-key.ts';
 
-/**
- * How long the answer holds whether the store has authorizations that need a key, in milliseconds.
- */
+/** How long to remember whether the store has authorizations that need a key, in milliseconds. */
 const NEED_HOLDS = 60_000;
 
 export interface KeySources {
   readonly files: KeyFiles;
   readonly algorithms: SigningAlgorithms;
-  /** Keys that are not files, in the order in which they sign, latest first. */
+  /** The keys that are not files, in the order in which they sign, latest first. */
   readonly signers: readonly SigningKey[];
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -25,17 +23,17 @@ export interface KeySources {
   readonly isNeeded: () => Promise<boolean>;
 }
 
-/** What the last listing of the directory found. */
+/** The result of the last directory listing. */
 interface KnownKeys {
   readonly keys: readonly SigningKey[];
   /** The names of the key files. */
   readonly names: string;
-  /** Whether each file could be read. One that could not is tried again. */
+  /** Whether every file could be read. Unreadable files are tried again. */
   readonly complete: boolean;
 }
 
 /**
- * Lists the keys of a directory, and remembers what it read: the contents of a file never change.
+ * Lists a directory's keys. Remembers each file that it has read, because a key file never changes.
  */
 export class ListedKeys {
   readonly #sources: KeySources;
@@ -53,7 +51,7 @@ export class ListedKeys {
     this.#sources = sources;
   }
 
-  /** How many milliseconds ago a listing was different from the one before. */
+  /** Returns how many milliseconds ago the listing last changed. */
   get unchangedFor(): number {
     return performance.now() - this.#changedAt;
   }
@@ -70,8 +68,8 @@ export class ListedKeys {
   }
 
   /**
-   * The keys to serve: the last listing if it is younger than so many milliseconds, otherwise a new
-   * one. Without keys where there were some, they are lost.
+   * Returns the keys to serve: the last listing if it is younger than `milliseconds`, otherwise a
+   * new one. Throws a KeysLostError if the keys have disappeared.
    */
   async needed(milliseconds: number): Promise<readonly SigningKey[]> {
     const isRecent = this.#looking !== null && performance.now() - this.#lookedAt < milliseconds;
@@ -79,7 +77,7 @@ export class ListedKeys {
     return keys.length === 0 && (await this.#askForNeed()) ? this.#lost() : keys;
   }
 
-  /** The key of a file. One that cannot be read is tried again. */
+  /** Returns a file's key. Tries an unreadable file again. */
   loadOnce(name: string): Promise<SigningKey> {
     let key = this.#loaded.get(name);
     if (key === undefined) {
@@ -127,7 +125,10 @@ export class ListedKeys {
     throw new KeysLostError(`The signing keys that were in ${directory} are gone, or cannot be read`, cause);
   }
 
-  /** While a staged key gets its permanent name, it has two names. */
+  /**
+   * Returns the keys in the order in which they sign. While a staged key gets its permanent name,
+   * it has two names.
+   */
   #inOrder(keys: readonly SigningKey[]): readonly SigningKey[] {
     const { signers } = this.#sources;
     const files = keys
@@ -147,7 +148,7 @@ export class ListedKeys {
     return keys.filter((key) => key !== null);
   }
 
-  /** Reads a key that is not the newest of its algorithm. One that cannot be read is left out. */
+  /** Reads a key that is not its algorithm's newest. Returns null if it cannot be read. */
   #loadOther(name: string): Promise<SigningKey | null> {
     const what = isStagedFile(name) ? 'A staged' : 'A retired';
     return this.loadOnce(name).catch((exception: unknown) => {

@@ -13,28 +13,29 @@ export const UNCHANGED = 'no key was replaced';
 
 /** How to replace keys. */
 export interface RotationOptions extends Acting {
-  /** Only this algorithm; each one that has a key unless given. */
+  /** The only algorithm whose key is replaced. Defaults to each algorithm that has a key. */
   readonly algorithm?: SigningAlgorithm;
   /**
-   * The new key signs at once, and all other keys of its algorithm are removed, because someone
-   * else may have them. ID tokens signed by those are refused from then on. False unless given.
+   * If true, the new key signs immediately, and all other keys of its algorithm are removed. Use
+   * this if someone else may have them. ID tokens that they signed are then refused. Defaults to
+   * false.
    */
   readonly now?: boolean;
   /**
-   * Only if the current key has been signing for this many seconds; at any age unless given. Not
-   * with `now`.
+   * Replaces a key only if it has been signing for this many seconds. By default, replaces a key of
+   * any age. Not with `now`.
    */
   readonly ifOlderThan?: number;
   /**
-   * How many seconds a new key is published before it signs; 905 unless given, which is also the
+   * How many seconds a new key is published before it signs. Defaults to 905, which is also the
    * minimum. Use a longer time if keys are delivered to machines one after another. Not with `now`.
    */
   readonly stagedFor?: number;
 }
 
 /**
- * A key that root can read and the server cannot must not become the signing key. The server could
- * not sign any more.
+ * For root: throws if a staged key belongs to another user than the directory. The directory's
+ * owner, who runs the server, could not read such a key and so could not sign with it.
  */
 export async function requireReadable(files: KeyFiles): Promise<void> {
   if (process.geteuid?.() !== 0) return;
@@ -65,7 +66,7 @@ function requireSeconds(what: string, seconds: number | undefined, least: number
   throw new OutOfRangeError(`${what} must be from ${least} to ${LONGEST_LIFETIME} seconds`);
 }
 
-/** The signing keys that are to be replaced. */
+/** Returns the signing keys to replace. */
 export function dueKeys(
   keys: readonly SigningKey[],
   known: readonly SigningAlgorithm[],

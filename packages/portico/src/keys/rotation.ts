@@ -16,7 +16,7 @@ import { hasBegun, buildSigningKey, signsFromNow, type SigningKey } from './sign
 import { notWritten } from './not-written.ts';
 import { STAGED_FOR } from './times.ts';
 
-/** What a rotation did. */
+/** The result of a rotation. */
 export interface KeyRotation {
   /** New keys that already sign. Only with `now`. */
   readonly created: readonly KeyDescription[];
@@ -73,7 +73,7 @@ export class Rotation {
     const { files, algorithms, clock, look } = this.#parts;
     const isNow = this.#options.now === true;
     requireOptions(this.#options, algorithms);
-    // With `now` they are removed.
+    // With `now`, these files are removed.
     if (!isNow) await requireReadable(files);
     const keys = await look();
     const due = dueKeys(keys, algorithms.names, this.#options, clock());
@@ -90,8 +90,8 @@ export class Rotation {
   }
 
   /**
-   * Publishes the successor of each of these keys. If several processes do this at once, only one
-   * succeeds.
+   * Publishes the successor of each of these keys. If several processes do this at the same time,
+   * only one succeeds.
    */
   async #stage(due: readonly SigningKey[]): Promise<Made> {
     const { clock, audit } = this.#parts;
@@ -112,14 +112,14 @@ export class Rotation {
     const keys = await look();
     for (const { draft, kid, replaces } of drafts) {
       const name = stagedFileName(replaces);
-      // Making a key takes a while. The name belongs to the only successor, which may have been
-      // renamed meanwhile.
+      // Creating a key takes a while. In the meantime, another process may have placed and renamed
+      // the only successor.
       if (buildSigningKey(keys, replaces.algorithm, clock()) !== replaces) continue;
       if (await draft.placeOnce(name)) placed.push({ kid, name, algorithm: replaces.algorithm });
     }
   }
 
-  /** Replaces these keys at once, and removes all others of their algorithms. */
+  /** Replaces these keys immediately, and removes all other keys of their algorithms. */
   async #replaceNow(keys: readonly SigningKey[], due: readonly SigningKey[]): Promise<Made> {
     const { clock, audit } = this.#parts;
     const drafts = await this.#draftAll(due, () => ({}));
@@ -158,7 +158,8 @@ export class Rotation {
   }
 
   /**
-   * If two processes do this at once, each could remove the other's new key. So keep newer keys.
+   * Removes older keys but keeps newer ones: if two processes rotate at the same time, each could
+   * otherwise remove the other's new key.
    */
   async #removeBefore(
     signsFrom: number,
@@ -182,8 +183,8 @@ export class Rotation {
   }
 
   /**
-   * If a key has two names, the ring knows only one. Another process may be giving one of these
-   * keys its second name right now. Any name that is left would be published again.
+   * Removes other file names of removed keys. The key ring knows only one name of a key, and
+   * another process may just be adding a second one. A remaining name would publish the key again.
    */
   async #removeOtherNames(algorithms: readonly SigningAlgorithm[], signsFrom: number): Promise<void> {
     const { files } = this.#parts;
@@ -197,8 +198,8 @@ export class Rotation {
   }
 
   /**
-   * Gives keys that have begun to sign their permanent name, and removes keys that are not needed
-   * any more.
+   * Gives keys that have begun to sign their permanent names, and removes keys that are no longer
+   * needed.
    */
   async #tidy(): Promise<readonly string[]> {
     const { files, clock, look } = this.#parts;
@@ -217,7 +218,10 @@ export class Rotation {
     }
   }
 
-  /** A release without staged keys goes by the name, and signs with the key from then on. */
+  /**
+   * Gives staged keys that have begun to sign their permanent names. Releases without staged keys
+   * choose by name, and then sign with these keys too.
+   */
   async #nameForGood(now: number): Promise<void> {
     const { files } = this.#parts;
     // Read the files and not the ring, because the ring knows only one of a key's two names.
@@ -225,7 +229,7 @@ export class Rotation {
       const key = await files.read(name).catch(() => null);
       if (key === null || !hasBegun(key, now)) continue;
       const next = fileName(key.signsFrom, key.kid, key.algorithm);
-      // The kid comes from the file, and could lead to another path.
+      // The kid comes from the file and could contain another path.
       if (files.has(next)) await files.rename(name, next);
     }
   }

@@ -9,14 +9,16 @@ import { inTime } from '../http/in-time.ts';
 import { SignerError, type SigningKey } from './signing-key.ts';
 
 /**
- * A signing key that is not a file, such as in a hardware module or a key service. If several have
- * the same algorithm, the one whose `signsFrom` passed last signs. All are published and verify
- * what they have signed, as long as the server is given them.
+ * A signing key that is not a file, for example in a hardware module or a key service. If several
+ * have the same algorithm, the one whose `signsFrom` passed last signs. All are published, and
+ * verify what they have signed, while they are in the server's options.
  */
 export interface KeySigner {
-  /** The only algorithm that it signs with. */
+  /** The only algorithm that the signer uses. */
   readonly algorithm: SigningAlgorithm;
-  /** The key's identifier in the key set and in ID tokens. Any form, but unique. */
+  /**
+   * The key's identifier in the key set and in ID tokens. It can have any form but must be unique.
+   */
   readonly kid: string;
   /**
    * The public key (RFC 7517): RSA with at least 2048 bits, P-256, or Ed25519. Only its public
@@ -24,19 +26,19 @@ export interface KeySigner {
    */
   readonly publicJwk: JWK;
   /**
-   * When it starts to sign, in milliseconds since 1970, by the clock of each process. This lets you
-   * publish the next key before it signs. From the beginning unless given. Takes precedence over
-   * all files of its algorithm.
+   * When the signer starts to sign, in milliseconds since 1970, by each process's clock. Use it to
+   * publish the next key before it signs. By default, it signs from the beginning. A signer takes
+   * precedence over all files of its algorithm.
    */
   readonly signsFrom?: number;
-  /** How long to wait for a signature, in milliseconds, at most 60000; 5000 unless given. */
+  /** How long to wait for a signature, in milliseconds, at most 60000. Defaults to 5000. */
   readonly timeout?: number;
   /**
    * Signs these bytes as in RFC 7518 section 3: RSASSA-PKCS1-v1_5 with SHA-256; ECDSA with SHA-256,
    * as both numbers side by side in 64 bytes, without DER; or Ed25519. The signal aborts when the
-   * server has stopped waiting. A rejection, or a signature that the public key does not verify,
-   * answers the request with 503 and spends nothing. The log gets the class and the code of the
-   * error, but not its message.
+   * server has stopped waiting. If this rejects, or the public key does not verify the signature,
+   * the request gets a 503 response and spends nothing. The log contains the error's class and
+   * code, but not its message.
    */
   sign(data: Uint8Array, options: { readonly signal: AbortSignal }): Promise<Uint8Array>;
 }
@@ -45,7 +47,7 @@ const DEFAULT_TIMEOUT = 5000;
 const LONGEST_TIMEOUT = 60_000;
 
 /**
- * The keys of these signers, in the order in which they sign, latest first. Throws a
+ * Returns the signers' keys, in the order in which they sign, latest first. Throws a
  * ConfigurationError for an invalid signer.
  */
 export function buildSigningKeys(
@@ -54,7 +56,7 @@ export function buildSigningKeys(
 ): readonly SigningKey[] {
   const problems = signers.flatMap((signer, index) => listProblems(signer, index, signers, algorithms));
   if (problems.length > 0) throw new ConfigurationError(problems);
-  // Among those without a time, the last one signs.
+  // Among signers without `signsFrom`, the last one signs.
   return signers
     .toReversed()
     .map((signer) => buildSigningKey(signer, algorithms.form(signer.algorithm)))
@@ -122,7 +124,7 @@ function buildSigningKey(signer: KeySigner, form: AlgorithmForm): SigningKey {
   };
 }
 
-/** The signer's answer, within its time limit. */
+/** Returns the signer's signature, within its time limit. */
 async function askSigner(signer: KeySigner, data: Uint8Array): Promise<Uint8Array> {
   const { kid, timeout = DEFAULT_TIMEOUT } = signer;
   const patience = new AbortController();
@@ -137,7 +139,7 @@ function readSignature(kid: string, answer: unknown): Uint8Array {
   try {
     if (answer instanceof Uint8Array) return Uint8Array.from(answer);
   } catch {
-    // Its bytes were transferred, for example to another thread.
+    // The bytes were transferred, for example to another thread.
   }
   throw new SignerError(kid, 'answered something that is not a Uint8Array');
 }
@@ -151,14 +153,17 @@ async function asked(signer: KeySigner, data: Uint8Array, signal: AbortSignal): 
   }
 }
 
-/** Only the class and the code: a message may contain a whole command line with its password. */
+/**
+ * Returns an error with only the class and the code: a message may contain a whole command line
+ * with a password.
+ */
 function failed(kid: string, error: unknown): SignerError {
   try {
     const name = error instanceof Error && PLAIN.test(error.name) ? error.name : 'an error';
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return new SignerError(kid, `failed: ${name}${PLAIN.test(code) ? `, ${code}` : ''}`);
   } catch {
-    // Reading the error's properties threw another error. Leave that one out too.
+    // Reading the error's properties threw another error. Leave out that error too.
     return new SignerError(kid, 'failed: an error');
   }
 }
@@ -167,7 +172,10 @@ const PLAIN = /^\w{1,40}$/;
 
 const verifyOnPool = promisify(verify);
 
-/** No one could verify an ID token with another signature. It would look forged. */
+/**
+ * Whether the public key verifies the signature. An ID token with any other signature would look
+ * forged.
+ */
 async function isSignature(
   form: AlgorithmForm,
   publicKey: KeyObject,

@@ -1,12 +1,12 @@
 /**
  * How long a cache may keep the key set (`Cache-Control`), in seconds. Short, because a generated
- * key signs at once.
+ * key signs immediately.
  */
 export const KEY_SET_MAX_AGE = 5;
 
 /**
- * How long a staged key is published before it signs, in seconds. Some libraries cache a key set
- * for ten minutes, whatever its `Cache-Control` says. Clocks differ by seconds, and NFS may show a
+ * How long a staged key is published before it signs, in seconds. Some libraries ignore
+ * `Cache-Control` and cache a key set for ten minutes. Clocks differ by seconds, and NFS may show a
  * file a minute late.
  */
 export const STAGED_FOR = KEY_SET_MAX_AGE + 900;

@@ -5,7 +5,7 @@ import type { Measuring } from './measuring.ts';
 
 type Operation = (...given: readonly unknown[]) => Promise<unknown>;
 
-/** Wraps the store, and measures each of its operations under the name of its method. */
+/** Wraps the store and measures each of its operations, named after its method. */
 export function measuredStore(store: Store, measuring: Measuring, dialect: SqlDialect): Store {
   const records = Object.entries(store).map(([name, record]) => [
     name,
@@ -15,8 +15,8 @@ export function measuredStore(store: Store, measuring: Measuring, dialect: SqlDi
 }
 
 /**
- * A method that calls another of its record is one operation. Telemetry keeps data per task, so
- * each task is made once.
+ * Wraps a record. If a method calls another method of its record, both count as one operation.
+ * Telemetry stores data per task, so each task is created only once.
  */
 function measuredRecord(record: object, measuring: Measuring, dialect: SqlDialect): object {
   const made = new Map<string, Operation>();
@@ -48,7 +48,7 @@ function measuredOperation(
 
 type Pruned<Name extends keyof ExpiredRecords> = Awaited<ReturnType<ExpiredRecords[Name]>>;
 
-/** How many rows of each kind a pruning operation has removed. */
+/** Returns how many rows of each kind a pruning operation has removed. */
 const REMOVED: Readonly<Record<string, (result: unknown) => Readonly<Record<string, number>>>> = {
   prune(result) {
     const { families: authorizations, consentRequests: consent_requests } = result as Pruned<'prune'>;

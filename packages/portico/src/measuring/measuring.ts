@@ -13,8 +13,8 @@ import { throttleLog } from '../http/throttle-log.ts';
 import { getReason } from './reasons.ts';
 
 /**
- * What the server calls instead of a Telemetry. Only this handles a telemetry that throws, rejects
- * or never ends. Null if nothing is measured.
+ * Calls the application's Telemetry for the server. Only this class handles a telemetry that
+ * throws, rejects or never ends. The server has null instead if nothing is measured.
  */
 export class Measuring {
   readonly #telemetry: Telemetry;
@@ -23,7 +23,10 @@ export class Measuring {
   readonly #logFailures: () => void;
   #latest: unknown;
 
-  /** `log` is read once there is something to report; `errorCodes` are those of the features. */
+  /**
+   * Portico reads `log` when there is something to report. `errorCodes` are the features' error
+   * codes.
+   */
   constructor(
     telemetry: Telemetry,
     isUnavailable: (error: unknown) => boolean,
@@ -41,54 +44,54 @@ export class Measuring {
     );
   }
 
-  /** Runs the work of an endpoint, and measures it; resolves or rejects as the work does. */
+  /** Runs an endpoint's work and measures it. Returns its result, or rejects with its error. */
   async endpoint(task: MeasuredEndpoint, request: Request, work: () => Promise<Response>): Promise<Response> {
     const response = await this.#run(task, request, work, ({ status }) => status);
     this.answered(task.name, response.status);
     return response;
   }
 
-  /** The same for a grant. */
+  /** Runs a grant's work and measures it. */
   grant<T>(task: MeasuredGrant, work: () => Promise<T>): Promise<T> {
     return this.#run(task, null, work, noStatus);
   }
 
-  /** The same for an operation of the store. */
+  /** Runs a store operation and measures it. */
   store<T>(task: MeasuredStoreOperation, work: () => Promise<T>): Promise<T> {
     return this.#run(task, null, work, noStatus);
   }
 
-  /** As `Telemetry.answered`; for endpoints this is already reported. */
+  /** Like `Telemetry.answered`. For endpoints, `endpoint()` already reports this. */
   answered(endpoint: string, status: number): void {
     this.#tell(() => this.#telemetry.answered(endpoint, status));
   }
 
-  /** As `Telemetry.tokenIssued`. */
+  /** Like `Telemetry.tokenIssued`. */
   tokenIssued(grantType: string, kind: TokenKind): void {
     this.#tell(() => this.#telemetry.tokenIssued(grantType, kind));
   }
 
-  /** As `Telemetry.replayed`. */
+  /** Like `Telemetry.replayed`. */
   replayed(what: 'code' | 'refresh_token'): void {
     this.#tell(() => this.#telemetry.replayed(what));
   }
 
-  /** As `Telemetry.removed`; nothing for 0 rows. */
+  /** Like `Telemetry.removed`. Reports nothing for 0 rows. */
   removed(rows: string, count: number): void {
     if (count > 0) this.#tell(() => this.#telemetry.removed(rows, count));
   }
 
-  /** As `Telemetry.observe`. */
+  /** Like `Telemetry.observe`. */
   observe(server: ObservedServer): void {
     this.#tell(() => this.#telemetry.observe(server));
   }
 
-  /** As `Telemetry.refused`, with the error's own code as the reason. */
+  /** Like `Telemetry.refused`, with the error's own code as the reason. */
   refused(endpoint: string, error: Error): void {
     this.#tell(() => this.#telemetry.refused(endpoint, this.#reasonOf(error)));
   }
 
-  /** The same with a status as the reason, if there is no error. */
+  /** Like `refused`, but with a status as the reason, if there is no error. */
   refusedWith(endpoint: string, status: number): void {
     this.#tell(() => this.#telemetry.refused(endpoint, String(status)));
   }
@@ -102,7 +105,10 @@ export class Measuring {
     this.#logFailures();
   }
 
-  /** Does not wait for its result. A rejected promise without a handler would end the process. */
+  /**
+   * Calls the telemetry without waiting for its result. Handles rejections, because an unhandled
+   * one would end the process.
+   */
   #tell(call: () => unknown): void {
     try {
       const returned = call();
@@ -130,7 +136,7 @@ export class Measuring {
   ): Promise<T> {
     const measurement = this.#begin(task, request);
     if (measurement === null) return work();
-    // Once, whatever the telemetry does with it.
+    // Run the work once, even if the telemetry calls it several times.
     let begun: Promise<T> | null = null;
     const once = () => (begun ??= started(work));
     this.#tell(() => {
@@ -151,14 +157,14 @@ export class Measuring {
   }
 }
 
-/** An application's value may not match its type. */
+/** Whether this is a Measurement: an application's value may not match its type. */
 function isMeasurement(given: unknown): given is Measurement {
   return typeof given === 'object' && given !== null && 'run' in given && 'end' in given;
 }
 
 const noStatus = () => 0;
 
-/** If it throws, this rejects, as an async function would. */
+/** Starts the work. If it throws, returns a rejected promise, as an async function would. */
 function started<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work();
@@ -167,7 +173,10 @@ function started<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** It may reject as the work does. The caller of the work gets that error. */
+/**
+ * Ignores a rejection: the telemetry may pass on the work's error, which the work's caller also
+ * gets.
+ */
 function ignoringRejection(returned: unknown): null {
   if (returned instanceof Promise) returned.catch(() => {});
   return null;

@@ -3,13 +3,13 @@ import type { ObservedServer } from '../contracts/telemetry.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import { countRows } from '../store/sql/counting.ts';
 
-/** What the kit's stores know in addition to the contract. */
+/** The data that the kit's stores have in addition to the contract. */
 interface Figures {
   readonly retries?: { readonly statements: number; readonly transactions: number };
   connections?(): DatabaseConnections | null;
 }
 
-/** The state of a server, for telemetry. Reads nothing by itself. */
+/** Returns the server's state for telemetry. Reads nothing by itself. */
 export function observedServer(database: Database, keys: KeyRing, clock: () => number): ObservedServer {
   const figures: Database & Figures = database;
   return {
@@ -20,7 +20,7 @@ export function observedServer(database: Database, keys: KeyRing, clock: () => n
       const algorithms = new Set((await keys.published()).map(({ algorithm }) => algorithm));
       const signing = await Promise.all([...algorithms].map((algorithm) => keys.active(algorithm)));
       return signing.flatMap((key) =>
-        // Report nothing for a key of unknown age.
+        // Do not report keys with an unknown age.
         key === null || key.createdAt <= 0
           ? []
           : [{ algorithm: key.algorithm, age: Math.max(0, now - key.createdAt) / 1000 }],

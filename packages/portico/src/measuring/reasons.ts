@@ -19,7 +19,7 @@ type RefusalCode =
   | 'too_many_registrations'
   | 'body_too_large';
 
-/** Every measured reason except those of features, so that no other text can become one. */
+/** Every measured reason except those of features. No other text can become a reason. */
 const REASONS: Readonly<Record<OAuthErrorCode | RefusalCode, true>> = {
   invalid_request: true,
   invalid_client: true,
@@ -51,8 +51,8 @@ const REASONS: Readonly<Record<OAuthErrorCode | RefusalCode, true>> = {
 };
 
 /**
- * Why work was refused or failed: the code of a refusal, `unavailable`, `overloaded` or `fault`.
- * `others` are the codes of features.
+ * Returns why work was refused or failed: the refusal's code, `unavailable`, `overloaded` or
+ * `fault`. `others` are the features' codes.
  */
 export function getReason(
   error: unknown,

@@ -2,7 +2,8 @@ import { BlockList } from 'node:net';
 import { canonicalAddress } from '../http/addresses.ts';
 
 /**
- * The addresses that requests on behalf of a stranger may go to: only those of the public internet.
+ * Checks addresses for requests on behalf of strangers. Such requests may only go to the public
+ * internet.
  */
 
 /** IANA's special-purpose IPv4 addresses (RFC 6890), multicast, and reserved ranges. */
@@ -25,13 +26,13 @@ const NOT_PUBLIC_IPV4 = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // A public address that a cloud uses only for its own machines.
+  // A public address that a cloud provider uses only for its own machines.
   ['168.63.129.16', 32],
 ] as const;
 
 /**
- * Everything that IANA has assigned as global unicast. All other addresses are not public,
- * including translated IPv4 (64:ff9b::/96).
+ * The range that IANA has assigned as global unicast. All other addresses are not public, including
+ * translated IPv4 (64:ff9b::/96).
  */
 const GLOBAL_UNICAST = ['2000::', 3] as const;
 
@@ -57,8 +58,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * Whether this is an address of the public internet. For an IPv4 address that is mapped to IPv6,
- * the IPv4 address decides.
+ * Whether this is a public internet address. For an IPv4 address that is mapped to IPv6, checks the
+ * IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
   const address = canonicalAddress(text);

@@ -9,20 +9,20 @@ import { resolveByDns, resolveBySystem } from './dns.ts';
 import { OutboundLimits, OutboundError, type CountedRequest } from './limits.ts';
 
 /**
- * Fetches JSON from a URL that a stranger chose. It cannot be used to reach this machine's network:
- * the name is resolved once, every address must be public, and the connection goes to one of these
- * addresses. It follows no redirects, and reads only a limited amount.
+ * Fetches JSON from a URL that a stranger chose. Strangers cannot use it to reach this machine's
+ * network: it resolves the hostname once, requires that every address is public, and connects to
+ * one of these addresses. It follows no redirects, and reads only a limited number of bytes.
  */
 export type FetchJson = (
   url: URL,
   about: Omit<CountedRequest, 'url'> & {
-    /** The maximum size of the answer, in bytes. */
+    /** The maximum size of the response, in bytes. */
     readonly limit: number;
   },
 ) => Promise<FetchedJson>;
 
 /**
- * Fetches bytes that are declared as an image, with the same protection. Rejects with an
+ * Fetches bytes that the response declares as an image, with the same protection. Rejects with an
  * OutboundError.
  */
 export type FetchImage = (url: URL, about: Parameters<FetchJson>[1]) => Promise<Uint8Array>;
@@ -33,28 +33,29 @@ export interface FetchedJson {
 }
 
 /**
- * Settings of outbound requests that only code can set: for tests, and for a private certificate
+ * Settings for outbound requests that only code can set, for tests and for a private certificate
  * authority.
  */
 export interface OutboundOptions {
-  /** PEM certificates to trust beside those that Node trusts. */
+  /** PEM certificates to trust in addition to those that Node trusts. */
   readonly ca?: string | readonly string[] | undefined;
   /**
-   * Resolves a host's addresses. The signal aborts when the result is no longer needed. The DNS
-   * unless given; during development on a loopback `public_url`, the system, which also knows the
-   * hosts file.
+   * Resolves a host's addresses. The signal aborts when the result is no longer needed. Defaults to
+   * the DNS. During development on a loopback `public_url`, defaults to the system, which also
+   * knows the hosts file.
    */
   readonly resolve?: ((hostname: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
-  /** The name servers for look-ups, as `address` or `address:port`; the system's unless given. */
+  /** The name servers for look-ups, as `address` or `address:port`. Defaults to the system's. */
   readonly nameServers?: readonly string[] | undefined;
   /**
-   * Aborts one request, counted from its look-up to its last byte; after five seconds unless given.
+   * Returns a signal that aborts one request, from its look-up to its last byte. Defaults to a
+   * signal after five seconds.
    */
   readonly deadline?: (() => AbortSignal) | undefined;
 }
 
 export interface FetchJsonOptions extends OutboundOptions {
-  /** Whether this machine's own addresses are allowed too, for development. */
+  /** Whether loopback addresses are also allowed, for development. */
   readonly allowsLoopback: boolean;
   /** Whether any port is allowed, for development. */
   readonly anyPort: boolean;
@@ -62,7 +63,7 @@ export interface FetchJsonOptions extends OutboundOptions {
   readonly clock: () => number;
 }
 
-/** In milliseconds, for the look-up, the connection and the whole answer. */
+/** The time limit for the look-up, the connection and the whole response, in milliseconds. */
 const PATIENCE = 5000;
 const LARGEST_HEADERS = 8192;
 
@@ -83,7 +84,7 @@ export function createFetchImage(options: FetchJsonOptions): FetchImage {
   });
 }
 
-/** Turns an answer into a value. Reads at most `limit` bytes. */
+/** Turns a response into a value. Reads at most `limit` bytes. */
 type ReadAnswer<T> = (response: IncomingMessage, limit: number) => Promise<T>;
 
 function createFetch<T>(
@@ -96,7 +97,7 @@ function createFetch<T>(
   const trust = options.ca === undefined ? {} : trusting(options.ca);
   const limits = new OutboundLimits(clock);
 
-  /** Resolves once per request, so that the connection goes to a checked address. */
+  /** Resolves the hostname once per request, so that the connection goes to a checked address. */
   async function checkedAddresses({ hostname }: URL, signal: AbortSignal): Promise<readonly string[]> {
     const addresses = await resolve(hostname, signal);
     if (addresses.length === 0) throw new OutboundError('the host has no address');
@@ -123,7 +124,7 @@ function createFetch<T>(
       const sent = get(
         url,
         {
-          // A separate connection. No proxy, because that would resolve the name again.
+          // Use a separate connection, and no proxy: a proxy would resolve the hostname again.
           agent: false,
           lookup: answering(addresses),
           headers: { Accept: accept, 'Accept-Encoding': 'identity', 'User-Agent': 'portico' },
@@ -135,7 +136,7 @@ function createFetch<T>(
         fulfil,
       );
       sent.on('error', reject);
-      // An answer that switches protocols ends the request without an error.
+      // A response that switches protocols ends the request without an error.
       sent.on('close', () => reject(new OutboundError('the connection ended without an answer')));
     });
   }
@@ -157,7 +158,7 @@ function requireFetchable(url: URL, anyPort: boolean): void {
   if (url.protocol !== 'https:') throw new OutboundError('it is not https');
   const problem = portProblem(url, anyPort);
   if (problem !== null) throw new OutboundError(`it ${problem}`);
-  // Node connects to an address in a URL without a look-up, so it would not be checked.
+  // Node connects to an IP address in a URL without a look-up, so the address would not be checked.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
     throw new OutboundError('it has an IP address instead of a host name');
   }
@@ -171,14 +172,17 @@ function resolving({
   return (hostname, signal) => resolveByDns(hostname, signal, nameServers);
 }
 
-/** Called once, because it reads all certificate authorities. */
+/**
+ * Returns options that trust these certificates. Called only once, because it reads all certificate
+ * authorities.
+ */
 function trusting(ca: string | readonly string[]): { readonly secureContext: SecureContext } {
   return { secureContext: createSecureContext({ ca: [...tls.getCACertificates('default'), ca].flat() }) };
 }
 
 /**
- * The look-up that Node uses to connect. It returns the checked addresses, whatever the name
- * resolves to now.
+ * Returns the look-up function that Node uses to connect. It always returns the checked addresses,
+ * even if the hostname now resolves to others.
  */
 function answering(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -240,7 +244,7 @@ async function readText(response: IncomingMessage, limit: number): Promise<strin
   }
 }
 
-/** Node's description of the failure. It contains nothing of the answer. */
+/** Returns Node's description of the error. It contains no part of the response. */
 function failure(error: unknown): string {
   if (!(error instanceof Error)) return 'it cannot be fetched';
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'it took longer than five seconds';

@@ -4,8 +4,9 @@ import { uriTextProblem } from './uri-text.ts';
 const LONGEST = 255;
 
 /**
- * Why this URL must not be fetched, or null. It must be in normal form. Anything that a parser
- * would change (dot segments, a default port, other spellings of a host) could be read in two ways.
+ * Returns why this URL must not be fetched, or null. The URL must be in normal form. If a parser
+ * would change it (dot segments, a default port, another spelling of the host), it could be read in
+ * two ways.
  */
 export function fetchableUrlProblem(text: string): string | null {
   if (text.length > LONGEST) return `has more than ${LONGEST} characters`;
@@ -24,8 +25,8 @@ export function fetchableUrlProblem(text: string): string | null {
 }
 
 /**
- * Why this port is not allowed, or null. Outside development, other ports would let strangers scan
- * the network by timing.
+ * Returns why this port is not allowed, or null. Outside of development, other ports would let
+ * strangers scan the network by timing.
  */
 export function portProblem({ port }: URL, anyPort: boolean): string | null {
   return port === '' || anyPort ? null : 'has a port other than 443';

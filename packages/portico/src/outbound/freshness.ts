@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * In seconds. An answer is cached for an hour unless it says otherwise, and always within these
- * bounds (RFC 9111 allows them).
+ * The bounds for caching a response, in seconds (RFC 9111 allows them). Without its own lifetime, a
+ * response is cached for an hour.
  */
 const BOUNDS = { shortest: 300, longest: 86_400 } as const;
 const UNSAID = 3600;
 
 /**
- * How long to cache an answer with these headers, in seconds (RFC 9111 section 4.2.1), within the
- * bounds.
+ * Returns how long to cache a response with these headers, in seconds (RFC 9111 section 4.2.1),
+ * within the bounds.
  */
 export function secondsFresh(headers: IncomingHttpHeaders): number {
   const said = lifetime(headers) ?? UNSAID;
   return Math.min(Math.max(said - age(headers), BOUNDS.shortest), BOUNDS.longest);
 }
 
-/** This cache is shared, so `s-maxage` applies to it. */
+/** Returns the response's lifetime. This cache is shared, so `s-maxage` applies to it. */
 function lifetime(headers: IncomingHttpHeaders): number | null {
   const directives = (headers['cache-control'] ?? '').toLowerCase().split(',');
   const named = new Map(
@@ -36,7 +36,7 @@ function untilExpired(expires: string, date: string | undefined): number {
   return Number.isNaN(seconds) ? 0 : seconds;
 }
 
-/** How long other caches have had it, in seconds. */
+/** Returns how long other caches have had the response, in seconds. */
 function age({ age: text = '' }: IncomingHttpHeaders): number {
   return /^\d+$/.test(text) ? Number(text) : 0;
 }

@@ -1,4 +1,4 @@
-/** Hosts by name, or all below one: `*.example.com`. */
+/** Lists of hostnames. `*.example.com` means all names below `example.com`. */
 export interface DocumentHosts {
   /** Hosts whose documents are fetched; all that are not denied, unless given. */
   readonly allowed_hosts?: readonly string[] | undefined;
@@ -6,15 +6,15 @@ export interface DocumentHosts {
   readonly denied_hosts?: readonly string[] | undefined;
 }
 
-/** A host name, or `*.` and one for all names below it. */
+/** A hostname, or `*.` and a hostname for all names below it. */
 const HOST_PATTERN = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
-/** Whether this names hosts: as URLs write them, in lower case and without Unicode. */
+/** Whether this is a valid pattern: a hostname as in URLs, in lower case and without Unicode. */
 export function isHostPattern(pattern: string): boolean {
   return HOST_PATTERN.test(pattern);
 }
 
-/** Why nothing is fetched from this host; null when nothing is against it. */
+/** Returns why the server must not fetch from this host. Null if it may. */
 export function hostProblem(
   hostname: string,
   { allowed_hosts: allowed, denied_hosts: denied = [] }: DocumentHosts,

@@ -1,8 +1,8 @@
 export interface CountedRequest {
   readonly url: URL;
-  /** The person it is fetched for. */
+  /** The person that the server fetches the URL for. */
   readonly person: string;
-  /** Whether no one is signed in. Then `person` is the client's network. False unless given. */
+  /** Whether no one is signed in. `person` is then the client's network. Defaults to false. */
   readonly isStranger?: boolean;
   /** Whether this URL worked before and is stored. */
   readonly isKnown: boolean;
@@ -10,10 +10,12 @@ export interface CountedRequest {
 
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
-  /** In how many seconds the same may succeed. Null if unknown. */
+  /** After how many seconds the same request may succeed. Null if unknown. */
   readonly retryAfter: number | null;
 
-  /** The message is only for the log: it says what was found at a place that a stranger chose. */
+  /**
+   * The message is only for the log: it describes what was found at a URL that a stranger chose.
+   */
   constructor(message: string, retryAfter: number | null = null) {
     super(message);
     this.retryAfter = retryAfter;
@@ -21,11 +23,11 @@ export class OutboundError extends Error {
 }
 
 /**
- * Anyone may name any URL, so one person gets much less than a host's limit, and only a little of
- * it per host. So no one can block a host for others. Known URLs are counted separately, and by URL
- * instead of host. So a person who uses up a host's limit, or the total, with invented URLs blocks
- * no existing client. Documents are cached for at least five minutes, so normal use stays far below
- * these limits.
+ * Anyone can send any URL. So one person's limit is much lower than a host's limit, and lower still
+ * per host. No one can then block a host for others. Known URLs are counted separately, by URL
+ * instead of host. So a person who uses up a host's limit, or the total, with invented URLs does
+ * not block existing clients. Documents are cached for at least five minutes, so normal use stays
+ * far below these limits.
  */
 const LIMITS: Limits = {
   all: { atOnce: 32, inAMinute: 300 },
@@ -34,8 +36,8 @@ const LIMITS: Limits = {
   there: { atOnce: 8, inAMinute: 60 },
 };
 /**
- * Requests without a signed-in person have lower limits and are counted separately, so they take
- * nothing from people who are signed in.
+ * Requests without a signed-in person have lower limits and are counted separately, so they do not
+ * use up the limits of signed-in people.
  */
 const LIMITS_OF_STRANGERS: Limits = {
   ...LIMITS,
@@ -83,8 +85,8 @@ export class OutboundLimits {
   }
 
   /**
-   * Strangers make up names, so remove old counts. Only requests that go out add counts, so there
-   * are at most those of two minutes.
+   * Removes old counts, because strangers can invent any number of names. Only requests that are
+   * sent add counts, so there are at most two minutes of counts.
    */
   #forget(now: number): void {
     if (now - this.#tidied < MINUTE) return;
@@ -111,7 +113,7 @@ export class OutboundLimits {
   }
 }
 
-/** The counts that a request belongs to: the name of each, and how the log names it. */
+/** Returns the counts for a request, each with its key and its name in the log. */
 function countedAs({ url, person, isKnown, isStranger = false }: CountedRequest) {
   const there = isKnown ? url.href : url.hostname;
   const limits = isStranger ? LIMITS_OF_STRANGERS : LIMITS;

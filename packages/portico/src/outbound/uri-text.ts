@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net';
 
 /**
- * How any URL of a client must be written: a parser must not turn it into another text than people
- * see.
+ * Checks how a client's URLs are written. A parser must not turn a URL into another text than
+ * people see.
  */
 
 /** Characters that no URI contains (RFC 3986 section 2), and percent signs that begin no escape. */
@@ -11,8 +11,8 @@ const HTTP_AUTHORITY = /^https?:\/\/([^/?#\\]*)/i;
 const BEHIND_AUTHORITY = /^[^:/?#]+:(?:\/\/[^/?#]*)?(.*)$/;
 
 /**
- * Why this is not a valid URI, or why a browser would write its host differently. Null if it is
- * fine.
+ * Returns why this is not a valid URI, or why a browser would write its host differently. Null if
+ * it is valid.
  */
 export function uriTextProblem(text: string): string | null {
   const host = hostProblem(text);
@@ -29,8 +29,9 @@ export function uriTextProblem(text: string): string | null {
 }
 
 /**
- * A browser reads `0x7f000001` as an address, and turns an international name into another text.
- * The name that people see must be the one that is used.
+ * Returns why a browser would write the host differently, or null. A browser reads `0x7f000001` as
+ * an address, and turns an international name into another text. But people must see the hostname
+ * that the browser uses.
  */
 function hostProblem(text: string): string | null {
   const authority = HTTP_AUTHORITY.exec(text)?.[1];

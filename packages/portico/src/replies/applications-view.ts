@@ -7,19 +7,21 @@ export interface ApplicationsView {
   readonly serverName: string;
   /** The signed-in person. */
   readonly person: ShownPerson;
-  /** In the order in which they were first allowed. */
+  /** The applications with access, in the order in which the person first allowed them. */
   readonly applications: readonly ShownApplication[];
-  /** Whether the page answers a removal. */
+  /** Whether the person has just removed an application. */
   readonly removed: boolean;
-  /** Whether that removed all of them. */
+  /** Whether the person has just removed all applications. */
   readonly removedAll: boolean;
   /** The URL that the forms post to. */
   readonly action: string;
-  /** The page that asks whether to remove all of them. */
+  /** The path of the page that asks whether to remove all applications. */
   readonly removeAllPath: string;
-  /** Whether this page asks that. */
+  /** Whether this page asks whether to remove all applications. */
   readonly confirming: boolean;
-  /** The `csrf_token` of the form that removes all, with `remove` = `all`. */
+  /**
+   * The `csrf_token` for the form that removes all applications. That form sends `remove` = `all`.
+   */
   readonly csrfToken: string;
   /** The application's own first page. */
   readonly home: string;
@@ -29,38 +31,42 @@ export interface ApplicationsView {
 export interface ShownApplication extends ShownLook {
   /** Its `csrf_token`. */
   readonly clientId: string;
-  /** As registered. For an unverified client, its origin and that it is not verified. */
+  /**
+   * The registered name. For an unverified client, a text with its origin that says that it is not
+   * verified.
+   */
   readonly name: string;
   /** Null for a client that an operator registered. */
   readonly unverified: UnverifiedApplication | null;
-  /** When the person first allowed it. */
+  /** When the person first allowed the application. */
   readonly since: ShownDate;
-  /** When tokens were last issued to it; null if never. */
+  /** When tokens were last issued to the application; null if never. */
   readonly lastActive: ShownDate | null;
-  /** The places of its answers, each once. */
+  /** The places that responses go to, without duplicates. */
   readonly answersTo: readonly Destination[];
-  /** Its current rights. */
+  /** The application's current scopes. */
   readonly scopes: readonly ShownScope[];
-  /** The same by group. */
+  /** The application's current scopes by group. */
   readonly groups: readonly ShownScopeGroup[];
-  /** For its form. */
+  /** The `csrf_token` for this application's form. */
   readonly csrfToken: string;
 }
 
-/** About a client that no operator registered. */
+/** Data about a client that no operator registered. */
 export interface UnverifiedApplication {
   /**
-   * A host in ASCII, "a program on this computer" or "an application on this device", or several.
+   * Where the client comes from: a host in ASCII, "a program on this computer", "an application on
+   * this device", or several of these.
    */
   readonly from: string;
-  /** Its self-given name; null if that must not be shown. */
+  /** The client's own name; null if pages must not show it. */
   readonly calledName: string | null;
 }
 
 /** A day, in UTC. */
 export interface ShownDate {
-  /** ISO 8601. */
+  /** The date in ISO 8601 format. */
   readonly iso: string;
-  /** In words. */
+  /** The date as text. */
   readonly text: string;
 }

@@ -3,9 +3,9 @@ import type { BindingOffer } from '../http/challenges.ts';
 import type { Reply } from './responses.ts';
 
 /**
- * Cross-origin requests, never with credentials. Browser applications are public clients too, so
- * pages of any origin may call the endpoints that read no session; authorize reads one, and
- * introspect is not for browsers.
+ * Handles cross-origin requests, which never have credentials. Browser applications can be public
+ * clients, so pages of any origin may call the endpoints that read no session. The authorization
+ * endpoint reads a session, and introspection is not for browsers.
  */
 
 const PREFLIGHT_HEADERS = {
@@ -14,12 +14,12 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '7200',
 } as const;
 
-/** MCP clients send their version with the request for the metadata. */
+/** MCP clients send their version when they request the metadata. */
 const FIELDS = 'Authorization, Content-Type, MCP-Protocol-Version';
 
 /**
- * For an endpoint with these methods: methods other than GET and POST are named. Proof headers are
- * named if proofs are accepted.
+ * Returns the preflight reply for an endpoint with these methods. Lists methods other than GET and
+ * POST. Lists proof headers if the server accepts proofs.
  */
 export function preflight(request: Request, methods: readonly string[], binding: BindingOffer | null): Reply {
   const named = methods.every((method) => method === 'GET' || method === 'POST')
@@ -32,8 +32,8 @@ export function preflight(request: Request, methods: readonly string[], binding:
 const EXPOSED = 'WWW-Authenticate, Retry-After, X-Request-Id';
 
 /**
- * The header fields with which a page of any origin can read a reply, including those about proofs
- * if they are accepted.
+ * Returns the header fields that let pages of any origin read a reply, including its proof headers
+ * if the server accepts proofs.
  */
 export function readableHeaders(binding: BindingOffer | null): Readonly<Record<string, string>> {
   return {

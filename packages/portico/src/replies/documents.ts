@@ -2,15 +2,15 @@ import { jsonText } from '../contracts/json.ts';
 import { tokenHash } from '../crypto.ts';
 import type { Reply } from './responses.ts';
 
-/** A public document, serialized once for every request. */
+/** A public document, serialized once for all requests. */
 export interface PublicDocument {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * `maxAge`, in seconds, is how long a cache may keep it; its tag changes with its content (RFC 9110
- * section 8.8.3).
+ * Returns a document that caches may store for `maxAge` seconds. Its ETag changes with its content
+ * (RFC 9110 section 8.8.3).
  */
 export function publicDocument(content: unknown, maxAge: number): PublicDocument {
   const body = jsonText(content);
@@ -22,7 +22,7 @@ export function publicDocument(content: unknown, maxAge: number): PublicDocument
   return { body, headers };
 }
 
-/** The document, or 304 if the client has it already (RFC 9110 section 13.1.2). */
+/** Returns the document, or 304 if the client already has it (RFC 9110 section 13.1.2). */
 export function documentReply(request: Request, { body, headers }: PublicDocument): Reply {
   const known = request.headers.get('if-none-match');
   if (known !== null && matches(known, headers['ETag'])) return { status: 304, headers, body: null };

@@ -9,28 +9,31 @@ import { faultReply, refusalReply, unavailableReply, type Reply } from './respon
 
 /** The failed request. */
 export interface FailedRequest {
-  /** The endpoint's name; `token()` for a route of the host's own. */
+  /** The endpoint's name; `token()` for the host's own routes. */
   readonly endpoint: string;
-  /** Null if the host did not say which it was. */
+  /** Null if the host did not provide the request. */
   readonly requestId: string | null;
-  /** Whether the response is for a person at a browser. */
+  /** Whether the response is a page for a person. */
   readonly asPage: boolean;
-  /** Chooses the language of a page; null if there is no page. */
+  /** Used to choose the page's language; null if there is no page. */
   readonly request: Request | null;
 }
 
 /**
- * The replies to errors: refusals with their code, an unreachable store with 503, a fault of ours
- * with 500.
+ * Builds the replies to errors: refusals with their error code, 503 for an unreachable store, 500
+ * for internal errors.
  */
 export class Failures {
   readonly #server: Server;
   readonly #showsDetails: boolean;
   readonly #logOverload: () => void;
-  /** A mount starts without its tables, and the engine's error does not say how to create them. */
+  /**
+   * Logs how to create missing tables: a mounted server starts without them, and the engine's error
+   * does not explain it.
+   */
   readonly #explainFault: () => void;
 
-  /** `showsDetails` is whether the error page shows what is otherwise only in the log. */
+  /** With `showsDetails`, the error page shows details that are otherwise only in the log. */
   constructor(server: Server, showsDetails: boolean) {
     this.#server = server;
     this.#showsDetails = showsDetails;
@@ -42,7 +45,7 @@ export class Failures {
     this.#explainFault = throttleLog(() => void this.#logPendingSteps().catch(() => {}));
   }
 
-  /** Logs errors that are not refusals. Never rejects. */
+  /** Returns the reply to an error. Logs errors that are not refusals. Never rejects. */
   async reply(error: unknown, { endpoint, requestId, asPage, request }: FailedRequest): Promise<Reply> {
     if (error instanceof AuthorizationPageError) {
       const { text, detail, link } = error;
@@ -83,7 +86,7 @@ export class Failures {
     const { host, config, speaking } = this.#server;
     const retryAfter = withoutView.headers['Retry-After'];
     try {
-      // A host's own view may not know about a link, so the message says where to go too.
+      // A host's own view may not show the link, so the message also says where to go.
       const words = request === null ? ENGLISH_WORDS : await speaking.of(request);
       const data = {
         serverName: config.name,
@@ -106,16 +109,16 @@ export class Failures {
   }
 }
 
-/** Faults that may be gone at the next attempt. */
+/** Errors that may not happen again at the next attempt. */
 const PASSING = [KeysLostError, SignerError, HostTimeoutError];
 
 interface ErrorPage {
   readonly text: PageText;
-  /** For the log, and for a page that shows details. */
+  /** The detail for the log, and for a page that shows details. */
   readonly detail?: string | null;
   readonly link?: PageLink | null;
   readonly status: number;
-  /** The reply if the view cannot be rendered; it has the page's `Retry-After`. */
+  /** The reply if the view cannot be rendered. Its `Retry-After` also applies to the page. */
   readonly withoutView: Reply;
 }
 

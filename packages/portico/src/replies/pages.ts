@@ -5,22 +5,22 @@ import type { Server } from '../server.ts';
 import type { Reply } from './responses.ts';
 import type { PageData } from './views.ts';
 
-/** A page, and the data of its view. */
+/** A page and its view's data. */
 export interface ShownPage<View extends keyof PageData> {
-  /** In the language of the reader. */
+  /** The texts in the reader's language. */
   readonly words: Words;
   readonly view: View;
   readonly status: number;
   readonly data: PageData[View];
-  /** Where the redirects after a form of this page end; null for a page without a form. */
+  /** Where the redirects after this page's form end; null for a page without a form. */
   readonly formLeadsTo: FormTarget;
 }
 
 type FormTarget = string | typeof ANYWHERE | null;
 
 /**
- * An application decides what follows its callback: another site, a program on this computer, a
- * private-use scheme.
+ * For redirects that can end anywhere. After its callback, an application may redirect to another
+ * site, a program on this computer or a private-use scheme.
  */
 export const ANYWHERE = Symbol('anywhere');
 
@@ -38,8 +38,8 @@ export async function pageReply<View extends keyof PageData>(
 }
 
 /**
- * A page that no host's view replaces and no search engine shows; `html` receives the nonce of its
- * styles.
+ * Returns a page that host views cannot replace and that search engines do not list. `html`
+ * receives the nonce for the page's styles.
  */
 export function ownPageReply(
   { status, formLeadsTo }: { readonly status: number; readonly formLeadsTo: FormTarget },
@@ -51,8 +51,8 @@ export function ownPageReply(
 }
 
 /**
- * Chromium checks every redirect after a form against `form-action`, including those that an
- * application makes after its own callback. Undefined leaves the directive out
+ * Returns the page's `form-action` directive; undefined leaves it out. Chromium checks every
+ * redirect after a form against `form-action`, even redirects after an application's callback
  * (docs/decisions/0003-form-action.md).
  */
 function formAction(formLeadsTo: FormTarget): string | undefined {
@@ -63,8 +63,8 @@ function formAction(formLeadsTo: FormTarget): string | undefined {
 }
 
 /**
- * A redirect of the browser that leaves no trace in caches and no referrer. 303 after a form, 302
- * otherwise.
+ * Returns a redirect that caches do not store and that sends no referrer. Use 303 after a form,
+ * otherwise 302.
  */
 export function redirectReply(location: string, status: 302 | 303): Reply {
   return {

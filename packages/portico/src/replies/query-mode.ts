@@ -4,10 +4,10 @@ import { redirectReply } from './pages.ts';
 import type { Reply } from './responses.ts';
 import type { SendingMode, SendingQuestion, SentResponse } from './sending.ts';
 
-/** Shows the question with a link to this URL. */
+/** Shows a question with a link to this URL. */
 type AskFirst = (request: Request, question: SendingQuestion, href: string) => Promise<Reply>;
 
-/** The response in the query of the redirect URI (RFC 6749 section 4.1.2). */
+/** Sends the response in the redirect URI's query (RFC 6749 section 4.1.2). */
 export class QueryMode implements SendingMode {
   readonly name = QUERY;
   readonly #askFirst: AskFirst;

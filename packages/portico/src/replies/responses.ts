@@ -15,30 +15,30 @@ import {
   type OAuthErrorCode,
 } from '../errors.ts';
 
-/** The one place where errors become HTTP. */
+/** Turns replies and errors into HTTP responses. */
 
 /** A response as plain data, to which header fields can still be added. */
 export interface Reply {
   /** The HTTP status. */
   readonly status: number;
-  /** Its header fields. */
+  /** The header fields. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes of a picture, or text. */
+  /** A text, or a picture's bytes. */
   readonly body: string | Uint8Array | null;
   /** `Set-Cookie` headers, of which there may be several. */
   readonly cookies?: readonly string[];
-  /** The refusal that it answers, for the log; absent if nothing was refused. */
+  /** The refusal, for the log. Missing if nothing was refused. */
   readonly refused?: Error;
 }
 
-/** The Response of a reply, with the id of its request if that is known. */
+/** Turns a reply into a Response, with the request's id if it is known. */
 export function toResponse(
   { status, headers, body, cookies = [] }: Reply,
   requestId: string | null,
 ): Response {
   const named = requestId === null ? headers : { ...headers, [REQUEST_ID_HEADER]: requestId };
-  // The type does not name its buffer: TypeScript 5 before 5.7, which some hosts compile with, has
-  // only one kind.
+  // The type of `body` does not name its buffer, because TypeScript before 5.7, which some hosts
+  // use, has only one kind.
   const sent = body as string | Uint8Array<ArrayBuffer> | null;
   const response = new Response(sent, { status, headers: named });
   if (typeof body === 'string') madeOfText(response, body);
@@ -47,7 +47,7 @@ export function toResponse(
 }
 
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
-/** The header fields of a JSON reply, unless others are given. */
+/** The default header fields of a JSON reply. */
 const JSON_NEVER_STORED = { 'Content-Type': 'application/json', ...NEVER_STORED } as const;
 
 export function jsonReply(body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
@@ -58,25 +58,28 @@ export function jsonReply(body: unknown, status = 200, headers?: Readonly<Record
   };
 }
 
-/** With these header fields in addition. */
+/** Returns the reply with these additional header fields. */
 export function withFields(reply: Reply, fields: Readonly<Record<string, string>> | null): Reply {
   return fields === null ? reply : { ...reply, headers: { ...reply.headers, ...fields } };
 }
 
-/** 400 for every other code (RFC 6749 section 5.2). */
+/** The HTTP status for error codes. All other codes use 400 (RFC 6749 section 5.2). */
 const STATUS: Partial<Readonly<Record<OAuthErrorCode, number>>> = { invalid_client: 401 };
 
-/** 401 for every other code. */
+/** The HTTP status for bearer error codes. All other codes use 401. */
 const BEARER_STATUS: Readonly<Partial<Record<BearerErrorCode, number>>> = {
   invalid_request: 400,
   insufficient_scope: 403,
   access_denied: 403,
 };
 
-/** For pages of other origins, which may read answers through the application's own CORS. */
+/**
+ * Lets pages of other origins read the challenge, if the application's own CORS lets them read
+ * responses.
+ */
 const READABLE_CHALLENGE = { 'Access-Control-Expose-Headers': 'WWW-Authenticate' } as const;
 
-/** The reply to a refusal; null for any other error. */
+/** Returns the reply to a refusal; null for any other error. */
 export function refusalReply(error: unknown): Reply | null {
   if (error instanceof OAuthError) {
     const status = STATUS[error.code] ?? 400;
@@ -113,12 +116,14 @@ export function refusalReply(error: unknown): Reply | null {
   return null;
 }
 
-/** The response to a request without a sufficient token: 400, 401 or 403, with a challenge. */
+/**
+ * Returns the response to a request without a sufficient token: 400, 401 or 403, with a challenge.
+ */
 export function bearerErrorResponse(error: BearerError): Response {
   return toResponse(bearerErrorReply(error), error.requestId);
 }
 
-/** Without a token the challenge names no error (RFC 6750 section 3). */
+/** Builds the reply. Without a token, the challenge contains no error (RFC 6750 section 3). */
 function bearerErrorReply(error: BearerError): Reply {
   const { code, message, scope, resourceMetadata, binding } = error;
   const status = BEARER_STATUS[code] ?? 401;
@@ -145,7 +150,7 @@ function readableFields(binding: BindingRefusal): Readonly<Record<string, string
   return { 'Access-Control-Expose-Headers': readable, ...answerFields(binding) };
 }
 
-/** 503: nothing was spent, nothing issued, and the same request may succeed soon. */
+/** Returns 503. The request used up and issued nothing, so it may succeed when sent again. */
 export function unavailableReply(): Reply {
   const body = {
     error: 'temporarily_unavailable',
@@ -154,7 +159,7 @@ export function unavailableReply(): Reply {
   return jsonReply(body, 503, { ...NEVER_STORED, 'Retry-After': '2' });
 }
 
-/** 500 for a fault of ours, which only the log describes. */
+/** Returns 500 for an internal error, which only the log describes. */
 export function faultReply(): Reply {
   return jsonReply({ error: 'server_error', error_description: 'The server failed to answer.' }, 500);
 }

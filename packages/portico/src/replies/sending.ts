@@ -4,28 +4,28 @@ import type { Reply } from './responses.ts';
 
 /** A response mode that can send responses. */
 export interface SendingMode extends ResponseMode {
-  /** The answer that sends the browser to the redirect URI with the parameters. */
+  /** Returns the reply that sends the browser to the redirect URI with the parameters. */
   send(response: SentResponse): Reply | Promise<Reply>;
 }
 
 /** A response on its way to the client. */
 export interface SentResponse {
-  /** Chooses the language of a page. */
+  /** Used to choose a page's language. */
   readonly request: Request;
   readonly redirectUri: string;
-  /** Such as `code`, `state` and `iss`. */
+  /** The response's parameters, such as `code`, `state` and `iss`. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** If a redirect sends it. */
+  /** The status if the mode redirects. */
   readonly status: 302 | 303;
-  /** What the person is asked before the browser goes on; null if it goes on by itself. */
+  /** The question for the person before the browser continues; null if it continues without one. */
   readonly question: SendingQuestion | null;
 }
 
-/** The person decides whether to go on (RFC 9700 section 4.11.2). */
+/** A question that lets the person decide whether to continue (RFC 9700 section 4.11.2). */
 export interface SendingQuestion {
   readonly text: PageText;
-  /** The status of the page. */
+  /** The page's status. */
   readonly status: number;
-  /** What goes on. */
+  /** The text of the button or link that continues. */
   readonly action: Text;
 }

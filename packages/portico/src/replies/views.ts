@@ -3,36 +3,36 @@ import type { Words } from '../words/words.ts';
 import type { ApplicationsView } from './applications-view.ts';
 import type { ConsentView } from '../authorization/consent-page.ts';
 
-/** The data of the view `oauth/error`. Escape all of it. */
+/** The data for the view `oauth/error`. Escape all of it. */
 export interface ErrorView {
   /** `oauth_server:name`. */
   readonly serverName: string;
-  /** What happened, in a few words. */
+  /** A short title that says what happened. */
   readonly title: string;
-  /** What it means, and what to do. */
+  /** What the error means and what to do. */
   readonly message: string;
-  /** 200, or 400 to 599. */
+  /** The HTTP status: 200, or 400 to 599. */
   readonly status: number;
-  /** The id of the request in the log; null if it has none. */
+  /** The request's id in the log; null if it has none. */
   readonly requestId: string | null;
   /** The exact reason, in development; null otherwise. */
   readonly detail: string | null;
-  /** Where to continue; null if there is no such page. */
+  /** A link to continue; null if there is no page to link to. */
   readonly link: { readonly href: string; readonly text: string } | null;
 }
 
-/** The data of each page, besides what all pages get. */
+/** The data for each page, in addition to the data for all pages. */
 export interface PageData {
   readonly 'oauth/consent': ConsentView;
   readonly 'oauth/applications': ApplicationsView;
   readonly 'oauth/error': ErrorView;
 }
 
-/** What every view gets besides its own data: the texts of its language, and these. */
+/** The data for every view: the texts in its language, and these values. */
 export interface EveryView extends Words {
-  /** The nonce of the page's styles in its content security policy. */
+  /** The nonce for the page's styles in its content security policy. */
   readonly nonce: string;
-  /** The logo and the colours; left out unless `branding` is set. */
+  /** The logo and the colors; missing if `branding` is not set. */
   readonly branding?: BrandingView;
 }
 

@@ -2,26 +2,26 @@ import type { PersonReference } from '../contracts/person.ts';
 import type { RegisteredBy } from './client.ts';
 
 /**
- * A living authorization: neither it nor its client is revoked, not all of it has expired, and its
- * client has the grant `authorization_code`.
+ * A living authorization. Neither the authorization nor its client is revoked, and at least one of
+ * its tokens has not expired. Its client has the grant `authorization_code`.
  */
 export interface HeldAuthorization {
   /** An identifier. It grants no access. */
   readonly id: string;
-  /** The application that holds it. */
+  /** The application that has it. */
   readonly client: HoldingClient;
   /** The person who gave it. */
   readonly person: PersonReference;
   /** The person's `sub`. */
   readonly subject: string;
   /**
-   * The granted scopes. By now the client may be registered for fewer, and the person may have
+   * The granted scopes. The client may now be registered for fewer scopes, and the person may have
    * fewer permissions.
    */
   readonly scopes: readonly string[];
-  /** The API that its tokens are for. Null when none was configured. */
+  /** The API that its tokens are for. Null if no API was configured. */
   readonly audience: string | null;
-  /** When the person allowed it, milliseconds since 1970. */
+  /** When the person allowed it, in milliseconds since 1970. */
   readonly createdAt: number;
   /**
    * When tokens were last issued for it, in milliseconds since 1970. Null if never. `unknown` if an
@@ -32,27 +32,32 @@ export interface HeldAuthorization {
   readonly expiresAt: number;
 }
 
-/** The application that holds an authorization. */
+/** The application that has an authorization. */
 export interface HoldingClient {
-  /** The client id. For a client that is a document, its URL. */
+  /** The client id. For a document client, its URL. */
   readonly id: string;
-  /** As registered. If no operator registered the client, the name is the client's own choice. */
+  /**
+   * The registered name. If no operator registered the client, the client chose the name itself.
+   */
   readonly name: string;
   /** Who registered the application. */
   readonly registeredBy: RegisteredBy;
 }
 
-/** Which authorizations to find: those that match all given members. Compares byte by byte. */
+/**
+ * Selects authorizations. Those that match all given properties are found. Texts are compared byte
+ * by byte.
+ */
 export interface AuthorizationFilter {
-  /** Of this client. */
+  /** Only authorizations for this client. */
   readonly clientId?: string;
-  /** Of this person. */
+  /** Only authorizations by this person. */
   readonly person?: PersonReference;
-  /** With this scope, perhaps among others. */
+  /** Only authorizations that include this scope. */
   readonly scope?: string;
   /**
-   * No tokens were issued since this time, in milliseconds since 1970. Where the last use is
-   * unknown, the time of the authorization counts.
+   * Only authorizations for which no tokens were issued since this time, in milliseconds since
+   * 1970. If the last use is unknown, the time of the authorization counts.
    */
   readonly unusedSince?: number;
 }
@@ -63,24 +68,24 @@ export interface HeldRange {
   readonly below: string | null;
   /** Only ids from this one on; null for all. */
   readonly above: string | null;
-  /** The most authorizations to find. */
+  /** The maximum number of authorizations to find. */
   readonly limit: number;
-  /** The most rows to read. */
+  /** The maximum number of rows to read. */
   readonly examine: number;
 }
 
-/** How many authorizations live, among the newest that were read. */
+/** The number of living authorizations among the newest rows. */
 export interface CountedHeld {
   readonly authorizations: number;
-  /** The people who gave them, each counted once. */
+  /** The number of people who gave them. */
   readonly people: number;
-  /** Whether all were read. If not, there may be more. */
+  /** Whether all rows were read. If not, there may be more authorizations. */
   readonly isAll: boolean;
 }
 
-/** What was found in a range. */
+/** The authorizations in a range. */
 export interface FoundHeld {
   readonly items: readonly HeldAuthorization[];
-  /** Continue below this id. Null when the range has no more. */
+  /** The id to continue below. Null if the range has no more rows. */
   readonly next: string | null;
 }

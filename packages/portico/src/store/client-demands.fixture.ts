@@ -7,7 +7,9 @@ const TOLD = {
 };
 const SHOWN = { what: 'demand', as: 'made', inFull: 'made, in full' };
 
-/** For tests: demands by the names of the standards, as features of a server would offer them. */
+/**
+ * For tests: returns demands with their standard names, as a server's features would offer them.
+ */
 export function demands({ pushed = true, bound = true } = {}): readonly ClientDemand[] {
   return [
     {

@@ -1,50 +1,50 @@
 import type { Client } from './client.ts';
 
 /**
- * What a client may demand for its own protection, by a flag of its metadata (RFC 7591 section 2).
- * A feature of the server meets it.
+ * A protection that a client may demand, with a flag in its metadata (RFC 7591 section 2). A server
+ * feature meets the demand.
  */
 export interface ClientDemand extends DemandDescription {
-  /** Whether the feature meets it as the server is configured. */
+  /** Whether the feature meets the demand with the current configuration. */
   readonly isMet: boolean;
 }
 
-/** What is fixed about a demand. */
+/** The fixed data about a demand. */
 export interface DemandDescription {
-  /** The name of the flag in metadata, such as `require_pushed_authorization_requests`. */
+  /** The flag's name in metadata, such as `require_pushed_authorization_requests`. */
   readonly metadata: string;
-  /** Where the store keeps it. */
+  /** The store's field for the demand. */
   readonly field: DemandField;
-  /** The key of `oauth_server` that switches the feature on. */
+  /** The `oauth_server` setting that turns the feature on. */
   readonly key: string;
-  /** What a registration is told while that is off. */
+  /** The error for a registration while the setting is off. */
   readonly unmet: string;
-  /** What happens to these clients while that is off: continues a sentence after "so". */
+  /** What happens to these clients while the setting is off. Continues a sentence after "so". */
   readonly effect: string;
   /**
-   * Whether a document whose flag is not a boolean is refused, and fetched again when the
-   * demand is no longer met.
+   * Whether a document is refused if its flag is not a boolean, and fetched again if the demand is
+   * no longer met.
    */
   readonly isStrict: boolean;
   /** The option of `oauth:client:create`. */
   readonly option: { readonly flag: string; readonly says: string };
-  /** How an operator reads it. */
+  /** The texts that show the demand to operators. */
   readonly shown: { readonly what: string; readonly as: string; readonly inFull: string };
 }
 
-/** The demands that the store has a place for, and where a registration says each. */
+/** The demands that the store can record, each with its field in a registration. */
 const ASKED = {
   pushesRequests: 'requirePushedAuthorizationRequests',
   dpopBoundAccessTokens: 'dpopBoundAccessTokens',
 } as const satisfies Partial<Record<keyof Client, string>>;
 
-/** The fields of a client that the store keeps demands in. */
+/** The client fields in which the store records demands. */
 export type DemandField = keyof typeof ASKED;
 
-/** What a registration says of demands. */
+/** The demands in a registration. */
 type AskedDemands = { readonly [Field in DemandField as (typeof ASKED)[Field]]?: boolean };
 
-/** What a client demands. */
+/** A client's demands. */
 export type ClientDemands = { readonly [Field in DemandField]: boolean };
 
 const FIELDS = Object.keys(ASKED) as readonly DemandField[];
@@ -56,15 +56,18 @@ function demandsWhere(isDemanded: (field: DemandField) => boolean): ClientDemand
   >;
 }
 
-/** Of a client that demands nothing. */
+/** The demands of a client that demands nothing. */
 export const NO_DEMANDS: ClientDemands = demandsWhere(() => false);
 
-/** What a registration demands; `all` when its profile demands all that there is. */
+/**
+ * Returns the demands in a registration. With `all`, because its profile requires them, returns all
+ * demands.
+ */
 export function getDemands(registration: AskedDemands, all: boolean): ClientDemands {
   return demandsWhere((field) => all || registration[ASKED[field]] === true);
 }
 
-/** The demands whose flag `isSet`, as a client has them. */
+/** Returns the client's demands: those for which `isSet` returns true. */
 export function demandsSet<Demand extends DemandDescription>(
   demands: readonly Demand[],
   isSet: (demand: Demand) => boolean,
@@ -73,12 +76,12 @@ export function demandsSet<Demand extends DemandDescription>(
   return demandsWhere((field) => fields.has(field));
 }
 
-/** The same as a registration says it. */
+/** Returns the demands as registration fields. */
 export function registrationOfDemands(demanded: ClientDemands): AskedDemands {
   return Object.fromEntries(FIELDS.map((field) => [ASKED[field], demanded[field]]));
 }
 
-/** Why a client cannot have what it demands; null when all of that is met. */
+/** Returns why the server cannot meet a client's demands. Null if it meets all of them. */
 export function unmetProblem(demands: readonly ClientDemand[], demanded: ClientDemands): string | null {
   for (const field of FIELDS.filter((each) => demanded[each])) {
     const demand = demands.find((each) => each.field === field);
@@ -88,7 +91,7 @@ export function unmetProblem(demands: readonly ClientDemand[], demanded: ClientD
   return null;
 }
 
-/** The flags that a client has set, by their names. */
+/** Returns the flags that a client has set, with their metadata names. */
 export function demandMetadata(
   demands: readonly ClientDemand[],
   demanded: ClientDemands,

@@ -1,10 +1,10 @@
 import type { Client } from './client.ts';
 
-/** How long a client that registered itself lives without being used, in milliseconds: a day. */
+/** How long an unused self-registered client lives, in milliseconds: a day. */
 export const NEVER_USED = 86_400_000;
 /**
- * How long it lives after its last use, in milliseconds: ninety days, and one more because uses are
- * recorded once a day.
+ * How long a self-registered client lives after its last use, in milliseconds: ninety days, plus
+ * one because uses are recorded once a day.
  */
 export const UNUSED = 91 * 86_400_000;
 
@@ -12,7 +12,7 @@ export const UNUSED = 91 * 86_400_000;
 export const COUNTED = 3_600_000;
 
 /**
- * Whether a client that registered itself has expired from lack of use. Its row may still exist.
+ * Whether a self-registered client has expired because it was not used. Its row may still exist.
  */
 export function hasExpired({ registeredBy, usedAt, createdAt }: Client, now: number): boolean {
   if (registeredBy !== 'registration') return false;

@@ -1,5 +1,6 @@
 /**
- * What a client may use: grant types of RFC 6749 and of features, and the introspection endpoint.
+ * A client's right: a grant type from RFC 6749 or a feature, or the use of the introspection
+ * endpoint.
  */
 export type Grant =
   | 'authorization_code'
@@ -8,7 +9,7 @@ export type Grant =
   | 'introspection'
   | (string & Record<never, never>);
 
-/** The names of signing algorithms for ID tokens (RFC 7518 section 3.1). A feature adds its own. */
+/** The names of signing algorithms for ID tokens (RFC 7518 section 3.1). Features add their own. */
 export interface SigningAlgorithmNames {
   RS256: true;
 }
@@ -17,8 +18,8 @@ export interface SigningAlgorithmNames {
 export type SigningAlgorithm = keyof SigningAlgorithmNames;
 
 /**
- * The kind of application (RFC 8252, RFC 7591 section 2): on a web server, or a program on a
- * device.
+ * The kind of application (RFC 8252, RFC 7591 section 2): `web` for one on a web server, `native`
+ * for a program on a device.
  */
 export type ApplicationType = 'web' | 'native';
 
@@ -28,30 +29,36 @@ export type ApplicationType = 'web' | 'native';
  */
 export type RegisteredBy = 'operator' | 'registration' | 'document';
 
-/** What its registration determines of a client (RFC 7591 section 2). */
+/** The client data that a registration contains (RFC 7591 section 2). */
 export interface ClientMetadata {
   /** The display name. */
   readonly name: string;
-  /** Compared character by character. Empty for a client without the authorization code grant. */
+  /**
+   * The redirect URIs. A request's URI must match one exactly. Empty for a client without the
+   * authorization code grant.
+   */
   readonly redirectUris: readonly string[];
-  /** The scopes that it may request. */
+  /** The scopes that the client may request. */
   readonly scopes: readonly string[];
-  /** The grants that it may use. */
+  /** The grants that the client may use. */
   readonly grants: readonly Grant[];
-  /** The signing algorithm of its ID tokens. */
+  /** The algorithm that signs the client's ID tokens. */
   readonly idTokenSignedResponseAlg: SigningAlgorithm;
-  /** Whether the application cannot keep a secret. It is then identified but not authenticated. */
+  /**
+   * Whether the application cannot keep a secret. Such a client is identified but not
+   * authenticated.
+   */
   readonly public: boolean;
-  /** A native application's loopback redirect URIs may have any port. */
+  /** The kind of application. A native application's loopback redirect URIs may have any port. */
   readonly applicationType: ApplicationType;
   /**
-   * The keys of its only authentication method, `private_key_jwt`. Null for a client with a secret,
-   * and for a public one.
+   * The keys for `private_key_jwt`, which is then the client's only authentication method. Null for
+   * a client with a secret, and for a public client.
    */
   readonly keys: ClientKeys | null;
-  /** Whether it must push its authorization requests (RFC 9126 section 6). */
+  /** Whether the client must push its authorization requests (RFC 9126 section 6). */
   readonly pushesRequests: boolean;
-  /** Whether it requires its tokens to be bound to a key that it proves (RFC 9449 section 5.2). */
+  /** Whether the client's tokens must be bound to a key that it proves (RFC 9449 section 5.2). */
   readonly dpopBoundAccessTokens: boolean;
   /**
    * The profile that the client must follow, such as `fapi2`. Null if only the server's profile
@@ -73,49 +80,57 @@ export interface ClientLook {
 
 /** A registered application. All times in this file are milliseconds since 1970. */
 export interface Client extends ClientMetadata, ClientLook {
-  /** Never changes. */
+  /** The client's id. It never changes. */
   readonly id: string;
-  /** Who registered it. */
+  /** Who registered the client. */
   readonly registeredBy: RegisteredBy;
-  /** Hashed by the host's password hasher. Null for a public client, and for one with keys. */
+  /**
+   * The secret's hash, from the host's password hasher. Null for a public client, and for a client
+   * with keys.
+   */
   readonly secretHash: string | null;
-  /** The secret before the last rotation. It is accepted until the end of its overlap window. */
+  /**
+   * The hash of the secret before the last rotation. This secret is accepted until the end of its
+   * overlap.
+   */
   readonly previousSecretHash: string | null;
   /** Milliseconds since 1970. */
   readonly previousSecretExpiresAt: number | null;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   /**
-   * The day of its last use, in milliseconds since 1970: a person allowed it, or tokens were
-   * issued. Null if never used, and for a client that an operator registered.
+   * The day of the client's last use, in milliseconds since 1970. A use means that a person allowed
+   * the client, or that it received tokens. Null if it was never used, and for a client that an
+   * operator registered.
    */
   readonly usedAt: number | null;
-  /** Null while the client is active. Its tokens end with it. */
+  /** When the client was revoked, together with its tokens. Null while it is active. */
   readonly revokedAt: number | null;
 }
 
 /** A client's logo: an image that an operator chose, checked by its bytes. */
 export interface ClientLogo {
-  /** SHA-256, base64url. */
+  /** SHA-256 of the image, base64url. */
   readonly hash: string;
-  /** Such as `image/png`. */
+  /** The media type, such as `image/png`. */
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }
 
-/** A client's public keys. One of them signs its assertions (OpenID Connect Core section 9). */
+/** A client's public keys. They verify its assertions (OpenID Connect Core section 9). */
 export interface ClientKeys {
-  /** The key set (RFC 7517) as JSON. Null when the client publishes it. */
+  /** The key set (RFC 7517) as JSON. Null if the client publishes it. */
   readonly jwks: string | null;
-  /** The URL where the client publishes its keys. Null when they are stored here. */
+  /** The URL where the client publishes its keys. Null if this server stores them. */
   readonly jwksUri: string | null;
   /**
-   * The only algorithm that it signs with (`token_endpoint_auth_signing_alg`). Null if any will do.
+   * The only algorithm that the client signs with (`token_endpoint_auth_signing_alg`). Null if it
+   * may use any.
    */
   readonly algorithm: string | null;
 }
 
-/** A client as its document described it when it was last stored. */
+/** A client with the contents of its document from when it was last stored. */
 export interface DocumentClient {
   readonly client: Client;
   /** Milliseconds since 1970. */
@@ -125,26 +140,27 @@ export interface DocumentClient {
 /** A client that registers itself (RFC 7591). */
 export interface NewRegistration {
   readonly client: Client;
-  /** The SHA-256 of the registration access token, which identifies it later. */
+  /** SHA-256 of the registration access token, which later identifies the client. */
   readonly tokenHash: string;
-  /** The network that it came from. Empty if unknown. */
+  /** The network that the registration came from. Empty if unknown. */
   readonly network: string;
-  /** The SHA-256 of the initial access token that was used, or null. */
+  /** SHA-256 of the initial access token, or null. */
   readonly initialTokenHash: string | null;
 }
 
 /** How many clients may register themselves. */
 export interface RegistrationLimits {
   /**
-   * Per network within `period`. Clients with an initial access token are exempt from both limits.
+   * The limit per network within `period`. Clients with an initial access token are exempt from
+   * both limits.
    */
   readonly ofOneNetwork: number;
   /**
-   * How many clients that were never used are kept. At the limit, the oldest one is removed if it
-   * is older than `period`.
+   * The limit for clients that were never used. At the limit, the oldest one is removed if it is
+   * older than `period`.
    */
   readonly unused: number;
-  /** In milliseconds. */
+  /** The period of the limits, in milliseconds. */
   readonly period: number;
 }
 
@@ -154,18 +170,18 @@ export interface RegistrationLimits {
  */
 export type RegistrationRefusal =
   | { readonly reason: 'token' }
-  /** The next one may register at `until`, in milliseconds since 1970. */
+  /** The next client may register at `until`, in milliseconds since 1970. */
   | { readonly reason: 'network' | 'all'; readonly until: number };
 
 /** A token that an operator created for clients to register themselves (RFC 7591 section 1.2). */
 export interface InitialAccessToken {
-  /** Identifies it to the operator. */
+  /** Identifies the token to the operator. */
   readonly id: string;
-  /** The operator's note about it. */
+  /** The operator's note about the token. */
   readonly note: string;
-  /** How many clients may register with it in total. */
+  /** How many clients may register with the token in total. */
   readonly uses: number;
-  /** How many more may register. */
+  /** How many more clients may register with the token. */
   readonly usesLeft: number;
   /** Milliseconds since 1970. */
   readonly createdAt: number;

@@ -1,27 +1,29 @@
 import type { Grant } from './client.ts';
 import type { Holder } from './grant.ts';
 
-/** A grant type, and which clients may have it. */
+/** A grant type, and which clients may use it. */
 export interface GrantRules {
   /** The value of `grant_type`: a name, or a URI for an extension (RFC 6749 section 4.5). */
   readonly name: Grant;
-  /** Whose access begins with it. Null if it continues what another grant began. */
+  /** Whose access begins with this grant. Null if the grant only continues an access. */
   readonly begins: Holder | null;
   /**
-   * `any`: also public clients, and those that no one verified. `confidential`: clients that prove
-   * themselves; one that registers itself needs an initial access token.
+   * `any`: all clients, including public and unverified ones. `confidential`: only clients that
+   * authenticate. A self-registering client then needs an initial access token.
    */
   readonly clients: 'any' | 'confidential';
 }
 
-/** Not a grant type, but also a right of a client that proves itself: to use that endpoint. */
+/**
+ * Not a grant type, but also a right: an authenticated client may use the introspection endpoint.
+ */
 const INTROSPECTION = 'introspection';
 
 /** The grant types that a server offers. */
 export class GrantTypes {
   readonly #rules: ReadonlyMap<string, GrantRules>;
 
-  /** In the order in which they are listed. */
+  /** `rules` are in the order in which the server lists the grant types. */
   constructor(rules: readonly GrantRules[]) {
     this.#rules = new Map(rules.map((each) => [each.name, each]));
   }
@@ -31,22 +33,27 @@ export class GrantTypes {
     return [...this.#rules.keys()];
   }
 
-  /** What an operator can give to a client: these, and the right to introspect. */
+  /**
+   * The rights that an operator can give to a client: the grant types, and the right to introspect.
+   */
   get rights(): readonly Grant[] {
     return [...this.names, INTROSPECTION];
   }
 
-  /** What a client that registers itself may have. A stranger is public, or no one verified it. */
+  /**
+   * Returns the grants that a self-registering client may have. A stranger is a public or
+   * unverified client.
+   */
   registrable(isStranger: boolean): readonly Grant[] {
     return this.names.filter((name) => !isStranger || !this.isConfidential(name));
   }
 
-  /** Whether only clients that prove themselves may have it. */
+  /** Whether only clients that authenticate may have this right. */
   isConfidential(name: string): boolean {
     return name === INTROSPECTION || this.#rules.get(name)?.clients === 'confidential';
   }
 
-  /** Those with which access of this kind begins. */
+  /** Returns the grants with which access of this kind begins. */
   beginning(holder: Holder): readonly Grant[] {
     return this.names.filter((name) => this.#rules.get(name)?.begins === holder);
   }

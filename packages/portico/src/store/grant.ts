@@ -1,16 +1,16 @@
 import type { PersonReference } from '../contracts/person.ts';
 import type { ClientLook, RegisteredBy } from './client.ts';
 
-/** Whose access it is: of a person, through a client, or of the client itself. */
+/** Who has the access: a person, through a client, or the client itself. */
 export type Holder = 'person' | 'client';
 
-/** The grants of features with which such access begins, besides those of RFC 6749. */
+/** Returns the features' grants with which such access begins, in addition to those of RFC 6749. */
 export type FurtherGrants = (holder: Holder) => readonly string[];
 
 /**
- * One authorization of a person, and everything issued from it: a row of `oauth_families`, which
- * also has its code and its current refresh token. All of it is valid only while that row is not
- * revoked, so one write revokes everything.
+ * A person's authorization, and everything issued from it. It is a row in `oauth_families`,
+ * together with its code and its current refresh token. All of this is valid only while the row is
+ * not revoked, so one write revokes everything.
  */
 export interface Family {
   readonly id: string;
@@ -19,21 +19,25 @@ export interface Family {
   /** The person's `sub`. */
   readonly subject: string;
   readonly scopes: readonly string[];
-  /** Decided when the person consented. Stays the same through every refresh. */
+  /** Set when the person consented. A refresh does not change it. */
   readonly audience: string | null;
   /**
-   * The key that its code and then its refresh token require (RFC 9449 sections 5 and 10), or null.
+   * The thumbprint of the key that the code and then the refresh token require (RFC 9449 sections 5
+   * and 10), or null.
    */
   readonly thumbprint: string | null;
-  /** Whether earlier refresh tokens worked without that key. If so, a thief may have bound it. */
+  /**
+   * Whether earlier refresh tokens worked without that key. If so, a thief may have bound the
+   * family to the key.
+   */
   readonly isBoundLate?: boolean;
 }
 
-/** What a person has allowed an application. */
+/** An authorization that a person gave an application. */
 export interface Authorization {
   readonly family: Family;
   readonly clientName: string;
-  /** The client's scopes as registered now. */
+  /** The client's currently registered scopes. */
   readonly clientScopes: readonly string[];
   readonly clientRegisteredBy: RegisteredBy;
   readonly clientRedirectUris: readonly string[];
@@ -47,7 +51,7 @@ export interface Authorization {
   readonly createdAt: number;
 }
 
-/** A code or refresh token with what it would grant, read before any decision. */
+/** A code or refresh token and what it would grant, read before the server decides about it. */
 export interface StoredGrant {
   readonly hash: string;
   readonly family: Family;
@@ -56,48 +60,52 @@ export interface StoredGrant {
   readonly expiresAt: number;
 }
 
-/** What was presented as a code or token. */
+/** A code or token that a client presented. */
 export interface OfferedToken {
   /**
-   * The key of its row: its own, or its family's. Empty for a malformed text; no row has that key.
+   * The row's id: the token's own, or its family's. Empty for a malformed text; no row has an empty
+   * id.
    */
   readonly id: string;
   readonly hash: string;
 }
 
 export interface OfferedRefreshToken extends OfferedToken {
-  /** The hash of the mark in it. Null for a malformed text. */
+  /** The hash of the mark in the token. Null for a malformed text. */
   readonly markHash: string | null;
 }
 
 export interface RefreshToken extends StoredGrant {
-  /** How often its family had been issued tokens when it was read. */
+  /** How often tokens had been issued to the family when this was read. */
   readonly generation: number;
 }
 
 /**
- * What a family keeps of the last use of its refresh token, in case the same request comes again
- * (decision 37).
+ * The response to the last use of a family's refresh token, stored in case the same request comes
+ * again (decision 37).
  */
 export interface KeptAnswer {
-  /** Encrypted with the token that was used. */
+  /** The response, encrypted with the token that was used. */
   readonly sealed: string;
-  /** Of the tokens in it, as in `RefreshToken`. */
+  /** The generation of the tokens in the response, as in `RefreshToken`. */
   readonly generation: number;
   readonly usedAt: number;
-  /** The hash of the current refresh token: the one in the answer, unless that was used too. */
+  /**
+   * The hash of the current refresh token. This is the token in the response, unless the client has
+   * used that one too.
+   */
   readonly currentHash: string;
   /** When the current refresh token expires. */
   readonly expiresAt: number;
 }
 
-/** An authorization code, and what its exchange must match. */
+/** An authorization code, and the parameters that its exchange must match. */
 export interface AuthorizationCode extends StoredGrant {
-  /** Null once the code is spent. */
+  /** Null if the code is spent. */
   readonly parameters: CodeParameters | null;
 }
 
-/** What the exchange of a code must match, and what it passes on. */
+/** The parameters that a code's exchange must match, and those that it passes on. */
 export interface CodeParameters {
   readonly redirectUri: string;
   readonly codeChallenge: string;
@@ -111,14 +119,14 @@ export interface NewCode {
 }
 
 /**
- * The result of replacing an authorization's code. `used`: its code was used. `ended`: the
+ * The result of replacing an authorization's code. `used`: the code was used. `ended`: the
  * authorization has ended, never existed, or does not match the description.
  */
 export type CodeReplacement = 'replaced' | 'used' | 'ended';
 
 export interface NewTokens {
   readonly accessToken: NewAccessToken;
-  /** Null when the client may not refresh. */
+  /** Null if the client may not refresh. */
   readonly refreshToken: NewRefreshToken | null;
 }
 
@@ -127,29 +135,29 @@ export interface NewRefreshToken {
   /** The hash of the mark that all refresh tokens of the family share. */
   readonly markHash: string;
   readonly expiresAt: number;
-  /** The key that it requires, or null. */
+  /** The thumbprint of the key that the token requires, or null. */
   readonly thumbprint: string | null;
-  /** Whether an earlier one worked without a key. */
+  /** Whether an earlier refresh token worked without a key. */
   readonly isBoundLate?: boolean;
 }
 
 export interface NewAccessToken {
-  /** Ids grow with time, so that new rows are next to each other in the table. */
+  /** The id. Ids grow with time, so that new rows are next to each other in the table. */
   readonly id: string;
   readonly hash: string;
   readonly scopes: readonly string[];
   readonly expiresAt: number;
-  /** The key that it is bound to, or null. */
+  /** The thumbprint of the key that the token is bound to, or null. */
   readonly thumbprint: string | null;
 }
 
-/** A live access token with everything that decides on it, read in one statement. */
+/** A valid access token with all data that decides what it allows, read in one statement. */
 export interface AccessToken {
   readonly clientId: string;
-  /** Its authorization. Null for a client-credentials token. */
+  /** The token's authorization. Null for a client-credentials token. */
   readonly familyId: string | null;
   readonly scopes: readonly string[];
-  /** The client's scopes as registered now. */
+  /** The client's currently registered scopes. */
   readonly clientScopes: readonly string[];
   /** The client's own profile, or null. */
   readonly clientProfile: string | null;
@@ -160,13 +168,13 @@ export interface AccessToken {
   readonly issuedAt: number;
   readonly expiresAt: number;
   /**
-   * The key that the caller must prove (RFC 9449). With a key, the token is invalid without the
-   * proof; without a key, it is invalid with a proof.
+   * The thumbprint of the key that the caller must prove (RFC 9449). With a key, the token is only
+   * valid with a proof. Without a key, it is only valid without a proof.
    */
   readonly thumbprint: string | null;
 }
 
-/** What is known about an access token that is no longer valid, for the log. */
+/** Data about an access token that is no longer valid, for the log. */
 export interface DeadToken {
   readonly dead: Death;
   readonly clientId: string | null;
@@ -175,8 +183,7 @@ export interface DeadToken {
 }
 
 /**
- * Why there is no live access token with a hash. A token that was revoked individually is deleted,
- * and so unknown.
+ * Why an access token is not valid. An individually revoked token is deleted, and so it is unknown.
  */
 export type Death =
   | 'unknown'
@@ -184,16 +191,16 @@ export type Death =
   | 'client revoked'
   | 'authorization revoked'
   /**
-   * The client is no longer registered for `client_credentials`, or for `authorization_code`, whose
-   * tokens a refresh only renews.
+   * The client is no longer registered for the grant with which the access began:
+   * `client_credentials` or `authorization_code`. A refresh only renews the tokens of the latter.
    */
   | 'grant removed';
 
 /** Why no tokens were issued. */
 export type GrantRefusal =
   /**
-   * It was used before. The family is now revoked, including the tokens of the first use (RFC 6749
-   * 4.1.2, RFC 9700 4.14).
+   * The code or token was used before. The family is now revoked, including the tokens from the
+   * first use (RFC 6749 4.1.2, RFC 9700 4.14).
    */
   | 'used'
   /** The family was already revoked. */
@@ -201,8 +208,8 @@ export type GrantRefusal =
   /** The code was replaced before it was used. The new code stays valid. */
   | 'replaced'
   /**
-   * It was used before, or the family was revoked. Nothing was revoked now: another use may have
-   * the answer to this one.
+   * The code or token was used before, or the family was revoked. This use revoked nothing, because
+   * another use may have the response to this one.
    */
   | 'taken';
 
@@ -210,17 +217,17 @@ export type GrantOutcome =
   { readonly issued: true } | { readonly issued: false; readonly refusal: GrantRefusal } | UnsettledGrant;
 
 /**
- * The connection was lost before the store answered, and the store stays away. It is unknown
- * whether the tokens were issued.
+ * The connection was lost before the store answered, and the store is still unavailable. It is
+ * unknown whether the tokens were issued.
  */
 export interface UnsettledGrant {
   readonly issued: null;
   /** The store's error. */
   readonly error: unknown;
   /**
-   * Whether the tokens were issued, are the family's latest, and the family still lives. False
-   * means that they never will be issued. Rejects while the store is away. Works while the rows
-   * exist: at least an hour after the request.
+   * Returns whether the tokens were issued, are the family's latest, and the family still lives.
+   * False means that they never will be issued. Rejects while the store is unavailable. Works while
+   * the rows exist: at least an hour after the request.
    */
   readonly settle: () => Promise<boolean>;
 }

@@ -1,17 +1,17 @@
 import type { WaitingBudget } from './requests.ts';
 
-/** What one waiting request uses of the budget. */
+/** A waiting request's share of the budget. */
 export interface Holding {
   readonly key: string;
   readonly bytes: number;
 }
 
 /**
- * Makes room for one more. Returns the keys to remove, or null if there is no room. `held` is what
- * each network uses. Removes the oldest requests of the network that uses most, while it uses more
- * than the newcomer's network then would. So no network can take another's share, however much it
- * sends. `oldestOf` returns the requests of one network, oldest first, as many as may have to be
- * removed.
+ * Makes room for another request. Returns the keys to remove, or null if there is no room. `held`
+ * is the number of bytes that each network uses. If the network with the most bytes would use more
+ * than the newcomer's network, its oldest requests are removed. So a network cannot take another's
+ * share, however much it sends. `oldestOf` returns one network's requests, oldest first, as many as
+ * may have to be removed.
  */
 export async function makeRoom(
   newcomer: { readonly network: string; readonly bytes: number },

@@ -5,57 +5,60 @@ import type { ExpiredRecords } from './sql/expired.ts';
 
 /** How many rows of each kind were removed. */
 export interface PrunedRows {
-  /** Authorizations, each with its code and its refresh token. */
+  /** The number of authorizations, each with its code and its refresh token. */
   readonly families: number;
-  /** Expired access tokens. */
+  /** The number of expired access tokens. */
   readonly accessTokens: number;
-  /** Requests that were not answered, or not signed in for, in time. */
+  /** The number of requests without an answer or a sign-in in time. */
   readonly consentRequests: number;
   /**
-   * Clients that registered themselves and were never used within a day, or not for ninety days;
-   * and documents that no one allowed.
+   * The number of removed clients: self-registered ones that were not used within a day, or not for
+   * ninety days, and document clients that no person allowed.
    */
   readonly clients: number;
 }
 
-/** Rows of a feature that are removed after a time. */
+/** A feature's rows that are removed after a time. */
 export interface ExpiringRows {
-  /** Their number in `PrunedRows`, which the feature declares there. */
+  /** The property in `PrunedRows` for their number. The feature declares it there. */
   readonly kind: keyof PrunedRows;
-  /** What the console calls them, such as `audit events`. */
+  /** The rows' name in the console, such as `audit events`. */
   readonly called: string;
-  /** Behind what it calls them and `that`: which ones are removed. */
+  /** Which rows are removed. The console prints the name, `that` and this text. */
   readonly which: string;
-  /** How many are removed at a time. */
+  /** How many rows are removed at a time. */
   readonly batch: number;
-  /** Removes at most `limit`. Returns how many. */
+  /** Removes at most `limit` rows. Returns how many it removed. */
   readonly remove: (limit: number) => Promise<number>;
 }
 
 export interface PruningOptions {
   readonly store: ExpiredRecords;
-  /** Whether there may be clients that no operator registered. Only then are they looked for. */
+  /**
+   * Whether there may be clients that no operator registered. Otherwise pruning does not search for
+   * them.
+   */
   readonly registrations: boolean;
-  /** Whether anything for single use is recorded, such as assertions. */
+  /** Whether single-use values, such as assertions, are recorded. */
   readonly singleUses: () => boolean;
-  /** What features remove besides. */
+  /** Returns the features' expiring rows. */
   readonly expiring: () => readonly ExpiringRows[];
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly log: Log;
-  /** The pause between two batches of `all`; as long as the last batch took unless given. */
+  /** The pause between two batches of `all`. Defaults to the last batch's duration. */
   readonly pause?: Pause;
 }
 
 /**
- * Rows of each kind per batch, and insertions between two batches. A batch removes twice what was
- * added.
+ * The rows of each kind per batch, and the insertions between two batches. A batch removes twice as
+ * many rows as were added.
  */
 const BATCH = 100;
 const INSERTIONS_PER_BATCH = 50;
 /**
- * How long rows stay after they have expired, in milliseconds. Clocks differ, and a request may be
- * running.
+ * How long rows stay after they have expired, in milliseconds. Clocks differ, and a request may
+ * still be running.
  */
 const MARGIN = 3_600_000;
 /** Sorts before the id of every access token. */
@@ -65,7 +68,7 @@ const FIRST = '';
 export class Pruning {
   readonly #options: PruningOptions;
   #insertions = 0;
-  /** How far the access tokens after the first ones in the table have been searched. */
+  /** The last id of the search through the access tokens behind the first ones in the table. */
   #looked = FIRST;
 
   constructor(options: PruningOptions) {
@@ -73,9 +76,9 @@ export class Pruning {
   }
 
   /**
-   * Counts an insertion, and removes a batch at every fiftieth. A batch is larger than what was
-   * added, so the tables shrink by themselves. Never rejects; a failure is logged and retried
-   * later. Null when there is nothing to wait for.
+   * Counts an insertion, and removes a batch after every fiftieth. A batch is larger than the
+   * number of added rows, so the tables shrink. Never rejects: failures are logged and retried
+   * later. Returns null if there is nothing to wait for.
    */
   tick(): Promise<void> | null {
     this.#insertions += 1;
@@ -83,8 +86,8 @@ export class Pruning {
   }
 
   /**
-   * Removes everything that has expired, batch by batch, with a pause between two so that requests
-   * have their turn. Returns how many rows of each kind it removed. Calls `onBatch` with these
+   * Removes everything that has expired, in batches. Pauses between batches so that requests can
+   * use the store. Returns how many rows of each kind it removed. Calls `onBatch` with these
    * numbers after each batch.
    */
   async all(onBatch: (removed: PrunedRows) => void = () => {}): Promise<PrunedRows> {
@@ -123,9 +126,9 @@ export class Pruning {
     const { store } = this.#options;
     const oldest = await store.pruneAccessTokens(FIRST, before, BATCH);
     if (oldest.removed === BATCH || oldest.last === null) return;
-    // Tokens that live longer, as from before a change of the lifetime, must not protect the tokens
-    // after them. Nor must they leave so little room in the first batch that it removes less than
-    // was added.
+    // Also search behind the first tokens. Otherwise tokens with a longer lifetime, for example
+    // from before a configuration change, would block the removal of later tokens. They could also
+    // fill the first batch, so that it removes fewer tokens than were added.
     const { last } = await store.pruneAccessTokens(this.#looked, before, BATCH);
     this.#looked = last ?? FIRST;
   }
@@ -143,7 +146,7 @@ export class Pruning {
     );
   }
 
-  /** Everything that can be removed, one batch function per kind. Each counts what it removed. */
+  /** Returns one batch function for each kind of row. Each function counts what it removed. */
   #kinds(count: (removed: Partial<PrunedRows>) => void): readonly (() => Promise<Batch>)[] {
     const { store, expiring } = this.#options;
     let after: string | null = FIRST;

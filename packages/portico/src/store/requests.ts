@@ -1,6 +1,6 @@
 import type { PersonReference } from '../contracts/person.ts';
 
-/** The content of an authorization request that passed every check. */
+/** An authorization request that passed every check. */
 export interface AuthorizationRequest {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -9,73 +9,76 @@ export interface AuthorizationRequest {
   readonly state: string | null;
   readonly nonce: string | null;
   readonly codeChallenge: string;
-  /** The target API. Null when no audience is configured. */
+  /** The target API. Null if no audience is configured. */
   readonly audience: string | null;
-  /** The key that its code will require, or null. */
+  /** The thumbprint of the key that the code will require, or null. */
   readonly thumbprint: string | null;
   /**
-   * The languages that the client asked for, if they are used (OpenID Connect Core section
-   * 3.1.2.1).
+   * The languages that the client asked for (OpenID Connect Core section 3.1.2.1), if Portico uses
+   * them.
    */
   readonly uiLocales?: string | undefined;
-  /** How the answer is sent; absent for the query of the redirect URI. */
+  /** The response mode; missing for the redirect URI's query. */
   readonly responseMode?: string | undefined;
-  /** Whether the client sent it to the server directly. */
+  /** Whether the client sent the request directly to the server. */
   readonly direct?: true | undefined;
 }
 
-/** An authorization request that a person was shown. The browser has only its id. */
+/** An authorization request that a person has seen. The browser has only its id. */
 export interface ConsentRequest extends AuthorizationRequest {
   /** SHA-256 of the request id. */
   readonly idHash: string;
-  /** SHA-256 of the secret of the browser session that it was shown in. */
+  /** SHA-256 of the browser session's secret. */
   readonly browserHash: string;
-  /** The person who was shown it, and the scopes that were shown. */
+  /** The person who saw the request, and the scopes that it showed. */
   readonly asked: AskedPerson;
   /**
-   * The client's name as the person was shown it. Only for a client that is a document, because its
-   * name may change at any time.
+   * The client's name that the person saw. Only for a document client, because its name may change
+   * at any time.
    */
   readonly shownName?: string | undefined;
-  /** Null while it waits for the answer. */
+  /** Null while the request waits for the answer. */
   readonly outcome: ConsentOutcome | null;
-  /** The answer. Absent while it waits. */
+  /** The answer. Missing while the request waits for it. */
   readonly answer?: ConsentAnswer | undefined;
   readonly expiresAt: number;
 }
 
-/** A person's answer, by which the same answer is recognized when it comes again. */
+/** A person's answer. Used to recognize the same answer if it comes again. */
 export interface ConsentAnswer {
   /**
-   * Which button was pressed. A person who allows may have none of the permissions; then the
-   * outcome is `denied`.
+   * Whether the person pressed the button that allows. If the person has no permission for any
+   * scope, the outcome is still `denied`.
    */
   readonly allow: boolean;
-  /** In milliseconds since 1970. */
+  /** When the person answered, in milliseconds since 1970. */
   readonly at: number;
-  /** The authorization that it started, or null. */
+  /** The authorization that the answer started, or null. */
   readonly familyId: string | null;
 }
 
-/** `void`: it ended without an answer, for example because another person signed in. */
+/**
+ * The request's outcome. `void`: it ended without an answer, for example because another person
+ * signed in.
+ */
 export type ConsentOutcome = 'allowed' | 'denied' | 'void';
 
 /**
- * An authorization request that waits for a sign-in, and is too long for a cookie or came directly
+ * An authorization request that waits for a sign-in. It is too long for a cookie, or came directly
  * from the client.
  */
 export interface WaitingRequest {
   /** SHA-256 of the browser's secret, or of the secret in the `request_uri`. */
   readonly secretHash: string;
-  /** The network that it came from. Empty if unknown. */
+  /** The network that the request came from. Empty if unknown. */
   readonly network: string;
   readonly parameters: string;
-  /** Its size in the budget, in bytes. */
+  /** The request's share of the budget, in bytes. */
   readonly bytes: number;
   readonly expiresAt: number;
 }
 
-/** The most bytes of waiting requests that are kept. */
+/** The maximum number of bytes that waiting requests may use. */
 export interface WaitingBudget {
   readonly total: number;
   readonly ofOneNetwork: number;
@@ -83,6 +86,6 @@ export interface WaitingBudget {
 
 export interface AskedPerson {
   readonly person: PersonReference;
-  /** The scopes that the person was shown. No other scope can be granted. */
+  /** The scopes that the person saw. No other scope can be granted. */
   readonly scopes: readonly string[];
 }

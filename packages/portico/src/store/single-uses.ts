@@ -2,13 +2,13 @@ import { tokenHash } from '../crypto.ts';
 import type { Pruning } from './pruning.ts';
 import type { SingleUseRecords } from './sql/single-uses.ts';
 
-/** Kinds are independent: the same `jti` may be used once in each. */
+/**
+ * The kinds of single-use values. Kinds are independent: the same `jti` may be used once in each
+ * kind.
+ */
 export type SingleUseKind = 'assertion' | 'proof' | 'form';
 
-/**
- * Things that may be used once across all processes: something signed, identified by its `jti`, or
- * a form.
- */
+/** Single-use values across all processes: a signed text, identified by its `jti`, or a form. */
 export class SingleUses {
   readonly #records: SingleUseRecords;
   readonly #pruning: Pruning;
@@ -19,9 +19,9 @@ export class SingleUses {
   }
 
   /**
-   * Records a use, and returns whether it is the first one. `of` identifies the thing among its
-   * kind until it expires (milliseconds since 1970). Throws when the result is unknown; then the
-   * thing may still be used.
+   * Records a use, and returns whether it is the first one. `of` identifies the value within its
+   * kind until `expiresAt` (milliseconds since 1970). Throws if the result is unknown. The value
+   * may then still be unused.
    */
   async claim(kind: SingleUseKind, of: readonly string[], expiresAt: number): Promise<boolean> {
     const hash = tokenHash(JSON.stringify([kind, ...of]));

@@ -19,9 +19,9 @@ import { SubjectRecords } from './sql/subjects.ts';
 import { WaitingRequestRecords } from './sql/waiting-requests.ts';
 
 /**
- * What the authorization server stores, one class per kind of record. Each method is one whole
- * step: it is atomic, and returns only after its effect is durable. A refusal with a lasting effect
- * (a spent code, a revoked family) is returned. A method that throws has changed nothing.
+ * The authorization server's store, with one class per kind of record. Each method is atomic, and
+ * returns only after its effect is durable. If a refusal has a lasting effect, such as a spent code
+ * or a revoked family, the method returns it. A method that throws has changed nothing.
  */
 export class Store {
   readonly clients: ClientRecords;
@@ -42,7 +42,7 @@ export class Store {
   readonly everythingIssued: EverythingIssued;
   readonly expired: ExpiredRecords;
 
-  /** `admits` tells whether the client with this id may do anything now. */
+  /** `admits` returns whether the client with this id may do anything now. */
   constructor(database: Database, admits: Admits, further: FurtherGrants = () => []) {
     this.clients = new ClientRecords(database, admits, further);
     this.logos = new LogoRecords(database);

@@ -2,7 +2,10 @@ import type { Attributes } from '@opentelemetry/api';
 import type { SqlDialect } from '@portico/sql';
 import type { MeasuredTask } from '../contracts/telemetry.ts';
 
-/** The names of metrics and spans. They follow the semantic conventions where those have names. */
+/**
+ * The names of metrics and spans. They follow OpenTelemetry's semantic conventions if these define
+ * a name.
+ */
 
 export const SCOPE = 'portico';
 
@@ -27,14 +30,14 @@ export const ROWS = 'portico.rows';
 export const ALGORITHM = 'portico.key_algorithm';
 export const REQUEST_ID = 'portico.request_id';
 
-/** The engines as the conventions name them. MariaDB counts as MySQL. */
+/** The engines' names in the conventions. MariaDB counts as MySQL. */
 const SYSTEMS: Readonly<Record<SqlDialect, string>> = {
   sqlite: 'sqlite',
   postgres: 'postgresql',
   mysql: 'mysql',
 };
 
-/** The attributes of a task that never change. */
+/** Returns a task's attributes that never change. */
 export function fixedAttributes(task: MeasuredTask): Attributes {
   if (task.kind === 'store') return { [SYSTEM]: SYSTEMS[task.dialect], [OPERATION]: task.name };
   if (task.kind === 'grant') return { [GRANT_TYPE]: task.name };
@@ -42,8 +45,7 @@ export function fixedAttributes(task: MeasuredTask): Attributes {
 }
 
 /**
- * The methods of RFC 9110 section 9 and RFC 5789. Any other method must not become an attribute
- * value.
+ * The methods in RFC 9110 section 9 and RFC 5789. Other methods must not become attribute values.
  */
 const METHODS: ReadonlySet<string> = new Set([
   'CONNECT',
@@ -66,7 +68,8 @@ export function getScheme(request: Request | null): string {
 }
 
 /**
- * Makes a value once per key and keeps it. There are as many keys as tasks, statuses and reasons.
+ * Returns a function that creates a value once per key and remembers it. The number of keys is
+ * limited by the tasks, statuses and reasons.
  */
 export function once<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();

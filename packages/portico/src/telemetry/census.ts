@@ -2,21 +2,22 @@ import { setTimeout } from 'node:timers/promises';
 import type { CountedRows } from '../contracts/telemetry.ts';
 
 /**
- * How many rows one statement reads: some milliseconds on every engine, however large the table is.
+ * How many rows one statement reads. This takes some milliseconds on every engine, even for a large
+ * table.
  */
 const SLICE = 5000;
 /** The pause between two slices, in milliseconds. */
 const PAUSE = 500;
 /**
- * How long a count is valid: at least so many milliseconds, and at least ten times as long as it
- * took. A million rows take about two minutes.
+ * How long a count is valid: at least this many milliseconds, and at least ten times as long as it
+ * took. Counting a million rows takes about two minutes.
  */
 const HOLDS = 30_000;
 const HOLDS_TIMES = 10;
-/** How long a collection waits, in milliseconds. */
+/** How long a metrics collection waits, in milliseconds. */
 const PATIENCE = 1000;
 
-/** A clock in milliseconds, and pauses. */
+/** Provides the time in milliseconds, and pauses. */
 export interface CensusTimer {
   now(): number;
   pause(milliseconds: number): Promise<void>;
@@ -27,10 +28,7 @@ const SYSTEM_TIMER: CensusTimer = {
   pause: (milliseconds) => setTimeout(milliseconds, undefined, { ref: false }),
 };
 
-/**
- * Counts the living rows of a table. It counts in slices, rarely, and only while metrics are
- * collected.
- */
+/** Counts a table's living rows. Counts in slices, rarely, and only while metrics are collected. */
 export class Census {
   readonly #count: (after: string, limit: number) => Promise<CountedRows>;
   readonly #timer: CensusTimer;
@@ -46,8 +44,8 @@ export class Census {
   }
 
   /**
-   * The last complete count. Null before the first one, or if the last one failed. Never rejects,
-   * and waits for at most a second.
+   * Returns the last complete count. Null before the first count, or if the last one failed. Never
+   * rejects, and waits at most a second.
    */
   async latest(): Promise<number | null> {
     if (this.#counting === null && this.#timer.now() >= this.#due) {
@@ -71,7 +69,7 @@ export class Census {
       }
       this.#known = total;
     } catch {
-      // The store is away, which other metrics show. An old number would hide it.
+      // The store is unavailable, which other metrics show. An old number would hide this.
       this.#known = null;
     }
     const ended = this.#timer.now();
@@ -80,8 +78,8 @@ export class Census {
 }
 
 /**
- * The result of the work, or `otherwise` if it takes too long. A collection must not wait for a
- * store that hangs.
+ * Returns the result of the work, or `otherwise` if it takes too long. A metrics collection must
+ * not wait for a store that does not answer.
  */
 export function inTime<T>(work: Promise<T>, otherwise: T): Promise<T> {
   return Promise.race([work, setTimeout(PATIENCE, otherwise, { ref: false })]);

@@ -1,5 +1,5 @@
 /**
- * Metrics and traces of the server for OpenTelemetry. Uses only `@opentelemetry/api`, so the
- * application chooses the SDK.
+ * OpenTelemetry metrics and traces of the server. Uses only `@opentelemetry/api`, so that the
+ * application can choose the SDK.
  */
 export { opentelemetry, type OpenTelemetryOptions } from './opentelemetry.ts';

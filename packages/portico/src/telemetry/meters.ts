@@ -28,7 +28,7 @@ import { observeServer } from './observing.ts';
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const STORE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
-/** The metrics of a server. */
+/** Records a server's metrics. */
 export class Meters {
   readonly #meter: Meter;
   readonly #requests: Histogram;
@@ -95,13 +95,18 @@ export class Meters {
   }
 }
 
-/** The attributes of a grant or an operation, by failure reason. An empty reason means success. */
+/**
+ * Returns a function for the attributes of a grant or a store operation, by failure reason. An
+ * empty reason means success.
+ */
 function taskAttributes(task: MeasuredGrant | MeasuredStoreOperation): (failure: string) => Attributes {
   const fixed = fixedAttributes(task);
   return once((failure) => (failure === '' ? fixed : { ...fixed, [ERROR_TYPE]: failure }));
 }
 
-/** The attributes of an endpoint's responses, by method, scheme and status. */
+/**
+ * Returns a function for the attributes of an endpoint's responses, by method, scheme and status.
+ */
 function endpointAttributes(task: MeasuredEndpoint): (request: Request | null, status: number) => Attributes {
   const fixed = fixedAttributes(task);
   const byMethod = once((method: string) =>

@@ -17,7 +17,7 @@ export function observeServer(meter: Meter, server: ObservedServer): void {
   const clients = new Census((after, limit) => server.clients(after, limit));
   observeCensus(gauge('portico.clients', 'Clients that are not revoked', '{client}'), clients);
   gauge('portico.signing_key.age', 'Age of the key that signs', 's').addCallback(async (result) => {
-    // No age without keys, or if they cannot be read.
+    // Report no age if there are no keys, or if they cannot be read.
     const keys = await inTime(
       server.signingKeys().catch(() => []),
       [],

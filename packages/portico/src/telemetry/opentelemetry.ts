@@ -4,35 +4,34 @@ import { SCOPE } from './attributes.ts';
 import { Meters } from './meters.ts';
 import { Spans, type OpenSpan } from './spans.ts';
 
-/** What to measure, and where to send it. */
+/** Which data to record, and where to send it. */
 export interface OpenTelemetryOptions {
   /** Whether to record metrics; true. */
   readonly metrics?: boolean;
   /** Whether to record spans; true. */
   readonly traces?: boolean;
   /**
-   * Receives the metrics; the global provider unless given, which must be registered before the
+   * Receives the metrics. Defaults to the global provider, which must be registered before the
    * first request.
    */
   readonly meterProvider?: MeterProvider;
-  /** Receives the spans; the global provider unless given. */
+  /** Receives the spans. Defaults to the global provider. */
   readonly tracerProvider?: TracerProvider;
 }
 
 /**
- * Metrics and traces through `@opentelemetry/api`, for the option `telemetry` of
- * `defineApplication()` or `createAuthorizationServer()`. Make one for each server.
- * docs/telemetry.md lists names, units and attributes. Without a registered SDK nothing is
+ * Returns a Telemetry that records metrics and traces through `@opentelemetry/api`. Pass it as the
+ * option `telemetry` to `defineApplication()` or `createAuthorizationServer()`. Create one for each
+ * server. docs/telemetry.md lists names, units and attributes. Without a registered SDK, nothing is
  * recorded.
  */
 export function opentelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   const { metrics: isMetered = true, traces: isTraced = true, meterProvider } = options;
   let made: Meters | null = null;
-  // Without a given provider, look up the global one only at the first measurement, because it may
-  // be registered late.
+  // Look up the global provider only at the first measurement, because it may be registered late.
   const meters = () =>
     isMetered ? (made ??= new Meters((meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE))) : null;
-  // The global provider of spans may be registered later.
+  // The global span provider may be registered later.
   const { tracerProvider = trace.getTracerProvider() } = options;
   const spans = isTraced ? new Spans(tracerProvider.getTracer(SCOPE)) : null;
   return {

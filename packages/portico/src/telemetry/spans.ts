@@ -29,8 +29,8 @@ const HEADERS: TextMapGetter<Headers> = {
 };
 
 /**
- * The spans of a server: an endpoint's span contains that of a grant, which contains those of the
- * store.
+ * Records a server's spans. An endpoint's span contains a grant's span, which contains the store's
+ * spans.
  */
 export class Spans {
   readonly #tracer: Tracer;
@@ -49,7 +49,10 @@ export class Spans {
     return new OpenSpan(this.#tracer.startSpan(name, { kind, attributes }, parent), parent);
   }
 
-  /** Starts inside the active span. Without one, continues the caller's trace. */
+  /**
+   * Starts an endpoint's span inside the active span. Without an active span, continues the
+   * caller's trace.
+   */
   #startEndpoint(task: MeasuredEndpoint, request: Request): OpenSpan {
     const active = context.active();
     const isInner = trace.getSpan(active) !== undefined;
@@ -68,12 +71,12 @@ export class Spans {
 }
 
 /**
- * Failures of the server. A refusal is not one: its reason is recorded, and the span's status stays
- * unset.
+ * The server's failures. A refusal is not a failure: its reason is recorded, and the span's status
+ * stays unset.
  */
 const FAILURES: ReadonlySet<string> = new Set(['unavailable', 'overloaded', 'fault']);
 
-/** A span that has begun. */
+/** A running span. */
 export class OpenSpan {
   readonly #span: Span;
   readonly #parent: Context;
@@ -84,7 +87,7 @@ export class OpenSpan {
   }
 
   run<T>(work: () => T): T {
-    // Without an SDK there is no span to run in.
+    // Without an SDK, there is no span to run in.
     if (!isSpanContextValid(this.#span.spanContext())) return work();
     return context.with(trace.setSpan(this.#parent, this.#span), work);
   }

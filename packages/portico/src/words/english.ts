@@ -8,16 +8,19 @@ import type { Catalog } from './message.ts';
 
 const TABLE = { ...SIGN_IN, ...WHO_ASKS, ...CONSENT, ...RESPONSE, ...APPLICATIONS, ...ERROR } as const;
 
-/** The key of a message of Portico's pages, such as `consent.title`. */
+/** The key of a message on Portico's pages, such as `consent.title`. */
 export type MessageKey = keyof typeof TABLE;
 
 /** A complete language: a text for each key. */
 export type CompleteCatalog = Readonly<Record<MessageKey, Catalog[string]>>;
 
-/** Every English message by key. Other languages are compared with it, and fall back to it. */
+/**
+ * Every English message by key. Other languages must match these keys, and missing messages fall
+ * back to English.
+ */
 export const ENGLISH: CompleteCatalog = TABLE;
 
-/** The keys of messages that form a page: what comes before `.title` and `.message`. */
+/** The keys of message pairs that form a page: the part before `.title` and `.message`. */
 export type PageKey = MessageKey extends infer Key
   ? Key extends `${infer Page}.message`
     ? Page

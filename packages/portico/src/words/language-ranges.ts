@@ -1,16 +1,16 @@
-/** In characters of a header or a parameter. The rest is ignored. */
+/** The maximum length of a header or a parameter, in characters. The rest is ignored. */
 const LONGEST = 500;
-/** How many languages a request may name. The rest is ignored. */
+/** The maximum number of languages in a request. The rest is ignored. */
 const MOST = 20;
 /**
- * The longest tag, in characters. RFC 5646 section 4.4.1 needs 35. The time of a look-up grows with
- * the square of its parts.
+ * The maximum length of a tag, in characters. RFC 5646 section 4.4.1 needs 35. A look-up's time
+ * grows with the square of the tag's parts.
  */
 const LONGEST_TAG = 100;
 
 /**
- * The languages of `Accept-Language`, most wanted first (RFC 9110 section 12.5.4). Leaves out
- * invalid tags.
+ * Returns the languages in `Accept-Language`, most wanted first (RFC 9110 section 12.5.4). Leaves
+ * out invalid tags.
  */
 export function acceptedLanguages(header: string | null): readonly string[] {
   const ranges = (header ?? '').slice(0, LONGEST).split(',', MOST);
@@ -26,17 +26,17 @@ export function acceptedLanguages(header: string | null): readonly string[] {
 }
 
 /**
- * The languages of `ui_locales`, most wanted first (OpenID Connect Core section 3.1.2.1). Leaves
- * out invalid tags.
+ * Returns the languages in `ui_locales`, most wanted first (OpenID Connect Core section 3.1.2.1).
+ * Leaves out invalid tags.
  */
 export function wishedLanguages(tags: readonly string[]): readonly string[] {
   return tags.slice(0, MOST).flatMap((each) => canonicalTag(each) ?? []);
 }
 
 /**
- * The tag as BCP 47 writes it: `de-AT`. Null for an invalid or too long tag. For some unusual tags
- * with replaced parts (`rt-lojban-stre9`), `Intl` returns a form that it changes again when asked
- * once more. Those count as invalid.
+ * Returns the tag as BCP 47 writes it: `de-AT`. Null for an invalid or too long tag. For some
+ * unusual tags with replaced parts (`rt-lojban-stre9`), `Intl` returns a form that a second call
+ * changes again. Those count as invalid.
  */
 export function canonicalTag(tag: string): string | null {
   if (tag.length > LONGEST_TAG) return null;
@@ -49,9 +49,9 @@ export function canonicalTag(tag: string): string | null {
 }
 
 /**
- * The first of these languages that is available: exactly, or a wider one (RFC 4647 section 3.4),
- * or one with the same language and script. So `zh-CN` finds `zh-Hans`, and `zh-TW` does not. All
- * tags are in canonical form. Null if none is available.
+ * Returns the first of these languages that is available: exactly, or a wider one (RFC 4647 section
+ * 3.4), or one with the same language and script. So `zh-CN` finds `zh-Hans`, but `zh-TW` does not.
+ * All tags are in canonical form. Null if none of them is available.
  */
 export function lookUp(wanted: readonly string[], available: readonly string[]): string | null {
   for (const tag of wanted) {
@@ -63,7 +63,7 @@ export function lookUp(wanted: readonly string[], available: readonly string[]):
   return null;
 }
 
-/** The tag, and what is left when its last parts are removed: `zh-Hans-CN`, `zh-Hans`, `zh`. */
+/** Returns the tag and its wider forms without the last parts: `zh-Hans-CN`, `zh-Hans`, `zh`. */
 export function widened(tag: string): readonly string[] {
   const parts = tag.split('-');
   return parts
@@ -71,16 +71,16 @@ export function widened(tag: string): readonly string[] {
     .filter((each) => !/-[^-]$/.test(each));
 }
 
-/** Language and script, even if the tag leaves out the script. */
+/** Returns the language and script, even if the tag does not contain the script. */
 function writtenAs(tag: string): string {
   const { language, script } = new Intl.Locale(tag).maximize();
   return `${language}-${script}`;
 }
 
-/** The writing direction of a language. */
+/** Returns a language's writing direction. */
 export function getDirection(tag: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(new Intl.Locale(tag).maximize().script ?? '') ? 'rtl' : 'ltr';
 }
 
-/** ISO 15924 codes of the scripts in use today. */
+/** The scripts in use today that are written from right to left (ISO 15924 codes). */
 const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo', 'Adlm', 'Rohg']);

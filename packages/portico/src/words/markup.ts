@@ -1,6 +1,6 @@
 /**
- * A piece of HTML in which every text is escaped. Only `tag()` makes one, so a text from a request
- * never counts as one.
+ * A piece of HTML in which every text is escaped. Only `tag()` creates it, so a text from a request
+ * is never treated as HTML.
  */
 export class Markup {
   readonly #html: string;
@@ -23,7 +23,7 @@ export class Markup {
   }
 }
 
-/** The content of an element: text, which is escaped, elements, or several of both. */
+/** An element's content: text, which is escaped, an element, or a list of both. */
 export type Content = string | Markup | readonly (string | Markup)[];
 
 const ELEMENTS = ['bdi', 'strong', 'em', 'span', 'q', 'code', 'time', 'br', 'wbr'] as const;
@@ -39,8 +39,8 @@ const NAMES: ReadonlySet<string> = new Set(ELEMENTS);
 const ATTRIBUTES: ReadonlySet<string> = new Set(['class', 'id', 'lang', 'dir', 'datetime']);
 
 /**
- * Makes an element inside a sentence, for `markup()`: `tag('bdi', name)`. Escapes its text and
- * attributes. Throws for any element or attribute that the types do not list, because the compiler
+ * Creates an element inside a sentence, for `markup()`: `tag('bdi', name)`. Escapes its text and
+ * attributes. Throws for an element or attribute that the types do not list, because the compiler
  * does not check views.
  */
 export function tag(name: ElementName, content: Content = '', attributes: Attributes = {}): Markup {
@@ -49,7 +49,7 @@ export function tag(name: ElementName, content: Content = '', attributes: Attrib
   return Markup.element(name, content, attributes);
 }
 
-/** For text and for quoted attributes. */
+/** Escapes HTML, for text and for quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

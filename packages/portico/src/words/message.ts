@@ -4,41 +4,41 @@
  */
 export type Message = string | PluralForms;
 
-/**
- * The texts for the categories of `Intl.PluralRules`. `other` is used for categories that are left
- * out.
- */
+/** The texts for the categories of `Intl.PluralRules`. Missing categories use `other`. */
 export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
 
 /** Messages by key. */
 export type Catalog = Readonly<Record<string, Message>>;
 
-/** The value of a placeholder. Numbers, dates (in UTC) and lists are formatted for the language. */
+/** A placeholder's value. Numbers, dates (in UTC) and lists are formatted for the language. */
 export type MessageValue = string | number | Date | readonly string[];
 
-/** The values of a message by placeholder name. */
+/** A message's values by placeholder name. */
 export type MessageValues = Readonly<Record<string, MessageValue>>;
 
 export const PLURAL_CATEGORIES: readonly string[] = ['zero', 'one', 'two', 'few', 'many', 'other'];
 
 const PLACEHOLDER = /\{([a-z_]+)\}/;
 
-/** Alternating texts and placeholder names, beginning and ending with a text. */
+/** Returns alternating texts and placeholder names. Begins and ends with a text. */
 export function messageParts(text: string): readonly string[] {
   return text.split(PLACEHOLDER);
 }
 
-/** The names of the placeholders in a text. */
+/** Returns the names of the placeholders in a text. */
 export function getPlaceholders(text: string): ReadonlySet<string> {
   return new Set(messageParts(text).filter((_, index) => index % 2 === 1));
 }
 
-/** Every text of a message. */
+/** Returns all texts of a message. */
 export function getForms(message: Message): readonly string[] {
   return typeof message === 'string' ? [message] : Object.values(message);
 }
 
-/** The text for the number `count`, if the message has several. */
+/**
+ * Returns the message's text. If it has several plural forms, returns the one for the number
+ * `count`.
+ */
 export function textFor(message: Message, locale: string, values: Readonly<Record<string, unknown>>): string {
   if (typeof message === 'string') return message;
   const { count } = values;
@@ -46,7 +46,7 @@ export function textFor(message: Message, locale: string, values: Readonly<Recor
   return message[category] ?? message.other;
 }
 
-/** A value formatted for a language. */
+/** Returns a value, formatted for a language. */
 export function shownValue(value: MessageValue, locale: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return new Intl.NumberFormat(locale).format(value);

@@ -6,17 +6,17 @@ import { getForms, getPlaceholders, PLURAL_CATEGORIES, type Catalog, type Messag
 
 /** The messages in an application's files, and their problems. */
 export interface OwnMessages {
-  /** By language tag. */
+  /** The messages by language tag. */
   readonly languages: ReadonlyMap<string, Catalog>;
-  /** Each has the file as its key. */
+  /** The problems. Each one's key is the file. */
   readonly problems: readonly ConfigurationProblem[];
 }
 
 const SUFFIX = '.json';
 
 /**
- * Reads the files `<tag>.json` of a folder, and compares them with the known messages. Empty if the
- * folder does not exist.
+ * Reads a folder's `<tag>.json` files and compares them with the known messages. Returns no
+ * messages if the folder does not exist.
  */
 export function readOwnMessages(folder: string | null, known: Catalog): OwnMessages {
   const languages = new Map<string, Catalog>();
@@ -49,7 +49,7 @@ function listFiles(folder: string): readonly string[] {
   }
 }
 
-/** The messages of a file, or why it cannot be read. */
+/** Returns a file's messages, or why it cannot be read. */
 function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
   try {
     const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -59,7 +59,7 @@ function readCatalog(file: string): Readonly<Record<string, unknown>> | string {
   }
 }
 
-/** The problems of messages, each beginning with its key. Messages may be missing. */
+/** Returns the messages' problems. Each begins with the message's key. Messages may be missing. */
 export function catalogProblems(
   messages: Readonly<Record<string, unknown>>,
   known: Catalog,
@@ -84,7 +84,7 @@ function isMessage(value: unknown): value is Message {
   );
 }
 
-/** A plural form may leave out the number. */
+/** Returns problems with placeholders. A plural form may leave out the number. */
 function placeholderProblems(message: Message, meant: Message): readonly string[] {
   const expected = new Set(getForms(meant).flatMap((text) => [...getPlaceholders(text)]));
   const whole = typeof message === 'string' ? message : message.other;

@@ -6,48 +6,48 @@ import type { Catalog } from './message.ts';
 import { readOwnMessages } from './own-messages.ts';
 import { createWords, type Messages, type Words } from './words.ts';
 
-/** Languages by tag (BCP 47). Each is loaded only if it is switched on. */
+/** Languages by tag (BCP 47). Each is loaded only if it is turned on. */
 export type Catalogs = Readonly<Record<string, () => Promise<Catalog>>>;
 
-/** What an application configures about the languages of its pages. */
+/** An application's configuration for page languages. */
 export interface SpeakingOptions {
   /**
-   * `false`: only English. `true`: all available languages. A list of tags: those, and the first is
-   * the default.
+   * `false`: only English. `true`: all available languages. A list of tags: these languages, with
+   * the first as the default.
    */
   readonly languages?: boolean | readonly string[];
   /** The folder of the application's messages, `<tag>.json`, or null. */
   readonly folder?: string | null;
   /**
-   * Texts from the configuration, such as labels of scopes, by the keys with which the
+   * Texts from the configuration, such as scope labels. The keys are those with which the
    * application's files translate them.
    */
   readonly own?: Readonly<Record<string, string>>;
-  /** The languages besides English that need no files of the application. */
+  /** The languages in addition to English that need no application files. */
   readonly catalogs?: Catalogs;
 }
 
 const wishes = new Note<readonly string[]>('ui_locales');
 
-/** Remembers the `ui_locales` for a request whose URL does not have them. */
+/** Remembers the `ui_locales` for a request whose URL does not contain them. */
 export function noteWish(request: Request, uiLocales: readonly string[]): void {
   wishes.set(request, uiLocales);
 }
 
-/** Chooses the language of a page. Loads only languages that are switched on. */
+/** Chooses a page's language. Loads only languages that are turned on. */
 export class Speaking {
-  /** The tags of all languages, the default first. Null when languages are off. */
+  /** The tags of all languages, the default first. Null if languages are off. */
   readonly locales: readonly string[] | null;
   /** The application's messages by language. */
   readonly #files: ReadonlyMap<string, Catalog>;
-  /** The tags of all languages that could be switched on. */
+  /** The tags of all languages that can be turned on. */
   readonly #there: readonly string[];
   readonly #own: Catalog;
   readonly #catalogs: Catalogs;
   readonly #loaded = new Map<string, Promise<Words>>();
 
   /**
-   * Throws a ConfigurationError that names every problem of `oauth_server:languages` and of the
+   * Throws a ConfigurationError that names every problem in `oauth_server:languages` and in the
    * application's files.
    */
   constructor({ languages = false, folder = null, own = {}, catalogs = {} }: SpeakingOptions = {}) {
@@ -67,12 +67,15 @@ export class Speaking {
       })),
     ];
     if (problems.length > 0) throw new ConfigurationError(problems);
-    // Load at once, as for views: a deployment may replace the files while this process runs
-    // (decision 22).
+    // Load the languages immediately, like views: a deployment may replace the files while this
+    // process runs (decision 22).
     for (const locale of this.locales ?? []) this.#words(locale).catch(() => this.#loaded.delete(locale));
   }
 
-  /** The language for a request: by `ui_locales`, then by `Accept-Language`, then the default. */
+  /**
+   * Returns the language for a request: from `ui_locales`, then `Accept-Language`, then the
+   * default.
+   */
   of(request: Request): Promise<Words> {
     if (this.locales === null) return this.#words('en');
     const wanted = [
@@ -83,15 +86,15 @@ export class Speaking {
   }
 
   /**
-   * The headers of a page in this language: `Content-Language` and `Vary`. Empty when languages are
-   * off.
+   * Returns the headers for a page in this language: `Content-Language` and `Vary`. Empty if
+   * languages are off.
    */
   headers({ locale }: Words): Readonly<Record<string, string>> {
     return this.locales === null ? {} : { 'Content-Language': locale, Vary: 'Accept-Language' };
   }
 
   /**
-   * A path of this host with the request's `ui_locales`, so that the next page has the same
+   * Adds the request's `ui_locales` to a path of this host, so that the next page has the same
    * language.
    */
   withWish(request: Request, path: string): string {

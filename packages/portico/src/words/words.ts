@@ -10,26 +10,27 @@ import {
   type MessageValues,
 } from './message.ts';
 
-/** The texts of pages in one language. You can call its functions without the object. */
+/** The page texts in one language. You can call its functions without the object. */
 export interface Words {
   /** The language's tag (BCP 47), such as `zh-Hans`. */
   readonly locale: string;
   /** The writing direction. */
   readonly direction: 'ltr' | 'rtl';
   /**
-   * A message as text, not escaped yet: `<%= it.t('consent.title', { client: it.clientName }) %>`.
-   * A number `count` chooses the plural form. In a right-to-left language, each inserted text is
-   * isolated, as with `<bdi>`. Throws for an unknown key, and for a placeholder without a value.
+   * Returns a message as text, without escaping:
+   * `<%= it.t('consent.title', { client: it.clientName }) %>`. A number `count` chooses the plural
+   * form. In a right-to-left language, each inserted text is isolated, as with `<bdi>`. Throws for
+   * an unknown key, and for a placeholder without a value.
    */
   readonly t: (key: string, values?: MessageValues) => string;
   /**
-   * A message as HTML, for `<%~ %>`. Escapes the message and every value, except for what `tag()`
-   * made:
-   * `<%~ it.markup('consent.title', { client: it.tag('bdi', it.clientName), server }) %>`.
-   * Throws as `t` does.
+   * Returns a message as HTML, for `<%~ %>`. Escapes the message and every value, except for
+   * elements from `tag()`:
+   * `<%~ it.markup('consent.title', { client: it.tag('bdi', it.clientName), server }) %>`. Throws
+   * like `t`.
    */
   readonly markup: (key: string, values?: Readonly<Record<string, MessageValue | Content>>) => string;
-  /** Makes an element for `markup()`, such as `tag('strong', text)`. Escapes its text. */
+  /** Creates an element for `markup()`, such as `tag('strong', text)`. Escapes its text. */
   readonly tag: typeof tag;
 }
 
@@ -39,41 +40,41 @@ export interface Said {
   readonly values?: MessageValues;
 }
 
-/** A text that is the same for every reader, or a message. */
+/** A text that is the same for every reader, or a translated message. */
 export type Text = string | Said;
 
-/** Title and message of a page. */
+/** A page's title and message. */
 export interface PageText {
   readonly title: Text;
   readonly message: Text;
 }
 
-/** A page of the catalog: its messages `….title` and `….message`, with the values for both. */
+/** Returns a page's texts: the messages `….title` and `….message`, with the values for both. */
 export function page(key: PageKey, values: MessageValues = {}): PageText {
   return { title: { key: `${key}.title`, values }, message: { key: `${key}.message`, values } };
 }
 
-/** The text in this language. */
+/** Returns the text in this language. */
 export function told({ t }: Words, text: Text): string {
   return typeof text === 'string' ? text : t(text.key, text.values);
 }
 
-/** The messages of one language, and the locale whose rules they follow. */
+/** One language's messages, and the locale whose rules they follow. */
 export interface Messages {
   readonly locale: string;
   readonly catalog: Catalog;
 }
 
 /**
- * Makes a language. Messages that are missing in the first catalog come from the next ones, and at
- * last from English.
+ * Creates the texts for a language. Messages that are missing in the first catalog come from the
+ * next ones, and finally from English.
  */
 export function createWords(locale: string, messages: readonly Messages[], own: Catalog = {}): Words {
   const direction = getDirection(locale);
   const chain: readonly Messages[] = [...messages, { locale: 'en', catalog: ENGLISH }];
   const isolated = direction === 'rtl' ? (text: string) => `\u2068${text}\u2069` : (text: string) => text;
 
-  /** The parts of the text. Every second part is the result of `insert`. */
+  /** Returns the parts of the text. Every second part is the result of `insert`. */
   function written<Value>(
     key: string,
     values: Readonly<Record<string, Value>>,
@@ -82,7 +83,8 @@ export function createWords(locale: string, messages: readonly Messages[], own: 
   ): string {
     const found = chain.find(({ catalog }) => Object.hasOwn(catalog, key));
     const ownText = found === undefined || found.catalog === ENGLISH ? own[key] : undefined;
-    // The application's texts have no placeholders, whatever they contain.
+    // Use the application's own texts literally. They have no placeholders, even if they contain
+    // braces.
     if (typeof ownText === 'string') return literal(ownText);
     const message = found?.catalog[key];
     if (found === undefined || message === undefined) throw new Error(`There is no message '${key}'`);
@@ -116,10 +118,12 @@ export function createWords(locale: string, messages: readonly Messages[], own: 
   };
 }
 
-/** A list of plain texts is formatted as a list. */
+/** Whether the value is HTML content. A list of plain texts is not: it is formatted as a list. */
 function isContent(value: MessageValue | Content): value is Content {
   return value instanceof Markup || (Array.isArray(value) && value.some((each) => each instanceof Markup));
 }
 
-/** English: the language of logs, and of pages unless `oauth_server:languages` is set. */
+/**
+ * English, the language of logs. Also the language of pages if `oauth_server:languages` is not set.
+ */
 export const ENGLISH_WORDS: Words = createWords('en', []);

@@ -1,6 +1,6 @@
 /**
- * Portico in an Express application, 4 or 5. In Express 4 a rejected promise ends the process, so
- * every rejection is passed to `next`.
+ * Portico in an Express 4 or 5 application. In Express 4, an unhandled rejection ends the process,
+ * so this passes every rejection to `next`.
  */
 import type { ErrorRequestHandler, Request as ExpressRequest, RequestHandler } from 'express';
 import { MountedEndpoints, type Mountable } from '../fetch/dispatch.ts';
@@ -11,10 +11,11 @@ import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../.
 export type { Mountable } from '../fetch/dispatch.ts';
 
 /**
- * The endpoints as middleware: `app.use(portico(server, mcp))`. Add it at the root of the
- * application, after its session, and before its CSRF check, which would refuse requests of other
+ * Returns the endpoints as middleware: `app.use(portico(server, mcp))`. Add it at the application's
+ * root, after the session. Add it before the CSRF check, which would reject requests from other
  * applications. Body parsers may come before it. The endpoints are below `base_path`, except for
- * some documents in front of it; these are missing if you mount it below a path.
+ * some documents outside of it. If you mount the middleware below a path, these documents are
+ * missing.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): RequestHandler {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -31,8 +32,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Makes `token()` work in the handlers after it: `app.use('/api', bearer(server))`. Refuses nothing
- * by itself.
+ * Makes `token()` work in the handlers after it: `app.use('/api', bearer(server))`. It does not
+ * reject requests by itself.
  */
 export function bearer(server: AuthorizationServer): RequestHandler {
   return (req, res, next) => {
@@ -47,7 +48,8 @@ export function bearer(server: AuthorizationServer): RequestHandler {
 }
 
 /**
- * Answers refusals of `token()` with 401 or 403. Add it before the application's own error handler.
+ * Returns an error handler. If `token()` refuses a request, it responds with 401 or 403. Add it
+ * before the application's own error handler.
  */
 export function bearerErrors(): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
@@ -57,8 +59,8 @@ export function bearerErrors(): ErrorRequestHandler {
 }
 
 /**
- * The Express request behind a request that the host contract receives, for `req.session` and
- * `req.user`. Throws for any other request.
+ * Returns the Express request for a request that a host method receives, so that you can use
+ * `req.session` and `req.user`. Throws for any other request.
  */
 export function expressRequest(request: Request): ExpressRequest {
   const incoming = incomingOf(request);

@@ -12,9 +12,9 @@ export type { Mountable } from '../fetch/dispatch.ts';
 const requests = new Note<FastifyRequest>('fastify request');
 
 /**
- * The endpoints as a plugin: `await fastify.register(portico(server, mcp))`. Register it after the
- * session's plugins, without a prefix: the paths already include `base_path`, and some documents
- * are in front of it.
+ * Returns the endpoints as a plugin: `await fastify.register(portico(server, mcp))`. Register it
+ * after the session plugins. Do not use a prefix: the paths already include `base_path`, and some
+ * documents are outside of it.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]) {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -50,8 +50,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
       try {
         fastify.route(route);
       } catch (error) {
-        // With ignoreTrailingSlash, a path with a trailing slash equals the one without, which
-        // already exists.
+        // With ignoreTrailingSlash, the path without the trailing slash already exists and is the
+        // same route.
         if (!url.endsWith('/') || (error as FastifyError).code !== 'FST_ERR_DUPLICATED_ROUTE') throw error;
       }
     }
@@ -59,8 +59,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Makes `token()` work in the handlers after it: `fastify.addHook('onRequest', bearer(server))`.
- * Refuses nothing by itself.
+ * Makes `token()` work in the handlers after it: `fastify.addHook('onRequest', bearer(server))`. It
+ * does not reject requests by itself.
  */
 export function bearer(server: AuthorizationServer) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
@@ -84,24 +84,24 @@ export function bearer(server: AuthorizationServer) {
 }
 
 /**
- * Answers refusals of `token()` with 401 or 403. Call it in the application's error handler, or use
- * it as the error handler.
+ * Responds with 401 or 403 if `token()` refused the request. Call it in the application's error
+ * handler, or use it as the error handler.
  */
 export function bearerErrors(
   error: FastifyError | Error,
   _: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  // After the first bytes of an answer, Fastify would append this one. Throw instead, and Fastify
-  // ends the response.
+  // If the first bytes of a response are already sent, Fastify would append this response. Throw
+  // instead, so that Fastify ends the response.
   if (error instanceof BearerError && !reply.raw.headersSent)
     return answer(bearerErrorResponse(error), reply);
   throw error;
 }
 
 /**
- * The Fastify request behind a request that the host contract receives, for `request.session`.
- * Throws for any other request.
+ * Returns the Fastify request for a request that a host method receives, so that you can use
+ * `request.session`. Throws for any other request.
  */
 export function fastifyRequest(request: Request): FastifyRequest {
   const incoming = incomingOf(request);

@@ -2,34 +2,36 @@ import type { AuthorizationServer, Endpoint } from '../../index.ts';
 
 type Log = AuthorizationServer['host']['log'];
 
-/** Something that can be mounted: an AuthorizationServer or an McpServer. */
+/** A mountable server: an AuthorizationServer or an McpServer. */
 export interface Mountable {
-  /** Each with its path and methods. */
+  /** The endpoints, each with its path and methods. */
   readonly endpoints: readonly Endpoint[];
-  /** Its log gets a warning if this seems to be mounted in the wrong place. */
+  /**
+   * The host. Portico logs a warning there if the server seems to be mounted in the wrong place.
+   */
   readonly host?: { readonly log: Log };
 }
 
-/** A path whose endpoints have other methods. */
+/** The result for a path whose endpoints do not have the request's method. */
 export interface WrongMethod {
-  /**
-   * Returns 405 with the path's methods in `Allow` (RFC 9110 section 15.5.6), and writes a line to
-   * the log.
-   */
+  /** Returns 405 with the path's methods in `Allow` (RFC 9110 section 15.5.6), and logs this. */
   readonly refuse: (requestId: string) => Response;
 }
 
-/** The endpoint for a request, or what refuses its method. Null for a path without an endpoint. */
+/**
+ * The endpoint for a request, or a function that refuses its method. Null for a path without an
+ * endpoint.
+ */
 export type Dispatched = Endpoint | WrongMethod | null;
 
 /**
- * Finds endpoints by the request's target as it was sent. Only a path that is literally an
- * endpoint's matches, so everything that the host has put before that path has seen the request.
+ * Finds endpoints by the request target as the client sent it. The path must match an endpoint's
+ * path exactly. So the host's middleware and guards for that path have seen the request.
  */
 export class MountedEndpoints {
   readonly #endpoints: readonly Endpoint[];
   readonly #log: Log | undefined;
-  /** Whether the place is known to be right, or was already reported as wrong. */
+  /** Whether the mount's place is known to be right, or was already reported as wrong. */
   #isPlaced: boolean;
 
   constructor(mounted: readonly Mountable[]) {

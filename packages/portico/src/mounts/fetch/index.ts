@@ -1,6 +1,6 @@
 /**
- * Portico for any server that answers a `Request` with a `Response`. The mounts of the frameworks
- * build on it.
+ * Portico for any server that answers a `Request` with a `Response`. The framework mounts build on
+ * it.
  */
 import { getRequestId, withRequestId } from '../../http/request-id.ts';
 import { readPath } from '../../http/request-target.ts';
@@ -9,9 +9,9 @@ import { MountedEndpoints, type Mountable } from './dispatch.ts';
 export type { Mountable } from './dispatch.ts';
 
 /**
- * Answers a request to one of the endpoints. Null for any other request, whose body stays unread.
- * Never rejects. `context` is the framework's request or context, which every member of the host
- * contract receives.
+ * Answers a request to one of the endpoints. Returns null for any other request and does not read
+ * its body. Never rejects. `context` is the framework's request or context. Every host method
+ * receives it.
  */
 export type FetchHandler<Context = unknown> = (
   request: Request,
@@ -19,9 +19,9 @@ export type FetchHandler<Context = unknown> = (
 ) => Promise<Response | null>;
 
 /**
- * One function for the endpoints of the server, and of anything else that is given, such as an
- * McpServer. A path must match exactly as it is in the request's URL. HEAD is answered as GET
- * without the body, and a method that a path does not have with 405.
+ * Returns one function for the endpoints of the server and of `more`, such as an McpServer. The
+ * path in the request's URL must match an endpoint's path exactly. HEAD requests get the GET
+ * response without its body. Methods that a path does not have get a 405 response.
  */
 export function createHandler<Context = unknown>(
   server: Mountable,

@@ -9,10 +9,10 @@ import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../.
 export type { Mountable } from '../fetch/index.ts';
 
 /**
- * The endpoints as middleware: `app.use(portico(server, mcp))`. Add it at the root of the
- * application, after its session, and before its CSRF check, which would refuse requests of other
- * applications. The members of the host receive Hono's context. Cookies that are set on it before,
- * by or after an endpoint are sent together with those of the endpoint.
+ * Returns the endpoints as middleware: `app.use(portico(server, mcp))`. Add it at the application's
+ * root, after the session. Add it before the CSRF check, which would reject requests from other
+ * applications. Host methods receive Hono's context. The response includes the endpoint's cookies
+ * and all cookies that are set on the context.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): MiddlewareHandler {
   const handle = createHandler(server, ...more);
@@ -24,12 +24,12 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Stored on a refusal: the body of the response that an error handler took from it, as Hono's own
- * handler does. The symbol is registered globally, so that two copies of this module share it.
+ * A property of a BearerError: the body of the response that an error handler took from it, as
+ * Hono's own handler does. The symbol is global, so that two copies of this module share it.
  */
 const TAKEN = Symbol.for('portico.hono.response_taken');
 
-/** Whether this response has that body, and not another or a compressed one. */
+/** Whether the response has exactly this body, not another or a compressed one. */
 function hasTakenBody(
   response: Response,
   error: BearerError & { readonly [TAKEN]?: Response['body'] },
@@ -38,11 +38,11 @@ function hasTakenBody(
 }
 
 /**
- * Hono asks an error for its response. If it has none, Hono writes the error with its stack to the
- * console.
+ * Hono calls an error's `getResponse`. If an error does not have it, Hono prints the error with its
+ * stack on the console.
  */
 Object.defineProperty(BearerError.prototype, 'getResponse', {
-  // This module may be loaded again, as in development.
+  // This module may be loaded again during development.
   configurable: true,
   value(this: BearerError & { [TAKEN]?: Response['body'] }) {
     const response = bearerErrorResponse(this);
@@ -52,9 +52,10 @@ Object.defineProperty(BearerError.prototype, 'getResponse', {
 });
 
 /**
- * Makes `token()` work in the handlers after it, and answers its refusals with 401 or 403:
- * `app.use('/api/*', bearer(server))`. Hono first calls the application's `onError`. If that
- * answers a BearerError with its status, its answer is kept; it may also throw.
+ * Makes `token()` work in the handlers after it: `app.use('/api/*', bearer(server))`. If `token()`
+ * refuses a request, responds with 401 or 403. Hono first calls the application's `onError`. If it
+ * responds to a BearerError with the error's status, that response is sent. `onError` may also
+ * throw.
  */
 export function bearer(server: AuthorizationServer): MiddlewareHandler {
   return async (c, next) => {
@@ -66,17 +67,17 @@ export function bearer(server: AuthorizationServer): MiddlewareHandler {
     if (!(c.error instanceof BearerError)) return;
     const refusal = bearerErrorResponse(c.error);
     if (!c.finalized || c.res.status !== refusal.status) return answer(c, refusal);
-    // An error handler keeps headers that were set for the body that it replaces.
+    // An error handler does not remove headers that were set for the body that it replaces.
     const stale = hasTakenBody(c.res, c.error) ? OF_THE_BODY.filter((name) => name !== 'content-type') : [];
     for (const name of ['content-length', ...stale]) c.header(name, undefined);
   };
 }
 
 /**
- * An error handler that answers refusals of `token()`, and passes all other errors to the
- * application's own handler, which then never sees a refusal:
- * `app.onError(bearerErrors((error, c) => …))`. Without a handler it throws other errors again, for
- * a sub-application that leaves errors to the main one.
+ * Returns an error handler that responds to refusals by `token()`:
+ * `app.onError(bearerErrors((error, c) => …))`. It passes all other errors to the given handler,
+ * which never sees a refusal. Without a handler, it throws other errors again. Use this in a
+ * sub-application that leaves errors to the main application.
  */
 export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
   return (error, c) => {
@@ -87,7 +88,10 @@ export function bearerErrors(otherwise?: ErrorHandler): ErrorHandler {
   };
 }
 
-/** If a field has two values, Hono itself keeps only one. */
+/**
+ * Adds the refusal's headers to the context's headers. If a field has two values, Hono itself keeps
+ * only one.
+ */
 function addedTo(c: Context, refusal: Response): Response {
   for (const name of OF_THE_BODY) c.header(name, undefined);
   const headers = new Headers(refusal.headers);
@@ -100,8 +104,8 @@ function addedTo(c: Context, refusal: Response): Response {
 }
 
 /**
- * Answers with the headers of the context, too. Hono itself would drop its cookies, or those of the
- * response.
+ * Responds with both the response's and the context's headers. Hono itself would drop the cookies
+ * of one of them.
  */
 function answer(c: Context, response: Response): void {
   const headers = new Headers(c.res.headers);
@@ -114,7 +118,7 @@ function answer(c: Context, response: Response): void {
   c.res = new Response(response.body, { status: response.status, headers });
 }
 
-/** The request with its body, even if other code has already read it. */
+/** Returns the request with its body, even if other code has already read it. */
 function readRequest({ req }: Context): Request {
   const { raw } = req;
   if (!raw.bodyUsed) return raw;
@@ -129,7 +133,10 @@ function readRequest({ req }: Context): Request {
   return new Request(url, init);
 }
 
-/** The bytes as they were sent, except for a form that only Hono's formData() has read. */
+/**
+ * Returns the body's bytes as they were sent. A form that only Hono's formData() has read is
+ * serialized again.
+ */
 async function readBytes(req: Context['req']): Promise<Uint8Array> {
   const [kept] = Object.keys(req.bodyCache);
   if (kept === undefined) throw new BodyTakenError('c.req.raw', 'c.req');

@@ -1,4 +1,4 @@
-/** Portico in a Koa application, 2 or 3. */
+/** Portico in a Koa 2 or 3 application. */
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { Middleware, ParameterizedContext as Context } from 'koa';
@@ -13,10 +13,10 @@ import { BearerError, bearerErrorResponse, type AuthorizationServer } from '../.
 export type { Mountable } from '../fetch/dispatch.ts';
 
 /**
- * The endpoints as middleware: `app.use(portico(server, mcp))`. Add it after the session, and
- * before the application's CSRF check, which would refuse requests of other applications. Body
- * parsers may come before it. The members of the host receive Koa's context. Koa sends the answer,
- * so that the middleware before it, such as the session, ends first.
+ * Returns the endpoints as middleware: `app.use(portico(server, mcp))`. Add it after the session.
+ * Add it before the CSRF check, which would reject requests from other applications. Body parsers
+ * may come before it. Host methods receive Koa's context. Koa sends the response after earlier
+ * middleware, such as the session, has finished.
  */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): Middleware {
   const mounted = new MountedEndpoints([server, ...more]);
@@ -35,8 +35,8 @@ export function portico(server: AuthorizationServer, ...more: readonly Mountable
 }
 
 /**
- * Makes `token()` work in the middleware after it, and answers its refusals with 401 or 403:
- * `router.use(bearer(server))`.
+ * Makes `token()` work in the middleware after it: `router.use(bearer(server))`. If `token()`
+ * refuses a request, responds with 401 or 403.
  */
 export function bearer(server: AuthorizationServer): Middleware {
   return async (ctx, next) => {
@@ -56,24 +56,24 @@ export function bearer(server: AuthorizationServer): Middleware {
 }
 
 /**
- * The body from koa-bodyparser, @koa/bodyparser or koa-body; the raw text if it is kept. Undefined
- * without one.
+ * Returns the body from koa-bodyparser, @koa/bodyparser or koa-body, as raw text if available.
+ * Undefined if no parser has read it.
  */
 function parsedBody({ request }: Context): unknown {
   const { body, rawBody } = request as { readonly body?: unknown; readonly rawBody?: unknown };
   return typeof rawBody === 'string' ? rawBody : body;
 }
 
-/** Adds cookies to those that are already set. */
+/** Sends the response. Adds its cookies to those that are already set. */
 async function answer(ctx: Context, given: Response): Promise<void> {
   const response = answerTo(ctx.req, given);
   const body = await readBody(response);
   if (body instanceof Readable) forgiveLeaving(ctx);
-  // Node closes the connection after an answer whose Transfer-Encoding was removed, even if there
-  // was none.
+  // Remove only headers that are set: if an unset Transfer-Encoding is removed, Node closes the
+  // connection after the response.
   for (const name of OF_THE_BODY) if (ctx.res.hasHeader(name)) ctx.remove(name);
   ctx.body = body;
-  // After the body, because Koa chooses a status and a type when the body is set.
+  // Set the status and headers after the body, because Koa changes them when the body is set.
   ctx.status = response.status;
   for (const [name, value] of response.headers) {
     if (name === 'set-cookie' || isAdded(name, response)) ctx.append(name, value);
@@ -82,8 +82,8 @@ async function answer(ctx: Context, given: Response): Promise<void> {
 }
 
 /**
- * If a client leaves before a stream has ended, Koa 3 reports it as an application error with a
- * stack.
+ * Ignores clients that disconnect before a stream has ended. Koa 3 would report this as an
+ * application error with a stack.
  */
 function forgiveLeaving(ctx: Context): void {
   const tell = ctx.onerror.bind(ctx);
@@ -94,7 +94,7 @@ function forgiveLeaving(ctx: Context): void {
   });
 }
 
-/** In one piece, so that Koa knows its length. Only events are sent as a stream. */
+/** Returns the body in one piece, so that Koa knows its length. Only event streams stay streams. */
 async function readBody(response: Response): Promise<Readable | Buffer | null> {
   const text = readBodyText(response);
   if (text !== null) return Buffer.from(text);

@@ -26,24 +26,24 @@ export {
   RequireScope,
 } from './protection.ts';
 
-/** Options of the module. */
+/** Options for the module. */
 export interface PorticoOptions {
-  /** The server; providers inject it as `AUTHORIZATION_SERVER`. */
+  /** The server. Providers inject it as `AUTHORIZATION_SERVER`. */
   readonly server: AuthorizationServer;
-  /** What else to mount, such as an McpServer. */
+  /** Other servers to mount, such as an McpServer. */
   readonly more?: readonly Mountable[];
-  /** Called when the application shuts down, to close what the factory has opened. */
+  /** Called when the application shuts down. Close what the factory has opened. */
   readonly close?: () => Promise<void>;
 }
 
-/** Options of `forRootAsync`: a factory, which gets the application's own providers injected. */
+/** Options for `forRootAsync`: a factory with the application's own providers injected. */
 export interface PorticoAsyncOptions
   extends Pick<ModuleMetadata, 'imports'>, Pick<FactoryProvider<PorticoOptions>, 'inject' | 'useFactory'> {}
 
 const OPTIONS = Symbol('portico/nest: options');
 
 /**
- * The endpoints at the root of the application, after all of its middleware, and what
+ * Adds the endpoints at the application's root, after all of its middleware, and the providers that
  * `@RequireScope()` needs.
  */
 export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
@@ -54,12 +54,13 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
     this.#modules = modules;
     this.#http = http;
   }
-  /** With an existing server. */
+  /** Creates the module with an existing server. */
   static forRoot(options: PorticoOptions): DynamicModule {
     return PorticoModule.forRootAsync({ useFactory: () => options });
   }
   /**
-   * With a server made from the application's own providers. None of them may be request-scoped.
+   * Creates the module with a server from the application's own providers. None of them may be
+   * request-scoped.
    */
   static forRootAsync({ imports = [], inject = [], useFactory }: PorticoAsyncOptions): DynamicModule {
     return {
@@ -78,10 +79,10 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
       exports: [AUTHORIZATION_SERVER],
     };
   }
-  /** Called by Nest, when the middleware and the controllers are in place. */
+  /** Called by Nest after it has set up middleware and controllers. */
   async onModuleInit(): Promise<void> {
     const { server, more = [] } = this.#options();
-    // Null in an application context without HTTP, such as that of a command.
+    // Null in an application context without HTTP, for example in a command.
     const adapter = this.#http.httpAdapter as HttpAdapterHost['httpAdapter'] | null | undefined;
     const type = adapter?.getType() ?? '';
     if (type === 'express') adapter?.getInstance<Express>().use(expressPortico(server, ...more));
@@ -93,8 +94,8 @@ export class PorticoModule implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await this.#options().close?.();
   }
-  // Not injected, because Nest never calls the hooks of a module that depends on something
-  // request-scoped. In that case this throws.
+  // Do not inject the options, because Nest never calls a module's hooks if it depends on a
+  // request-scoped provider. In that case, this method throws.
   #options(): PorticoOptions {
     return this.#modules.get<PorticoOptions>(OPTIONS);
   }

@@ -26,13 +26,13 @@ import { BearerError, bearerErrorResponse, token, type AuthorizationServer } fro
 /** Injects the server into a provider: `@Inject(AUTHORIZATION_SERVER)`. */
 export const AUTHORIZATION_SERVER = Symbol('portico/nest: the authorization server');
 const SCOPES = Symbol('portico/nest: scopes');
-/** The request of Express or Fastify. */
+/** The Express or Fastify request. */
 type PlatformRequest = IncomingMessage | { readonly raw: IncomingMessage };
 /** Runs code in which `token()` works. */
 type Run = <T>(work: () => T) => T;
 const runs = new Note<Run>('nest: runs with token()');
 
-/** A token could not be looked up. The response says why. */
+/** Thrown if a token look-up fails. The response explains why. */
 class FailedLookUp extends Error {
   readonly response: Response;
   constructor(response: Response) {
@@ -42,8 +42,8 @@ class FailedLookUp extends Error {
 }
 
 /**
- * Answers refusals of `token()` with 401 or 403. `PorticoModule` registers it for the whole
- * application.
+ * Responds with 401 or 403 if `token()` refuses a request. `PorticoModule` registers this filter
+ * for the whole application.
  */
 export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp> {
   readonly #host: HttpAdapterHost;
@@ -56,7 +56,8 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
     const [adapter, reply] = [this.#host.httpAdapter, host.switchToHttp().getResponse<object>()];
     if (host.getType() !== 'http' || adapter.isHeadersSent(reply)) throw error;
     const response = error instanceof BearerError ? bearerErrorResponse(error) : error.response;
-    // Through Nest, Express would add an ETag, and both would add a charset to text.
+    // Do not send through Nest: Express would add an ETag, and both frameworks would add a charset
+    // to text.
     if (adapter.getType() === 'express') return send(response, reply as ServerResponse, false);
     answer(response, reply as FastifyReply);
   }
@@ -64,7 +65,7 @@ export class PorticoFilter implements ExceptionFilter<BearerError | FailedLookUp
 Catch(BearerError, FailedLookUp)(PorticoFilter);
 Dependencies(HttpAdapterHost)(PorticoFilter);
 
-/** Lets a request through only with a usable token that has the scopes of `@RequireScope()`. */
+/** Accepts only requests with a usable token that has the scopes in `@RequireScope()`. */
 export class PorticoGuard implements CanActivate {
   readonly #server: AuthorizationServer;
   readonly #reflector: Reflector;
@@ -84,8 +85,8 @@ export class PorticoGuard implements CanActivate {
       context.getClass(),
     ]);
     run(() => {
-      // With challenges, a refusal also names the needed scope for a request without a usable
-      // token.
+      // If challenges link to metadata, a refusal contains the needed scope even if the request has
+      // no usable token.
       if (scopes.length === 0 || this.#server.resourceMetadataUrl === null) token().requireUsable();
       for (const scope of scopes) token().requireScope(scope);
     });
@@ -112,9 +113,9 @@ export class PorticoInterceptor implements NestInterceptor {
 }
 
 /**
- * Protects a controller or a handler. It requires a usable token with these scopes, whose person
- * has the scopes' permissions. Without a scope, any usable token will do. Otherwise the answer is
- * 401 or 403.
+ * Protects a controller or a handler. Requests need a usable token with these scopes, and the
+ * token's person needs the scopes' permissions. Without scopes, any usable token is enough. Other
+ * requests get a 401 or 403 response.
  */
 export function RequireScope(...scopes: readonly string[]): ClassDecorator & MethodDecorator {
   return applyDecorators(
@@ -126,6 +127,7 @@ export function RequireScope(...scopes: readonly string[]): ClassDecorator & Met
 }
 
 /**
- * The token of this request, a `TokenAccessor`, as a parameter of a handler with `@RequireScope()`.
+ * Passes the request's token, a `TokenAccessor`, as a parameter to a handler with
+ * `@RequireScope()`.
  */
 export const CurrentToken: () => ParameterDecorator = createParamDecorator(() => token());

@@ -1,33 +1,33 @@
-/** Portico in a Next application: the App Router, on Node.js. */
+/** Portico in a Next application with the App Router on Node.js. */
 import { createHandler, type FetchHandler, type Mountable } from '../fetch/index.ts';
 import { noteRequestLine } from '../../http/request-line.ts';
 import type { AuthorizationServer } from '../../index.ts';
 
 export type { Mountable } from '../fetch/index.ts';
 
-/** A route handler of Next. */
+/** A Next route handler. */
 export type RouteHandler = (request: Request) => Promise<Response>;
 
-/** One for every method that Next supports. */
+/** A route handler for every method that Next supports. */
 export type RouteHandlers = Readonly<
   Record<'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS', RouteHandler>
 >;
 
-/** What the application's own routes use. */
+/** The handlers and functions for the application's routes. */
 export interface NextMount {
   /**
-   * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers`, in a route that
-   * catches all paths below it.
+   * The route handlers. Export them in a catch-all route:
+   * `export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = handlers`.
    */
   readonly handlers: RouteHandlers;
-  /** The server. It starts on first use. */
+  /** Returns the server. It starts on first use. */
   readonly server: () => Promise<AuthorizationServer>;
   /**
-   * Runs code in which `token()` works. In a route handler, pass the request; refusals of `token()`
-   * are answered with 401 or 403. In a server function or a page, pass `await headers()`: it
-   * returns what the work returns, and throws refusals of `token()` as a `BearerError`. Headers do
-   * not contain the request's method and URL, so tokens that are bound to a key (RFC 9449) are
-   * refused there.
+   * Runs code in which `token()` works. In a route handler, pass the request. If `token()` refuses
+   * it, the response is 401 or 403. In a server function or a page, pass `await headers()`.
+   * `withToken` then returns the result of the work, and throws refusals by `token()` as a
+   * `BearerError`. Headers do not contain the request's method and URL, so tokens that are bound to
+   * a key (RFC 9449) are refused there.
    */
   readonly withToken: WithToken;
 }
@@ -38,7 +38,7 @@ export interface WithToken {
   <T>(headers: Headers, work: () => T | Promise<T>): Promise<T>;
 }
 
-/** The server first, then anything else to mount, such as an McpServer. */
+/** The server, and then other servers to mount, such as an McpServer. */
 export type Started = readonly [server: AuthorizationServer, ...more: Mountable[]];
 
 interface Running {
@@ -46,19 +46,22 @@ interface Running {
   readonly handle: FetchHandler<Request>;
 }
 
-/** Headers contain neither, so no proof matches. */
+/**
+ * The request line for headers only. They contain neither method nor target, so no proof matches.
+ */
 const UNKNOWN = { method: '', target: '' } as const;
 
 const STARTED = Symbol.for('portico/next');
 /**
- * Next loads a module more than once into a process: for different kinds of routes, and again after
- * an edit.
+ * The started servers of this process. Next loads a module several times into a process: for
+ * different kinds of routes, and again after an edit.
  */
 const processWide = globalThis as { [STARTED]?: Map<string, Promise<Running>> };
 
 /**
- * The endpoints as route handlers. `start` is called once per process, at the first request,
- * because Next also loads routes while it builds. Two servers in one process need two names.
+ * Returns the endpoints as route handlers. Calls `start` once per process, at the first request,
+ * because Next also loads routes during a build. If a process has two servers, give each its own
+ * name.
  */
 export function portico(start: () => Promise<Started>, name = ''): NextMount {
   const started = (processWide[STARTED] ??= new Map());
@@ -80,8 +83,8 @@ export function portico(start: () => Promise<Started>, name = ''): NextMount {
     }
   }
 
-  // Both read the request first. This tells Next, which calls GET while it builds, that the answer
-  // depends on the request.
+  // Next calls GET during a build. Read the request first, so that Next knows that the response
+  // depends on it.
   async function all(request: Request): Promise<Response> {
     const isAsked = request.url !== '';
     const answer = isAsked ? await (await running()).handle(request, request) : null;

@@ -11,18 +11,18 @@ export { incomingOf, requestFrom, send, type Incoming } from './mount.ts';
 /** Call its functions in your `node:http` request listener. */
 export interface NodeMount {
   /**
-   * Answers a request to one of the endpoints. False for any other request, which stays untouched.
-   * Rejects only when sending fails.
+   * Answers a request to one of the endpoints and returns true. Returns false for any other request
+   * and does not touch it. Rejects only if sending fails.
    */
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean>;
   /**
-   * Runs a handler in which `token()` works, and answers refusals of `token()`. Rejects with
-   * anything else that the handler throws.
+   * Runs a handler in which `token()` works. Responds to refusals by `token()`, and rejects with
+   * any other error from the handler.
    */
   withToken(incoming: IncomingMessage, outgoing: ServerResponse, handler: () => Promise<void>): Promise<void>;
 }
 
-/** Mounts the endpoints of the server, and of anything else that is given, such as an McpServer. */
+/** Mounts the endpoints of the server and of `more`, such as an McpServer. */
 export function portico(server: AuthorizationServer, ...more: readonly Mountable[]): NodeMount {
   const mounted = new MountedEndpoints([server, ...more]);
   return {

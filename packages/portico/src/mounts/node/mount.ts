@@ -12,29 +12,29 @@ import { nameRequest, requestIdFor, withRequestId } from '../../http/request-id.
 import type { Dispatched } from '../fetch/dispatch.ts';
 
 /**
- * The framework's request behind a request that an endpoint or the host contract receives, for
- * `req.session` and the like. Null for a request that came another way.
+ * Returns the framework's request for a request that an endpoint or a host method receives, so that
+ * you can use `req.session`. Null if the request came another way.
  */
 export function incomingOf(request: Request): IncomingMessage | null {
   return messages.of(request) ?? null;
 }
 
-/** A request as Node's objects. */
+/** A request with Node's objects. */
 export interface Incoming {
   /** Node's request. */
   readonly incoming: IncomingMessage;
   /** Node's response. Nothing has been written to it yet. */
   readonly outgoing: ServerResponse;
-  /** Path and query as they were sent. Begins with `/`. */
+  /** The path and query as the client sent them. Begins with `/`. */
   readonly target: string;
-  /** The body as the host's parser has parsed it. Undefined if none has read it. */
+  /** The body that the host's parser has parsed. Undefined if no parser has read it. */
   readonly parsed: unknown;
 }
 
 /**
- * The request for the endpoints. Its origin is always that of `public_url`; `X-Forwarded-…` headers
- * do not change it. A body that the host's parser has read is serialized again. The request is
- * aborted when the caller leaves.
+ * Returns the request for the endpoints. Its origin is always that of `public_url`, even with
+ * `X-Forwarded-…` headers. If the host's parser has read the body, it is serialized again. The
+ * request aborts when the caller disconnects.
  */
 export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, origin: string): Request {
   const method = incoming.method ?? 'GET';
@@ -52,15 +52,15 @@ export function requestFrom({ incoming, outgoing, target, parsed }: Incoming, or
     signal: left.signal,
     ...(body === null ? {} : { body, duplex: 'half' }),
   });
-  // A router may use the target as it was sent, which the URL no longer shows.
+  // Keep the original target, because the URL no longer contains it and a router may use it.
   if (!isLiteralTarget(target)) noteRequestLine(request, { method, target });
   return linked(incoming, request);
 }
 
 /**
- * A request with only its headers, for a handler of the host, the log and the host contract. It has
- * no path and no body. `target` is the path and query as they were sent, which the caller's proof
- * must be for.
+ * Returns a request with only headers, for host handlers, host methods and the log. It has no path
+ * and no body. `target` is the path and query as the client sent them. The caller's proof must
+ * match them.
  */
 export function headersOnly(
   incoming: IncomingMessage,
@@ -72,7 +72,10 @@ export function headersOnly(
   return request;
 }
 
-/** Frameworks that shorten `url` below a prefix keep the original. */
+/**
+ * Returns the request's original target. Frameworks that shorten `url` below a prefix store it in
+ * `originalUrl`.
+ */
 function getTarget(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { originalUrl, url = '' } = incoming;
   return typeof originalUrl === 'string' ? originalUrl : url;
@@ -83,12 +86,12 @@ function linked(incoming: IncomingMessage, request: Request): Request {
   return nameRequest(request, requestIdOfIncoming(incoming));
 }
 
-/** The id of the request behind one that a mount answers. */
+/** Returns the id of a framework's request. */
 export function requestIdOfIncoming(incoming: IncomingMessage): string {
   return requestIdFor(incoming, incoming.headers['x-request-id']);
 }
 
-/** The response with the id of its request. */
+/** Returns the response with its request's id. */
 export function answerTo(incoming: IncomingMessage, response: Response): Response {
   return withRequestId(response, requestIdOfIncoming(incoming));
 }
@@ -97,7 +100,7 @@ function copyHeaders(incoming: IncomingMessage): Headers {
   const headers = new Headers();
   for (let index = 0; index < incoming.rawHeaders.length; index += 2) {
     const [name = '', value = ''] = incoming.rawHeaders.slice(index, index + 2);
-    // A Request cannot have HTTP/2's pseudo-headers.
+    // Leave out HTTP/2 pseudo-headers, which a Request cannot have.
     if (!name.startsWith(':')) headers.append(name, value);
   }
   return headers;
@@ -115,17 +118,20 @@ function createBody(incoming: IncomingMessage, headers: Headers, parsed: unknown
     addFields(form, '', parsed);
     return form.toString();
   } catch {
-    // Nested too deeply to be serialized. The endpoint refuses the empty body.
+    // The body is nested too deeply to be serialized. The endpoint refuses the empty body.
     return '';
   }
 }
 
-/** RFC 9112 section 6.3. */
+/** Whether the request has a body (RFC 9112 section 6.3). */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Reading it fails with an error that says what went wrong. */
+/**
+ * Returns a body for a request whose body was already read. Reading it fails with an error that
+ * explains this.
+ */
 function taken(): ReadableStream {
   return new ReadableStream({
     start: (controller) => controller.error(new BodyTakenError('the request', "the request's body")),
@@ -133,15 +139,16 @@ function taken(): ReadableStream {
 }
 
 /**
- * A body that has not been read yet. Cancelling it does not close the connection, because the
- * response to a body that is too large has to reach a sender who is still sending.
+ * Returns a body that has not been read yet. Cancelling it does not close the connection: if the
+ * body is too large, the response must still reach the sender.
  */
 function unread(source: Readable): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       source.on('data', (chunk: Uint8Array) => {
-        // Once it is discarded, no one pulls any more, so pausing would stop it for good.
+        // After the body is discarded, no code pulls any more, so a pause would stop it
+        // permanently.
         if (discarding.has(source)) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) source.pause();
@@ -164,8 +171,8 @@ function unread(source: Readable): ReadableStream<Uint8Array> {
 }
 
 /**
- * Bodies that are read only to reach the next request on the connection, up to `MOST_DISCARDED`
- * bytes.
+ * Bodies that Portico reads only to reach the next request on the connection, up to
+ * `MOST_DISCARDED` bytes.
  */
 const discarding = new WeakSet<Readable>();
 
@@ -181,9 +188,9 @@ function discard(source: Readable): void {
 }
 
 /**
- * Undoes the host's parsing. A list was a repeated field. An object was fields with brackets in
- * their names. A list with one element was too, because `a[]=1` makes one: that is not the field
- * `a`.
+ * Undoes the host's parsing. A list becomes a repeated field. An object becomes fields with
+ * brackets in their names. A list with one element becomes a field with brackets, too, because a
+ * parser creates it from `a[]=1`, which is not the field `a`.
  */
 function addFields(form: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
@@ -200,8 +207,8 @@ function addFields(form: URLSearchParams, name: string, value: unknown): void {
 /** Sends a Response. Adds its `Set-Cookie` headers to those that the framework has set. */
 export async function send(response: Response, outgoing: ServerResponse, head: boolean): Promise<void> {
   outgoing.statusCode = response.status;
-  // Node closes the connection after an answer whose Transfer-Encoding was removed, even if there
-  // was none.
+  // Remove only headers that are set: if an unset Transfer-Encoding is removed, Node closes the
+  // connection after the response.
   for (const name of OF_THE_BODY) if (outgoing.hasHeader(name)) outgoing.removeHeader(name);
   for (const [name, value] of response.headers) {
     if (isAdded(name, response)) outgoing.appendHeader(name, value);
@@ -219,7 +226,7 @@ export async function send(response: Response, outgoing: ServerResponse, head: b
     return;
   }
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
-    // In one piece, because the framework saves its session when the response ends.
+    // Send the body in one piece, because the framework saves its session when the response ends.
     outgoing.end(Buffer.from(await response.arrayBuffer()));
     return;
   }
@@ -230,8 +237,8 @@ export async function send(response: Response, outgoing: ServerResponse, head: b
 }
 
 /**
- * Answers a request to a path of the endpoints on Node's own response. The host contract receives
- * Node's request, as the framework has extended it. Rejects only when sending fails.
+ * Answers a request to an endpoint's path on Node's response. Host methods receive Node's request
+ * with the framework's extensions. Rejects only if sending fails.
  */
 export async function answerDispatched(
   dispatched: NonNullable<Dispatched>,

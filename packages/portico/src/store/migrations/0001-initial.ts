@@ -2,8 +2,8 @@ import { getDialect, type Migration, type SchemaConnection } from '@portico/sql'
 import { BUDGET_ROW, REGISTRATION_TURN } from './locked-rows.ts';
 
 /**
- * The schema of the first release. It has no foreign keys, because an expired row may outlive the
- * row that it refers to.
+ * The first release's schema. It has no foreign keys, because an expired row may outlive the row
+ * that it refers to.
  */
 export const initialSchema: Migration = {
   name: 'oauth_server_0001_initial',
@@ -48,7 +48,7 @@ function tables({ types }: SchemaConnection): readonly string[] {
       used_at ${time},
       revoked_at ${time}
     ) ${tableOptions}`,
-    // The image in base64. Read only to be shown.
+    // The image in base64. Only read to show it.
     `CREATE TABLE oauth_client_logos (
       client_id ${identifier} NOT NULL PRIMARY KEY,
       hash ${identifier} NOT NULL,
@@ -136,9 +136,9 @@ function tables({ types }: SchemaConnection): readonly string[] {
       hash ${identifier} NOT NULL PRIMARY KEY,
       expires_at ${time} NOT NULL
     ) ${tableOptions}`,
-    // A feature writes it, only with `oauth_server:audit:keep`. It stays in this step, because a
-    // step never changes. It contains no secret, token or code, and no hash of one. The id begins
-    // with the time.
+    // The audit events, which a feature writes only with `oauth_server:audit:keep`. The table is in
+    // this migration, because a migration never changes. It contains no secrets, tokens or codes,
+    // nor their hashes. The id begins with the time.
     `CREATE TABLE oauth_audit (
       id ${identifier} NOT NULL PRIMARY KEY,
       happened_at ${time} NOT NULL,
@@ -157,7 +157,7 @@ function tables({ types }: SchemaConnection): readonly string[] {
   ];
 }
 
-/** Lists are read from the newest row on. */
+/** Returns the statements that create indexes. Lists are read from the newest row on. */
 function indexes(schema: SchemaConnection): readonly string[] {
   const dialect = getDialect(schema);
   const person = 'oauth_families (user_provider, user_id';
@@ -178,13 +178,13 @@ function indexes(schema: SchemaConnection): readonly string[] {
     'CREATE INDEX oauth_audit_client ON oauth_audit (client_id, id)',
     'CREATE INDEX oauth_audit_user ON oauth_audit (user_provider, user_id, id)',
     'CREATE INDEX oauth_audit_type ON oauth_audit (type, id)',
-    // Few rows name an administrator.
+    // Few rows contain an administrator.
     `CREATE INDEX oauth_audit_by ON oauth_audit (by_provider, by_id, id)${dialect.partialIndex('by_id IS NOT NULL')}`,
     'CREATE INDEX oauth_audit_authorization ON oauth_audit (family_id, id)',
   ];
 }
 
-/** MySQL may run this step twice, so remove the rows first. */
+/** Inserts the locked rows. MySQL may run this migration twice, so remove the rows first. */
 async function insertLockedRows(schema: SchemaConnection): Promise<void> {
   await schema.execute('DELETE FROM oauth_waiting_requests WHERE secret_hash = ?', [BUDGET_ROW]);
   await schema.execute(

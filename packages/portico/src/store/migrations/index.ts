@@ -1,5 +1,5 @@
 import type { Migration } from '@portico/sql';
 import { initialSchema } from './0001-initial.ts';
 
-/** The steps of the authorization server's schema. `db:migrate up` applies them. */
+/** The authorization server's schema migrations. `db:migrate up` applies them. */
 export const oauthServerMigrations: readonly Migration[] = [initialSchema];

@@ -6,8 +6,9 @@ import { blockingRow } from './lost-insert.ts';
 import { insertInto, words } from './statements.ts';
 
 /**
- * Access tokens: `oauth_access_tokens`. The key grows with time, so rows are added at the end of
- * the table and expire nearly in that order. An index on the expiry would only cost writes.
+ * Reads and writes access tokens (`oauth_access_tokens`). Ids grow with time, so rows are added at
+ * the end of the table and expire nearly in this order. So the table needs no index on the expiry
+ * time.
  */
 export class AccessTokenRecords {
   readonly #database: Database;
@@ -21,8 +22,8 @@ export class AccessTokenRecords {
   }
 
   /**
-   * The token, if it has not expired, neither its family nor its client is revoked, and the client
-   * still has its grant. Otherwise why it is invalid.
+   * Returns the token if it is valid: it has not expired, its family and client are not revoked,
+   * and the client still has its grant. Otherwise returns why it is not valid.
    */
   async findAccessToken(token: OfferedToken, now: number): Promise<AccessToken | DeadToken> {
     const { rows } = await this.#database.execute<AccessTokenRow>(FIND, [token.id]);
@@ -32,19 +33,20 @@ export class AccessTokenRecords {
   }
 
   /**
-   * Ends this client's access token and nothing else. Returns the token if this call ended it;
+   * Revokes only this access token of the client. Returns the token if this call revoked it,
    * otherwise null.
    */
   async revokeAccessToken(token: OfferedToken, clientId: string, now: number): Promise<AccessToken | null> {
-    // Read the owner first: it cannot change, and it is unknown once the row is gone. MySQL has no
-    // DELETE that returns what it removes.
+    // Read the token first, because its data is gone after the DELETE. MySQL cannot return deleted
+    // rows. The owner never changes.
     const before = await this.findAccessToken(token, now);
-    // Runs even if nothing was found: a read-only server may be behind, and refuses this.
+    // Run this even if no token was found: a read-only server's data may be old, and such a server
+    // rejects the write.
     const { affected } = await this.#database.execute(DELETE, [token.id, clientId, token.hash]);
     return affected === 1 && !('dead' in before) ? before : null;
   }
 
-  /** Issues a token for the application itself, without an authorization. */
+  /** Issues a token to the application itself, without an authorization. */
   async issueClientToken(
     clientId: string,
     audience: string | null,
@@ -56,9 +58,9 @@ export class AccessTokenRecords {
   }
 
   /**
-   * A token is dead when its client's or family's row is revoked or gone, when its client is not
-   * admitted, or when its client has lost every grant with which
-   * such a token begins.
+   * Returns the token, or why it is not valid. A token is not valid if its client's or family's row
+   * is revoked or gone, or if its client is not admitted. It is also not valid if its client has
+   * lost every grant with which such a token begins.
    */
   #toAccessToken(row: AccessTokenRow, now: number): AccessToken | DeadToken {
     const owner = { clientId: row.client_id, familyId: row.family_id };
@@ -100,14 +102,14 @@ export const ACCESS_TOKEN_COLUMNS =
 
 const INSERT = insertInto('oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 
-/** A row that is not a token: no hash is empty, no client has this id, and it has expired. */
+/** A row that is not a token: its hash is empty, its client id is unknown, and it has expired. */
 export const ACCESS_TOKEN_BLOCKER = blockingRow(
   'oauth_access_tokens',
   'id, secret_hash, client_id, scope, issued_at, expires_at',
   'secret_hash',
 );
 
-/** The owner of a token. A token of a family has the family's audience. */
+/** A token's owner. A family's token has the family's audience. */
 export interface TokenOwner {
   readonly clientId: string;
   readonly familyId: string | null;

@@ -13,7 +13,7 @@ import { conjunction, familyIndex, type FamilyIndex, type Where } from './family
 import type { FamilyRow } from './family-rows.ts';
 import { placeholders, words } from './statements.ts';
 
-/** What an administrator can see of the living authorizations. */
+/** Finds living authorizations for administrators. */
 export class AuthorizationSearch {
   readonly #database: Database;
   readonly #further: FurtherGrants;
@@ -24,8 +24,8 @@ export class AuthorizationSearch {
   }
 
   /**
-   * The living authorizations that match and are in the range, newest first. Reads at most as many
-   * rows as the range says.
+   * Returns the matching living authorizations in the range, newest first. Reads at most
+   * `range.examine` rows.
    */
   async findHeld(filter: AuthorizationFilter, range: HeldRange, now: number): Promise<FoundHeld> {
     const dialect = getDialect(this.#database);
@@ -33,8 +33,8 @@ export class AuthorizationSearch {
     const index = familyIndex(filter, below, dialect);
     const bounds = await this.#boundsOf(index, range);
     if (bounds === null) return { items: [], next: null };
-    // Where a comparison of ids does not end the part of an index that is read, limit the number of
-    // rows instead.
+    // On engines where comparing ids does not limit how much of an index is read, limit the number
+    // of rows instead.
     const isEnded = !dialect.plansWithoutValues;
     const inner = `SELECT f.* FROM oauth_families f WHERE ${index.sql} ORDER BY ${index.order} LIMIT ${examine}`;
     const looked = isEnded ? 'oauth_families f' : `(${inner}) f`;
@@ -54,7 +54,7 @@ export class AuthorizationSearch {
     return { items: shown.map((row) => toHeld(row, clients)), next: more };
   }
 
-  /** How many of the newest `limit` authorizations live, and how many people they belong to. */
+  /** Counts the living authorizations among the newest `limit`, and the people they belong to. */
   async countHeld(limit: number, now: number): Promise<CountedHeld> {
     const living = livingAt(now, getDialect(this.#database), this.#further('person'));
     const { rows } = await this.#database.execute<CountRow>(
@@ -69,7 +69,7 @@ export class AuthorizationSearch {
     return { authorizations: Number(lives ?? 0), people: Number(people), isAll: Number(seen) < limit };
   }
 
-  /** The lowest id of the rows to read, and whether there are more below it. */
+  /** Returns the lowest id of the rows to read, and whether there are more rows below it. */
   async #boundsOf(index: FamilyIndex, { above, examine }: HeldRange): Promise<Bounds | null> {
     const { rows } = await this.#database.execute<{ found: number; lowest: string | null }>(
       `SELECT COUNT(*) AS found, MIN(s.id) AS lowest FROM (
@@ -104,11 +104,11 @@ const NOTHING = { found: 0, lowest: null };
 
 interface Bounds {
   readonly lowest: string;
-  /** Whether there is nothing below. */
+  /** Whether there are no rows below. */
   readonly isAll: boolean;
 }
 
-/** The conditions that no index has. */
+/** Returns the conditions that no index covers. */
 function buildConditions(
   { person, clientId, scope, unusedSince }: AuthorizationFilter,
   dialect: Dialect,
@@ -127,8 +127,9 @@ function buildConditions(
 }
 
 /**
- * Authorizations count as ended when their client has lost the grants for them or is revoked. The
- * client is looked up for each row: with a join, an engine may start with all clients.
+ * Returns the condition for living authorizations. They count as ended if their client is revoked
+ * or has lost the grants for them. Looks up the client for each row, because with a join an engine
+ * may start with all clients.
  */
 function livingAt(now: number, dialect: Dialect, further: readonly string[]): Where {
   const grants = ['authorization_code', ...further];
@@ -168,7 +169,7 @@ function toHeld(row: HeldRow, clients: ReadonlyMap<string, HoldingClient>): Held
   const { client_id: clientId } = row;
   return {
     id: row.id,
-    // The client may have been removed since.
+    // The client may have been removed in the meantime.
     client: clients.get(clientId) ?? { id: clientId, name: '', registeredBy: 'registration' },
     person: { provider: row.user_provider, id: row.user_id },
     subject: row.subject,

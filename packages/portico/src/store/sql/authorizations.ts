@@ -13,9 +13,9 @@ import {
 } from './statements.ts';
 
 /**
- * Authorizations: `oauth_families`. Each has its code, its current refresh token and whether it is
- * revoked. Issuing and revoking update the same row, so they cannot overtake each other, and a
- * second use finds the row changed (decision 29).
+ * Reads and writes authorizations (`oauth_families`). Each row contains the code, the current
+ * refresh token and whether the authorization is revoked. Issuing and revoking update the same row,
+ * so they run one after the other, and a second use finds the row changed (decision 29).
  */
 export class AuthorizationRecords {
   readonly #database: Database;
@@ -25,8 +25,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Ends everything issued from the authorization, including what is being issued right now. False
-   * when it was already revoked.
+   * Revokes everything issued from the authorization, including tokens that are being issued right
+   * now. Returns false if it was already revoked.
    */
   async revokeFamily(familyId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -37,8 +37,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Revokes the family of a used grant, unless the grant has become the current one. False also
-   * when it was already revoked.
+   * Revokes a used grant's family, unless the grant has become the current one. Also returns false
+   * if it was already revoked.
    */
   async revokeReplayed({ hash, family }: StoredGrant, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -50,17 +50,15 @@ export class AuthorizationRecords {
   }
 
   /**
-   * Whether there is an authorization with the scope `openid`, even an ended one. If so, there was
-   * a signing key.
+   * Returns whether any authorization has the scope `openid`, even an ended one. If so, there was a
+   * signing key.
    */
   async hasOpenidFamily(): Promise<boolean> {
     const { rows } = await this.#database.execute(`SELECT 1 FROM oauth_families WHERE ${HAS_OPENID} LIMIT 1`);
     return rows.length > 0;
   }
 
-  /**
-   * The client and person of an authorization, whether it lives or not. Null when it is unknown.
-   */
+  /** Returns an authorization's client and person, even if it has ended. Null if it is unknown. */
   async findHolder(
     familyId: string,
   ): Promise<{ readonly clientId: string; readonly person: PersonReference } | null> {
@@ -75,8 +73,8 @@ export class AuthorizationRecords {
   }
 
   /**
-   * This person's living authorizations, oldest first, for clients that are not revoked. Includes
-   * clients that are currently not admitted.
+   * Returns the person's living authorizations for clients that are not revoked, oldest first.
+   * Includes clients that are currently not admitted.
    */
   async listAuthorizations(person: PersonReference, now: number): Promise<readonly Authorization[]> {
     const { rows } = await this.#database.execute<AuthorizationRow>(
@@ -90,16 +88,16 @@ export class AuthorizationRecords {
     return rows.map((row) => toAuthorization(row));
   }
 
-  /** Resolves when the revocation of what this person had allowed this client is durable. */
+  /** Resolves when the revocation of this person's authorizations for this client is durable. */
   confirmRevoked({ provider, id }: PersonReference, clientId: string): Promise<void> {
     const ofPerson = 'user_provider = ? AND user_id = ? AND client_id = ? AND revoked_at IS NOT NULL';
     return confirmRevocation(this.#database, 'oauth_families', ofPerson, [provider, id, clientId]);
   }
 
   /**
-   * Reads the first `limit` authorizations of the person with ids below this one (null: all), and
-   * ends those that live. Returns how many it found and ended, and the last id that it read, or
-   * null if none follow.
+   * Reads the person's first `limit` authorizations with ids below this one (null: all), and
+   * revokes the living ones. Returns how many it found and revoked, and the last id that it read,
+   * or null if there are no more.
    */
   async revokeOfPerson(
     person: PersonReference,
@@ -116,8 +114,8 @@ export class AuthorizationRecords {
     const living = rows.filter((row) => row.revoked_at === null).map((row) => row.id);
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
     if (living.length === 0) return { found: rows.length, revoked: 0, last };
-    // In a transaction, so that it runs again if it meets another batch in another order and the
-    // engine aborts it.
+    // Use a transaction, so that it is retried if the engine aborts it because of a concurrent
+    // batch in another order.
     const { affected } = await this.#database.transaction((connection) =>
       connection.execute(
         `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND revoked_at IS NULL`,
@@ -127,15 +125,15 @@ export class AuthorizationRecords {
     return { found: rows.length, revoked: affected, last };
   }
 
-  /** Resolves when the revocation of every authorization of this person is durable. */
+  /** Resolves when the revocation of all of the person's authorizations is durable. */
   confirmRevokedOfPerson({ provider, id }: PersonReference): Promise<void> {
     const newest = `id = (SELECT MAX(f.id) FROM oauth_families f WHERE f.user_provider = ? AND f.user_id = ?)`;
     return confirmRevocation(this.#database, 'oauth_families', newest, [provider, id]);
   }
 
   /**
-   * Removes at most `limit` authorizations of the person, with everything issued from them. As with
-   * `prune`, there may be more even if none was removed.
+   * Removes at most `limit` of the person's authorizations, with everything issued from them. As
+   * with `prune`, there may be more even if it removed none.
    */
   removeFamiliesOfPerson(
     person: PersonReference,
@@ -144,7 +142,7 @@ export class AuthorizationRecords {
     return removeFamilies(this.#database, conditionOfPerson(person, getDialect(this.#database)), limit);
   }
 
-  /** Returns false when it is durable that there was nothing to revoke. */
+  /** Returns false after it is durable that there was nothing to revoke. */
   async #confirmWasRevoked(familyId: string): Promise<false> {
     await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [familyId]);
     return false;

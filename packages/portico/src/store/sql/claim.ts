@@ -1,16 +1,16 @@
 import { type Database, getDialect, type SqlParameter } from '@portico/sql';
 import { insertInto } from './statements.ts';
 
-/** An UPDATE that claims one row, and an INSERT that runs only if it did. */
+/** An UPDATE that claims one row, and an INSERT that runs only if the UPDATE succeeded. */
 export interface ClaimAndInsert {
   readonly claim: string;
   readonly insert: string;
-  /** Both as one statement. Null where this takes a transaction. */
+  /** Both as one statement. Null if the engine needs a transaction. */
   readonly together: string | null;
 }
 
 /**
- * `columns` are those of the new row, such as `id, expires_at`. Names of time columns end in `_at`
+ * `columns` are the new row's columns, such as `id, expires_at`. Names of time columns end in `_at`
  * or `_after`.
  */
 export function claimAndInsert(
@@ -27,16 +27,16 @@ export interface ClaimParameters {
   readonly claim: readonly SqlParameter[];
   readonly insert: readonly SqlParameter[];
   /**
-   * Returns whether it took effect; false means that it never will. Called when the connection was
-   * lost before the store answered.
+   * Returns whether the claim took effect; false means that it never will. Called if the connection
+   * was lost before the store answered.
    */
   readonly tookEffect: () => Promise<boolean>;
 }
 
 /**
- * Claims the row and inserts the other one, both or neither. False when there was no row to claim.
- * The claim is the first statement of its transaction, and a write. A read before it would fix a
- * snapshot on MySQL, and could miss a revocation or deadlock elsewhere.
+ * Claims the row and inserts the other one, both or neither. Returns false if there was no row to
+ * claim. The claim is the first statement of its transaction, and a write. A read before it would
+ * fix a snapshot on MySQL, and could miss a revocation or deadlock elsewhere.
  */
 export async function claimThenInsert(
   database: Database,

@@ -2,7 +2,10 @@ import type { SqlParameter } from '@portico/sql';
 import type { ApplicationType, Client, ClientKeys, RegisteredBy, SigningAlgorithm } from '../client.ts';
 import { words } from './statements.ts';
 
-/** Always names the columns, because a later schema may add some while this process still runs. */
+/**
+ * The columns of a client row. Statements list them, because a newer schema may add columns while
+ * this process still runs.
+ */
 export const CLIENT_COLUMNS = `client_id, name, redirect_uris, scope, grants, is_public, secret_hash, previous_secret_hash,
   previous_secret_expires_at, created_at, revoked_at, id_token_alg, application_type, registered_by, used_at,
   profile, token_endpoint_auth_method, token_endpoint_auth_signing_alg, jwks, jwks_uri, pushes_requests,

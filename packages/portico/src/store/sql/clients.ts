@@ -13,13 +13,12 @@ import { replaceLogo } from './logos.ts';
 import { confirmRevocation, exists, HAS_OPENID, insertInto } from './statements.ts';
 
 /**
- * Whether a client with this id may do anything now. If not, it counts as revoked when it is looked
- * up by its id or one of its tokens. Only the list of all clients, and a person's list of what they
- * have allowed, show it as it is stored.
+ * Whether a client with this id may do anything now. If not, look-ups by its id or tokens treat it
+ * as revoked. Only the list of all clients and a person's list of authorizations show it as stored.
  */
 export type Admits = (clientId: string) => boolean;
 
-/** The registered applications: `oauth_clients`. */
+/** Reads and writes registered applications (`oauth_clients`). */
 export class ClientRecords {
   readonly #database: Database;
   readonly #admits: Admits;
@@ -31,7 +30,7 @@ export class ClientRecords {
     this.#further = further;
   }
 
-  /** Also inserts its logo, if it has one, in the same step. */
+  /** Inserts the client and its logo, if it has one, together. */
   insertClient(client: Client, logo?: ClientLogo): Promise<void> {
     return logo === undefined
       ? insertClient(this.#database, client)
@@ -39,9 +38,9 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts the client unless a matching one exists. Returns the oldest existing one, or null if it
-   * was inserted. Concurrent calls, even in other processes, run one after the other, and each sees
-   * what the earlier ones inserted.
+   * Inserts the client unless a matching one exists. Returns the oldest matching client, or null if
+   * it inserted the new one. Concurrent calls, even in other processes, run one after the other,
+   * and each sees what the earlier ones inserted.
    */
   insertClientUnless(
     client: Client,
@@ -55,7 +54,7 @@ export class ClientRecords {
           if (existing === undefined) await insertWithLogo(connection, client, logo);
           return existing ?? null;
         }),
-      // In a separate turn, which starts after the lost one has ended.
+      // Use a new turn, which starts after the lost one has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -65,7 +64,7 @@ export class ClientRecords {
   }
 
   /**
-   * Inserts all of these clients, or none if one of their ids exists; then returns that id.
+   * Inserts all of these clients. If one of their ids exists, inserts none and returns that id.
    * Concurrent calls, even in other processes, run one after the other.
    */
   async insertClients(clients: readonly Client[]): Promise<string | null> {
@@ -73,7 +72,7 @@ export class ClientRecords {
     if (first === undefined) return null;
     return this.#database.transaction(
       (connection) => inTurn(connection, first, () => insertAll(connection, clients)),
-      // In a separate turn, which starts after the lost one has ended.
+      // Use a new turn, which starts after the lost one has ended.
       async (_, existing) =>
         existing !== null ||
         this.#database.transaction((connection) =>
@@ -82,7 +81,10 @@ export class ClientRecords {
     );
   }
 
-  /** Returns revoked clients too. Null when the id, compared byte by byte, is unknown. */
+  /**
+   * Returns the client with this id, even if it is revoked. Compares ids byte by byte. Null if the
+   * id is unknown.
+   */
   async findClient(id: string): Promise<Client | null> {
     const client = await findClient(this.#database, id);
     if (client === null || client.revokedAt !== null || this.#admits(id)) return client;
@@ -90,10 +92,10 @@ export class ClientRecords {
   }
 
   /**
-   * Makes this the current secret. The old one becomes the previous secret, accepted until
-   * `previousExpiresAt` (null: not at all), and an earlier previous secret is dropped. False for an
-   * unknown, public or revoked client. False also when `replaced` is given and is not the hash of
-   * the current secret.
+   * Makes this the current secret. The old one becomes the previous secret, which is accepted until
+   * `previousExpiresAt` (null: not at all). An earlier previous secret is dropped. Returns false
+   * for an unknown, public or revoked client, and if `replaced` does not match the current secret's
+   * hash.
    */
   async rotateSecret(
     clientId: string,
@@ -111,8 +113,8 @@ export class ClientRecords {
         [previousExpiresAt, secretHash, clientId, secretHash, ...replacing],
         committed,
       );
-    // If the rotation was lost, no one has its secret. Another rotation would end the secret that
-    // the application has.
+    // If the rotation was lost, no one has the new secret. Another rotation would then end the
+    // secret that the application uses.
     const { affected } = await rotate(async () => {
       await rotate();
       return exists(this.#database, 'oauth_clients', 'secret_hash', secretHash);
@@ -122,9 +124,8 @@ export class ClientRecords {
 
   /**
    * Updates a client that an operator registered: its name, redirect URIs, scopes, grants, keys,
-   * site, logo, and the signing algorithm of its ID tokens. False when one of these has changed
-   * since it was read, or when the client is revoked. A given logo (or null for none) replaces the
-   * old one.
+   * site, logo, and ID token algorithm. Returns false if one of these has changed since it was
+   * read, or if the client is revoked. A given logo replaces the old one; null removes it.
    */
   updateClient(read: Client, changed: Client, logo?: ClientLogo | null): Promise<boolean> {
     return this.#database.transaction(
@@ -135,7 +136,7 @@ export class ClientRecords {
         if (logo !== undefined) await replaceLogo(connection, read.id, logo);
         return true;
       },
-      // In a separate transaction, which waits until the lost one has ended.
+      // Use a new transaction, which waits until the lost one has ended.
       async (_, isUpdated) =>
         !isUpdated ||
         this.#database.transaction(async (connection) => {
@@ -146,8 +147,8 @@ export class ClientRecords {
   }
 
   /**
-   * Ends the client and all of its tokens. False when it is unknown or was already revoked; the
-   * earlier revocation is then durable.
+   * Revokes the client and all of its tokens. Returns false if it is unknown or was already
+   * revoked. The earlier revocation is then durable.
    */
   async revokeClient(clientId: string, now: number): Promise<boolean> {
     const { affected } = await this.#database.execute(
@@ -159,18 +160,18 @@ export class ClientRecords {
     return false;
   }
 
-  /** Stores a client that is revoked from the start, permanently, unless its id exists. */
+  /** Stores a permanently revoked client, unless its id exists. */
   async insertRevokedClient(client: Client): Promise<void> {
     const row = INSERT_CLIENT.slice('INSERT INTO '.length);
     await insertIfNone(this.#database, row, '(client_id)', clientValues(client));
   }
 
-  /** All clients, oldest first. */
+  /** Returns all clients, oldest first. */
   listClients(): Promise<readonly Client[]> {
     return listClients(this.#database);
   }
 
-  /** The first `limit` clients after this id, ordered by id, byte by byte. */
+  /** Returns the first `limit` clients after this id, ordered by id, byte by byte. */
   async listClientsAfter(id: string, limit: number): Promise<readonly Client[]> {
     const { rows } = await this.#database.execute<ClientRow>(
       `SELECT ${CLIENT_COLUMNS} FROM oauth_clients WHERE client_id > ? ORDER BY client_id LIMIT ${limit}`,
@@ -179,7 +180,7 @@ export class ClientRecords {
     return rows.map(toClient);
   }
 
-  /** Whether any client that is not revoked may ask for ID tokens. */
+  /** Returns whether any client that is not revoked may ask for ID tokens. */
   async hasOpenidClient(): Promise<boolean> {
     const grants = ['authorization_code', ...this.#further('person')];
     const dialect = getDialect(this.#database);
@@ -221,14 +222,14 @@ async function insertWithLogo(
   if (logo !== undefined) await replaceLogo(connection, client.id, logo);
 }
 
-/** Inserts all of these or none. If one id already exists, returns it. */
+/** Inserts all of these clients or none. If one id already exists, returns it. */
 async function insertAll(connection: SqlConnection, clients: readonly Client[]): Promise<string | null> {
   for (const { id } of clients) if (await exists(connection, 'oauth_clients', 'client_id', id)) return id;
   for (const client of clients) await insertClient(connection, client);
   return null;
 }
 
-/** Whether this very client exists, and not a later one with the same id. */
+/** Returns whether exactly this client exists, not a later one with the same id. */
 async function isThisClient(connection: SqlConnection, client: Client): Promise<boolean> {
   const { rows } = await connection.execute<ClientRow>(FIND_CLIENT, [client.id]);
   const values = JSON.stringify(clientValues(client));
@@ -254,14 +255,14 @@ function updateValues(client: Client): readonly SqlParameter[] {
   ];
 }
 
-/** Whether both agree in everything that `UPDATE_CLIENT` sets. */
+/** Whether both clients have the same values in all columns that `UPDATE_CLIENT` sets. */
 function saysTheSame(one: Client, other: Client): boolean {
   return JSON.stringify(updateValues(one)) === JSON.stringify(updateValues(other));
 }
 
 /**
- * Returns the client that an operator registered, after every other writer of its row has ended.
- * From then on no one else can write the row.
+ * Waits until every other writer of the client's row has ended, then returns the client that an
+ * operator registered. From then on, no other transaction can write the row.
  */
 async function claimClient(connection: SqlConnection, id: string): Promise<Client | null> {
   await connection.execute(CLAIM_CLIENT, [id]);
@@ -270,13 +271,13 @@ async function claimClient(connection: SqlConnection, id: string): Promise<Clien
 }
 
 /**
- * The id of a row that a transaction inserts first and deletes last, so that no one sees it. On
- * every engine, a second row with this key waits for the end of that transaction. It is the claim
- * for a step that decides about all clients, where there is no row to claim.
+ * The id of a row that a transaction inserts first and deletes last, so that it is never visible.
+ * On every engine, inserting a second row with this id waits for the end of that transaction. It
+ * serves as the claim if a step decides about all clients and there is no other row to claim.
  */
 const TURN = 'one at a time';
 
-/** The row of the turn copies this client's values. */
+/** Runs the work in turn. The turn's row copies this client's values. */
 async function inTurn<T>(connection: SqlConnection, client: Client, work: () => Promise<T>): Promise<T> {
   await insertClient(connection, { ...client, id: TURN });
   const result = await work();

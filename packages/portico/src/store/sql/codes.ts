@@ -17,8 +17,8 @@ import { issueTokens, usingGrant } from './issue-tokens.ts';
 import { confirmRevocation } from './statements.ts';
 
 /**
- * Authorization codes: columns of `oauth_families`. `answerConsent` inserts a new one with its
- * authorization.
+ * Reads and writes authorization codes, which are columns of `oauth_families`. `answerConsent`
+ * inserts a new code with its authorization.
  */
 export class CodeRecords {
   readonly #database: Database;
@@ -29,7 +29,7 @@ export class CodeRecords {
     this.#spend = usingGrant(database, SPEND_CODE);
   }
 
-  /** The code, used or not. Null when it is unknown. */
+  /** Returns the code, used or not. Null if it is unknown. */
   async findCode(offered: OfferedToken): Promise<AuthorizationCode | null> {
     const row = await findGrantRow(this.#database, offered);
     if (row === undefined || !equalInConstantTime(row.code_hash ?? '', offered.hash)) return null;
@@ -50,8 +50,8 @@ export class CodeRecords {
   }
 
   /**
-   * Spends the code and issues nothing, because the request did not match it. If it was already
-   * spent (even right now) and its own client presents it, revokes the family. True when this call
+   * Spends the code without issuing tokens, because the request did not match it. If the code was
+   * already spent and its own client presents it, revokes the family. Returns true if this call
    * revoked it.
    */
   async burnCode(code: StoredGrant, offeredBy: string, now: number): Promise<boolean> {
@@ -62,8 +62,8 @@ export class CodeRecords {
   }
 
   /**
-   * Replaces the unused code of an authorization by another one; only the new one stays valid. The
-   * description of the authorization must match the store.
+   * Replaces an authorization's unused code. Only the new code stays valid. The description of the
+   * authorization must match the store.
    */
   async replaceCode(
     { id, clientId, person, scopes }: ReplacedFamily,
@@ -74,7 +74,7 @@ export class CodeRecords {
       const which = [id, clientId, person.provider, person.id, scopes.join(' ')];
       return (await this.#database.execute(REPLACE_CODE, [...set, ...which], again)).affected === 1;
     };
-    // If the answer was lost, simply run the statement again. The client does not have the code
+    // If the store's answer was lost, run the statement again. The client does not have the code
     // yet.
     if (await replace(replace)) return 'replaced';
     const row = await this.#findState(id);
@@ -82,7 +82,7 @@ export class CodeRecords {
     return row?.revoked_at === null && row.code_spent_at !== null ? 'used' : 'ended';
   }
 
-  /** The code was used or replaced, or the family was revoked. */
+  /** Revokes the family, unless its code was only replaced. Returns why no tokens were issued. */
   async #revokeUnlessReplaced({ family, hash }: StoredGrant, now: number): Promise<GrantRefusal> {
     const { affected } = await this.#database.execute(REVOKE_BY_CODE, [now, family.id, hash]);
     if (affected === 1) return 'used';
@@ -107,7 +107,7 @@ const SPEND_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters
 const BURN_CODE = `UPDATE oauth_families SET code_spent_at = ?, code_parameters = NULL
   WHERE id = ? AND code_hash = ? AND code_spent_at IS NULL`;
 
-/** Only the code in this row is valid. Of two concurrent replacements, the later one wins. */
+/** Only the code in this row is valid. With two concurrent replacements, the later one wins. */
 const REPLACE_CODE = `UPDATE oauth_families SET code_hash = ?, code_expires_at = ?, expires_at = ?, prune_after = ?
   WHERE id = ? AND client_id = ? AND user_provider = ? AND user_id = ? AND scope = ?
     AND code_spent_at IS NULL AND revoked_at IS NULL`;

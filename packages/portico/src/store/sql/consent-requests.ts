@@ -7,7 +7,7 @@ import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts
 import { settleInsert } from './lost-insert.ts';
 import { exists, insertInto, placeholders, words } from './statements.ts';
 
-/** Authorization requests that a person was shown: `oauth_consent_requests`. */
+/** Reads and writes authorization requests that a person has seen (`oauth_consent_requests`). */
 export class ConsentRequestRecords {
   readonly #database: Database;
   readonly #allow: ClaimAndInsert;
@@ -17,7 +17,7 @@ export class ConsentRequestRecords {
     this.#allow = claimAndInsert(database, ANSWER, 'oauth_families', NEW_FAMILY_COLUMNS);
   }
 
-  /** False when a request with this id exists. */
+  /** Inserts the request. Returns false if a request with this id exists. */
   async insertConsentRequest(request: ConsentRequest): Promise<boolean> {
     const insert = this.#database.execute(INSERT, [
       request.idHash,
@@ -40,15 +40,15 @@ export class ConsentRequestRecords {
     }
   }
 
-  /** The request, even if it was answered, voided or has expired. Null when it is unknown. */
+  /** Returns the request, even if it was answered, voided or has expired. Null if it is unknown. */
   async findConsentRequest(idHash: string): Promise<ConsentRequest | null> {
     const { rows } = await this.#database.execute<ConsentRequestRow>(FIND, [idHash]);
     return rows[0] === undefined ? null : toConsentRequest(rows[0]);
   }
 
   /**
-   * Records that the same person is shown the request again, with these scopes. False when it was
-   * answered, voided, or shown with other scopes since it was read.
+   * Records that the same person sees the request again, with these scopes. Returns false if the
+   * request has been answered, voided or shown with other scopes since it was read.
    */
   async presentConsentRequest(
     { idHash, asked }: ConsentRequest,
@@ -63,7 +63,7 @@ export class ConsentRequestRecords {
     return affected === 1;
   }
 
-  /** Ends the request without an answer, unless it has one. */
+  /** Ends the request without an answer. Changes nothing if it has an answer. */
   async voidConsentRequest(idHash: string): Promise<void> {
     await this.#database.execute(
       "UPDATE oauth_consent_requests SET outcome = 'void' WHERE id_hash = ? AND outcome IS NULL",
@@ -72,8 +72,8 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Records the answer of the person who was asked, once. Allowing starts the family and issues the
-   * code; null denies. False when the request was answered, voided or expired meanwhile.
+   * Records the person's answer, once. Allowing starts the family and issues the code; null denies.
+   * Returns false if the request has been answered or voided, or has expired.
    */
   async answerConsent(
     read: ConsentRequest,
@@ -101,9 +101,9 @@ export class ConsentRequestRecords {
   }
 
   /**
-   * Reads the first `limit` requests after this id, and ends those of the person that wait for an
-   * answer. With `forget`, removes all of the person's, answered or not. Returns how many, and the
-   * last id that it read, or null if none follow.
+   * Reads the first `limit` requests after this id, and ends the person's requests that wait for an
+   * answer. With `forget`, removes all of the person's requests. Returns how many, and the last id
+   * that it read, or null if there are no more.
    */
   async endRequestsOfPerson(
     person: PersonReference,
@@ -174,13 +174,16 @@ const ANSWER = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND outcome IS NULL`;
 
 /**
- * Takes the values of `ANSWER`. Denies a request that is not answered yet, or was denied by a lost
- * statement.
+ * Denies a request that has no answer yet, or that a lost statement denied. Uses the same values as
+ * `ANSWER`.
  */
 const DENY_AGAIN = `UPDATE oauth_consent_requests SET outcome = ?, parameters = ?
   WHERE ${ANSWERABLE} AND (outcome IS NULL OR outcome = 'denied')`;
 
-/** Stored as JSON, because a client may send characters that a text column refuses, such as NUL. */
+/**
+ * Returns the parameters as JSON, because a client may send characters that a text column rejects,
+ * such as NUL.
+ */
 function consentParameters(request: ConsentParameters): string {
   const { redirectUri, scopes, state, nonce, codeChallenge, thumbprint: dpopJkt } = request;
   const { shownName, uiLocales, direct: pushed, responseMode, answer } = request;

@@ -1,6 +1,6 @@
 import { type Database, insertIfNone } from '@portico/sql';
 
-/** The keys of the cookies in which requests wait: `oauth_cookie_keys`. */
+/** Reads and writes the keys for cookies with waiting requests (`oauth_cookie_keys`). */
 export class CookieKeyRecords {
   readonly #database: Database;
 
@@ -9,8 +9,8 @@ export class CookieKeyRecords {
   }
 
   /**
-   * The key of this period: the stored one, or `candidate` if there was none. Removes keys of
-   * periods before `oldest`.
+   * Returns the stored key of this period. Without a stored key, stores and returns `candidate`.
+   * Removes keys from periods before `oldest`.
    */
   async cookieKey(period: number, candidate: string, oldest: number): Promise<string> {
     const known = await this.findCookieKey(period);

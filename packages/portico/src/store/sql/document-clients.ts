@@ -11,8 +11,8 @@ import {
 import { insertInto, placeholders } from './statements.ts';
 
 /**
- * Rows of `oauth_clients` whose id is a document's URL. Each has the document's contents from when
- * it was last fetched to be shown to a person.
+ * Reads and writes document clients: rows in `oauth_clients` whose id is a document's URL. Each row
+ * has the contents from the last time the document was fetched to show it to a person.
  */
 export class DocumentClientRecords {
   readonly #database: Database;
@@ -22,8 +22,8 @@ export class DocumentClientRecords {
   }
 
   /**
-   * The client whose id is this URL, even if revoked, and until when its document need not be
-   * fetched again.
+   * Returns the client with this URL as its id, even if it is revoked, and until when its document
+   * is fresh.
    */
   async findDocumentClient(url: string): Promise<DocumentClient | null> {
     const { rows } = await this.#database.execute<ClientRow & { document_fresh_until: number | null }>(FIND, [
@@ -34,22 +34,22 @@ export class DocumentClientRecords {
   }
 
   /**
-   * Stores what the document says now. Returns `known` if the client existed, otherwise `new`.
-   * Changes nothing and returns `revoked` if it was revoked, or if it was unblocked after the
-   * document was read.
+   * Stores the document's current contents. Returns `known` if the client existed, otherwise `new`.
+   * If the client was revoked, or was unblocked after the document was read, changes nothing and
+   * returns `revoked`.
    */
   async keepDocumentClient(client: Client, freshUntil: number): Promise<'new' | 'known' | 'revoked'> {
     if (await this.#update(client, freshUntil)) return 'known';
     const values = [...clientValues(client), freshUntil];
     if (await insertIfNone(this.#database, INSERT, '(client_id)', values)) return 'new';
-    // Another process was faster, or an operator blocked it.
+    // Another process was faster, or an operator blocked the client.
     return (await this.#update(client, freshUntil)) ? 'known' : 'revoked';
   }
 
   /**
    * Unblocks a revoked document client. It starts again as a new client, without redirect URIs and
-   * grants until its document is stored. Everything that it was given before ends, including what
-   * is being issued right now. False when it is not revoked.
+   * grants until its document is stored. Its earlier authorizations and tokens end, including those
+   * that are being issued right now. Returns false if the client is not revoked.
    */
   unblockDocumentClient(url: string, now: number): Promise<boolean> {
     return this.#database.transaction(
@@ -78,9 +78,9 @@ export class DocumentClientRecords {
 }
 
 /**
- * Claims the row first. Others see it unblocked only when everything before has ended. Ends
- * requests before authorizations: an answer that is being written now is waited for, or finds its
- * request ended. So it cannot start an authorization that is missed here.
+ * Claims the row first. Others see the client unblocked only after its earlier authorizations have
+ * ended. Ends requests before authorizations. An answer that is being written now is either waited
+ * for, or finds its request ended. So it cannot start an authorization that this function misses.
  */
 async function unblock(connection: SqlConnection, url: string, now: number): Promise<boolean> {
   const { affected } = await connection.execute(UNBLOCK, [now, now, url]);
@@ -124,7 +124,9 @@ async function unblock(connection: SqlConnection, url: string, now: number): Pro
   return true;
 }
 
-/** Whether it is not blocked, after every other writer of its row has ended. */
+/**
+ * Waits for every other writer of the client's row, then returns whether the client is not blocked.
+ */
 async function isUnblocked(connection: SqlConnection, url: string): Promise<boolean> {
   await connection.execute('UPDATE oauth_clients SET revoked_at = revoked_at WHERE client_id = ?', [url]);
   const { rows } = await connection.execute(
@@ -135,8 +137,8 @@ async function isUnblocked(connection: SqlConnection, url: string): Promise<bool
 }
 
 /**
- * Reads without a lock and writes by key: no index has the client, and other clients' rows must not
- * be waited for.
+ * Reads the keys without locks, so that writes can use them: no index contains the client, and
+ * other clients' rows must not block this.
  */
 async function getKeys(connection: SqlConnection, select: string, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string }>(select, [url]);
@@ -144,8 +146,8 @@ async function getKeys(connection: SqlConnection, select: string, url: string): 
 }
 
 /**
- * Requests that wait for a sign-in, or were pushed, are stored as they were sent. The pattern finds
- * too many if the URL contains `_` or `%`.
+ * Finds waiting and pushed requests, which are stored as they were sent. The pattern matches too
+ * many if the URL contains `_` or `%`, so the results are checked.
  */
 async function findWaiting(connection: SqlConnection, url: string): Promise<readonly string[]> {
   const { rows } = await connection.execute<{ found: string; parameters: string }>(
@@ -161,7 +163,7 @@ async function findWaiting(connection: SqlConnection, url: string): Promise<read
 
 const AT_ONCE = 500;
 
-/** Writes in the order of the keys, as every writer of several of these rows does. */
+/** Writes in the order of the keys. Every writer of several of these rows uses this order. */
 async function each(
   keys: readonly string[],
   end: (some: readonly string[]) => Promise<unknown>,
@@ -183,8 +185,8 @@ const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?,
   AND (grants <> '' OR created_at <= ?)`;
 
 /**
- * Removes everything that the client was allowed until its document is read again, by a process
- * that reads it after this.
+ * Removes the client's redirect URIs and grants, until a process reads its document after this
+ * statement.
  */
 const UNBLOCK = `UPDATE oauth_clients SET revoked_at = NULL, redirect_uris = '[]', grants = '', created_at = ?, document_fresh_until = ?
   WHERE client_id = ? AND registered_by = 'document' AND revoked_at IS NOT NULL`;

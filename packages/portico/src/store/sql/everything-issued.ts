@@ -1,13 +1,13 @@
 import type { Database } from '@portico/sql';
 import { confirmRevocation, placeholders, removeKeys } from './statements.ts';
 
-/** How many rows a batch has ended, and the last key that it read, or null if none follow. */
+/** How many rows a batch has ended, and the last key that it read, or null if there are no more. */
 interface EndedBatch {
   readonly ended: number;
   readonly last: string | null;
 }
 
-/** Ends everything that was issued to anyone, after a backup was restored. */
+/** Ends everything that was ever issued, after a backup was restored. */
 export class EverythingIssued {
   readonly #database: Database;
 
@@ -15,7 +15,7 @@ export class EverythingIssued {
     this.#database = database;
   }
 
-  /** The highest id of an authorization and of an access token. Null for an empty table. */
+  /** Returns the highest authorization id and access token id. Null for an empty table. */
   async newestIds(): Promise<{ readonly family: string | null; readonly accessToken: string | null }> {
     return {
       family: await this.#newestId('oauth_families'),
@@ -24,9 +24,9 @@ export class EverythingIssued {
   }
 
   /**
-   * Reads the first `limit` authorizations with ids above the first and up to the second, and ends
-   * those that live. Returns how many, and the last id that it read. Null when none follow and the
-   * end of all of them is durable.
+   * Reads the first `limit` authorizations with ids above `after` and up to `newestId`, and revokes
+   * the living ones. Returns how many, and the last id that it read. The id is null if there are no
+   * more and all revocations are durable.
    */
   async revokeFamilies(after: string, newestId: string, now: number, limit: number): Promise<EndedBatch> {
     const { rows } = await this.#database.execute<{ id: string; revoked_at: number | null }>(
@@ -42,12 +42,12 @@ export class EverythingIssued {
             `UPDATE oauth_families SET revoked_at = ? WHERE id IN (${placeholders(living)}) AND revoked_at IS NULL`,
             [now, ...living],
           );
-    // An earlier run may have ended some on a primary without its standbys.
+    // An earlier run may have revoked some on a primary before its standbys had the change.
     if (last === null) await confirmRevocation(this.#database, 'oauth_families', 'id = ?', [newestId]);
     return { ended, last };
   }
 
-  /** As `revokeFamilies`, for access tokens that clients have for themselves. Removes them. */
+  /** Like `revokeFamilies`, but removes the access tokens that clients have for themselves. */
   async removeClientTokens(after: string, newestId: string, limit: number): Promise<EndedBatch> {
     const { rows } = await this.#database.execute<{
       id: string;
@@ -58,7 +58,7 @@ export class EverythingIssued {
       [after, newestId],
     );
     const last = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
-    // A row with an empty hash is not a token. It keeps a token from being issued late
+    // A row with an empty hash is not a token. It prevents a token from being issued late
     // (ACCESS_TOKEN_BLOCKER).
     const own = rows.filter((row) => row.family_id === null && row.secret_hash !== '').map((row) => row.id);
     const table = ['oauth_access_tokens', 'id'] as const;

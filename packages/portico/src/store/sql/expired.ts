@@ -2,7 +2,7 @@ import type { Database } from '@portico/sql';
 import { removeFamilies } from './authorizations.ts';
 import { keysWhere, placeholders, removeKeys, removeWhere, type Condition } from './statements.ts';
 
-/** The times before which rows of registrations are removed, in milliseconds since 1970. */
+/** The times before which registrations are removed, in milliseconds since 1970. */
 export interface RegistrationAges {
   readonly neverUsedBefore: number;
   readonly unusedBefore: number;
@@ -10,7 +10,10 @@ export interface RegistrationAges {
   readonly uncountedBefore: number;
 }
 
-/** Removes expired rows of every table. */
+/**
+ * Removes expired token families, consent requests, access tokens, registrations and single-use
+ * values. Other code removes cookie keys, stored audit events and the kit's sessions.
+ */
 export class ExpiredRecords {
   readonly #database: Database;
 
@@ -19,8 +22,8 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes expired families with everything that belongs to them, and consent requests: at most
-   * `limit` of each. `more` says whether there may be others.
+   * Removes expired families with everything that belongs to them, and expired consent requests: at
+   * most `limit` of each. `more` is true if there may be more to remove.
    */
   async prune(
     expiredBefore: number,
@@ -35,8 +38,8 @@ export class ExpiredRecords {
   }
 
   /**
-   * Reads the first `limit` access tokens after this id, in the order in which they were issued,
-   * and removes the expired ones. Returns the last id that it read, or null if none follow.
+   * Reads the first `limit` access tokens after this id, in the order of their issue, and removes
+   * the expired ones. Returns the last id that it read, or null if there are no more.
    */
   async pruneAccessTokens(
     after: string,
@@ -54,11 +57,11 @@ export class ExpiredRecords {
   }
 
   /**
-   * Removes clients that registered themselves, at most `limit` of each kind: those never used by
-   * `neverUsedBefore`, and those not used since `unusedBefore`. Removes clients that are documents,
-   * were never used and have not been fresh since `neverUsedBefore`, unless they are revoked.
-   * Removes initial access tokens that ended before `expiredBefore`. Forgets the network of clients
-   * that registered before `uncountedBefore`.
+   * Removes self-registered clients, at most `limit` of each kind: those created before
+   * `neverUsedBefore` and never used, and those last used before `unusedBefore`. Removes document
+   * clients that were never used and whose document expired before `neverUsedBefore`, unless they
+   * are revoked. Removes initial access tokens that expired before `expiredBefore`. Clears the
+   * stored network of clients that registered before `uncountedBefore`.
    */
   async pruneRegistrations(
     before: RegistrationAges,
@@ -77,7 +80,7 @@ export class ExpiredRecords {
     return { clients, more: clients + tokens + uncounted > 0 };
   }
 
-  /** Removes at most `limit` expired rows. Returns how many. */
+  /** Removes at most `limit` expired single-use values. Returns how many it removed. */
   pruneSingleUses(expiredBefore: number, limit: number): Promise<number> {
     const expired: Condition = ['expires_at', '< ?', [expiredBefore]];
     return removeWhere(this.#database, ['oauth_single_uses', 'hash'], expired, limit);
@@ -96,12 +99,13 @@ export class ExpiredRecords {
 
 const CLIENTS = ['oauth_clients', 'client_id'] as const;
 
-/** The conditions for unused clients that no operator registered, one for each index. */
+/** The conditions for unused clients that no operator registered. Each condition uses one index. */
 function abandoned({ neverUsedBefore, unusedBefore }: RegistrationAges): readonly Condition[] {
   return [
     ['created_at', "< ? AND used_at IS NULL AND registered_by = 'registration'", [neverUsedBefore]],
     ['used_at', "< ? AND registered_by = 'registration'", [unusedBefore]],
-    // While a document is fresh, a page may show it without a write. A blocked URL stays blocked.
+    // While a document is fresh, a page can show its client without writing to the store. A blocked
+    // URL stays blocked.
     [
       'document_fresh_until',
       "< ? AND used_at IS NULL AND revoked_at IS NULL AND registered_by = 'document'",

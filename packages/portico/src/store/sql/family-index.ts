@@ -17,8 +17,8 @@ export function conjunction(parts: readonly Where[]): Where {
 }
 
 /**
- * The part of a filter that an index of `oauth_families f` covers, and the order of that index: by
- * person, by client, or by key.
+ * The part of a filter that an index of `oauth_families f` covers, and that index's order: by
+ * person, by client, or by id.
  */
 export interface FamilyIndex extends Where {
   readonly order: string;
@@ -27,7 +27,7 @@ export interface FamilyIndex extends Where {
 /** Sorts after every id, because ids are hexadecimal. */
 const ABOVE_ALL = '~';
 
-/** By the person, otherwise by the client, otherwise by the key. */
+/** Returns the index by person, otherwise by client, otherwise by id. */
 export function familyIndex(
   { person, clientId }: AuthorizationFilter,
   below: string | null,
@@ -52,8 +52,8 @@ function getRange(dialect: Dialect, column: string, value: string, below: string
 }
 
 /**
- * A planner without values would drop an order by a column with only one value, and read the whole
- * table for each batch.
+ * Returns the condition for a person's rows. A planner without values would ignore an order by a
+ * column with only one value, and read the whole table for each batch.
  */
 export function conditionOfPerson({ provider, id }: PersonReference, dialect: Dialect): Condition {
   if (!dialect.plansWithoutValues) return ['user_id', '= ? AND user_provider = ?', [id, provider]];

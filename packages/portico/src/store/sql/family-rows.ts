@@ -50,10 +50,7 @@ export function familyValues(family: Family, code: NewCode, now: number): readon
   ];
 }
 
-/**
- * A row that is no one's authorization: it was revoked from the start, and has neither a code nor a
- * mark.
- */
+/** A row that is not an authorization: it is revoked from the start and has no code and no mark. */
 export const FAMILY_BLOCKER = blockingRow(
   'oauth_families',
   'id, client_id, user_provider, user_id, subject, scope, created_at, expires_at, revoked_at, prune_after',
@@ -75,20 +72,24 @@ export interface GrantRow extends FamilyRow {
   readonly expires_at: number;
   readonly code_hash: string | null;
   /**
-   * JSON, because a client may send characters that a text column refuses, such as NUL. Null once
-   * the code is spent.
+   * JSON, because a client may send characters that a text column rejects, such as NUL. Null if the
+   * code is spent.
    */
   readonly code_parameters: string | null;
   readonly code_expires_at: number | null;
   readonly code_spent_at: number | null;
   readonly refresh_mark_hash: string | null;
   readonly refresh_hash: string | null;
-  /** How often tokens were issued, for people who look at the row. Null before the first. */
+  /**
+   * How often tokens were issued. Null before the first time. Only for people who look at the row.
+   */
   readonly refresh_generation: number | null;
   readonly refresh_expires_at: number | null;
 }
 
-/** The row that a code or refresh token names. The caller must still check that it matches. */
+/**
+ * Returns the row that a code or refresh token refers to. The caller must check that it matches.
+ */
 export async function findGrantRow(database: Database, { id }: OfferedToken): Promise<GrantRow | undefined> {
   const { rows } = await database.execute<GrantRow>(FIND_GRANT, [id]);
   return rows[0];
@@ -108,7 +109,10 @@ export interface AuthorizationRow extends FamilyRow {
   readonly logo_hash: string | null;
 }
 
-/** The prefix for the thumbprint of a family that was bound late. No thumbprint begins with it. */
+/**
+ * The prefix for the thumbprint of a family that was bound to a key late. No thumbprint begins with
+ * it.
+ */
 const LATE = '+';
 
 function getBinding(refreshToken: NewTokens['refreshToken']): string | null {
@@ -166,24 +170,23 @@ export function toAuthorization(row: AuthorizationRow): Authorization {
 }
 
 /**
- * Whether the mark is the family's. Only a holder of one of its refresh tokens, current or used,
- * has the mark.
+ * Whether the token's mark matches the family's. Only its refresh tokens, current and used, contain
+ * the mark.
  */
 export function hasMark(row: GrantRow, { markHash }: OfferedRefreshToken): boolean {
   const { refresh_mark_hash: known } = row;
   return known !== null && markHash !== null && equalInConstantTime(known, markHash);
 }
 
-/** Takes the values of `refreshState`. */
+/** Sets the values from `refreshState`. */
 export const SET_REFRESH_STATE = `refresh_hash = ?, refresh_mark_hash = ?, refresh_expires_at = ?, thumbprint = ?, used_at = ?,
   refresh_generation = COALESCE(refresh_generation, 0) + 1,
   expires_at = CASE WHEN expires_at > ? THEN expires_at ELSE ? END,
   prune_after = CASE WHEN prune_after >= ? THEN prune_after ELSE ? END`;
 
 /**
- * How long a family may stay after its last token has expired, as a fraction (one in so many) of
- * its remaining time. `prune_after` is in an index, and would otherwise be written at every
- * refresh.
+ * A family may stay for its remaining time divided by this number after its last token has expired.
+ * Without this slack, every refresh would write `prune_after`, which is in an index.
  */
 const PRUNING_SLACK = 60;
 

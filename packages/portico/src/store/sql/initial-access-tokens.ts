@@ -3,7 +3,8 @@ import type { InitialAccessToken } from '../client.ts';
 import { REGISTRATION_TURN } from '../migrations/locked-rows.ts';
 
 /**
- * The tokens with which clients may register themselves (RFC 7591): `oauth_initial_access_tokens`.
+ * Reads and writes the tokens with which clients can register themselves (RFC 7591):
+ * `oauth_initial_access_tokens`.
  */
 export class InitialAccessTokenRecords {
   readonly #database: Database;
@@ -21,7 +22,7 @@ export class InitialAccessTokenRecords {
     );
   }
 
-  /** Null when it is unknown. */
+  /** Returns the token; null if it is unknown. */
   async findInitialAccessToken(tokenHash: string): Promise<InitialAccessToken | null> {
     const { rows } = await this.#database.execute<TokenRow>(
       `SELECT ${TOKEN_COLUMNS} FROM oauth_initial_access_tokens WHERE token_hash = ?`,
@@ -30,7 +31,7 @@ export class InitialAccessTokenRecords {
     return rows[0] === undefined ? null : toToken(rows[0]);
   }
 
-  /** All that still exist, oldest first. */
+  /** Returns all tokens that still exist, oldest first. */
   async listInitialAccessTokens(): Promise<readonly InitialAccessToken[]> {
     const { rows } = await this.#database.execute<TokenRow>(
       `SELECT ${TOKEN_COLUMNS} FROM oauth_initial_access_tokens WHERE id <> ? ORDER BY created_at, id`,
@@ -39,7 +40,7 @@ export class InitialAccessTokenRecords {
     return rows.map(toToken);
   }
 
-  /** False when it is unknown. */
+  /** Deletes the token. Returns false if it is unknown. */
   async deleteInitialAccessToken(id: string): Promise<boolean> {
     const { affected } = await this.#database.execute(
       'DELETE FROM oauth_initial_access_tokens WHERE id = ? AND id <> ?',
@@ -49,7 +50,7 @@ export class InitialAccessTokenRecords {
   }
 }
 
-/** Takes one use of the token. False when it has none left. */
+/** Uses the token once. Returns false if it has no uses left. */
 export async function spendInitialAccessToken(
   connection: SqlConnection,
   tokenHash: string,

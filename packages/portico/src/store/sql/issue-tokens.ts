@@ -5,30 +5,31 @@ import { claimAndInsert, claimThenInsert, type ClaimAndInsert } from './claim.ts
 import { settleInsert } from './lost-insert.ts';
 
 /**
- * The use of a code or a refresh token. It claims the family's row, so a second use finds the row
- * changed.
+ * A use of a code or a refresh token. It claims the family's row, so that a second use finds the
+ * row changed.
  */
 export interface GrantUse {
   readonly statements: ClaimAndInsert;
-  /** The values of the claim. */
+  /** The claim's values. */
   readonly claim: readonly SqlParameter[];
   /**
-   * Why nothing was issued, because the row did not have the state that the grant needs. It never
-   * will again.
+   * Returns why nothing was issued: the row does not have the state that the grant needs, and never
+   * will have it again.
    */
   readonly otherwise: () => Promise<GrantRefusal>;
 }
 
 /**
- * The statements that use a code or refresh token with this UPDATE, and insert its access token.
+ * Returns the statements that use a code or refresh token with this UPDATE and insert its access
+ * token.
  */
 export function usingGrant(database: Database, claim: string): ClaimAndInsert {
   return claimAndInsert(database, claim, 'oauth_access_tokens', ACCESS_TOKEN_COLUMNS);
 }
 
 /**
- * The only way from a code or refresh token to tokens: its use and the access token, both or
- * neither.
+ * Uses a code or refresh token and issues the access token, both or neither. Nothing else turns a
+ * grant into tokens.
  */
 export async function issueTokens(
   database: Database,
@@ -40,7 +41,8 @@ export async function issueTokens(
   const owner = { clientId: family.clientId, familyId: family.id, audience: null };
   const insert = accessTokenValues(owner, accessToken, now);
   let isUnsettled = false;
-  // Nothing may be spent without an answer: either the token exists, or the use does not happen.
+  // The grant must not be spent without a response: either the token exists, or the use does not
+  // happen.
   const tookEffect = async () => {
     isUnsettled = true;
     const wasIssued = await settleInsert(database, ACCESS_TOKEN_BLOCKER, accessToken, now);
@@ -62,8 +64,8 @@ export async function issueTokens(
 }
 
 /**
- * Whether the family lives and this is its current refresh token. Another process may have
- * answered, and its answer may have been used.
+ * Returns whether the family lives and this is its current refresh token. Another process may have
+ * responded, and the client may have used that response.
  */
 async function isLastWord(
   database: Database,

@@ -1,7 +1,7 @@
 import type { Database, SqlConnection } from '@portico/sql';
 import type { ClientLogo } from '../client.ts';
 
-/** The clients' logos: `oauth_client_logos`. */
+/** Reads and writes client logos (`oauth_client_logos`). */
 export class LogoRecords {
   readonly #database: Database;
 
@@ -9,7 +9,7 @@ export class LogoRecords {
     this.#database = database;
   }
 
-  /** The logo with this hash, if it is the client's. Otherwise null. */
+  /** Returns the client's logo with this hash, or null. */
   async findLogo(clientId: string, hash: string): Promise<ClientLogo | null> {
     const { rows } = await this.#database.execute<LogoRow>(
       'SELECT hash, media_type, image FROM oauth_client_logos WHERE client_id = ? AND hash = ?',

@@ -1,9 +1,9 @@
 import { type Database, getDialect } from '@portico/sql';
 
 /**
- * Finds out whether a statement inserted a row when its answer was lost (decision 9). A blocking
- * row takes the key, unless the row exists. If the lost statement arrives later, it meets that key
- * and fails as a whole, including the claim that it makes.
+ * Finds out whether a statement inserted its row if the store's answer was lost (decision 9). If
+ * the row does not exist, a blocking row takes its key. If the lost statement arrives later, it
+ * finds the key taken and fails as a whole, including its claim.
  */
 export interface BlockingRow {
   readonly insert: string;
@@ -14,8 +14,8 @@ export interface BlockingRow {
 }
 
 /**
- * `columns` are those of the blocking row, `id` first. Names of time columns end in `_at` or
- * `_after`; all other columns get an empty text.
+ * `columns` are the blocking row's columns, `id` first. Names of time columns end in `_at` or
+ * `_after`. All other columns get an empty text.
  */
 export function blockingRow(table: string, columns: string, hashColumn: string): BlockingRow {
   const isTime = (name: string) => /_(?:at|after)$/.test(name);
@@ -32,9 +32,9 @@ export function blockingRow(table: string, columns: string, hashColumn: string):
  * row, so that it never will be.
  *
  * On every engine, the insert waits until every other holder of the key has ended. It writes even
- * if the row exists. So a "yes" never comes from a standby, and PostgreSQL answers only when its
- * standbys have the row. It waits briefly, is asked again, and leaves the connection to others in
- * between.
+ * if the row exists. So a "yes" never comes from a standby, and PostgreSQL answers only after its
+ * standbys have the row. Each attempt waits only briefly and is then repeated, so that others can
+ * use the connection in between.
  */
 export function settleInsert(
   database: Database,

@@ -12,7 +12,7 @@ import type { ClaimAndInsert } from './claim.ts';
 import { findGrantRow, hasMark, refreshState, SET_REFRESH_STATE, toRefreshToken } from './family-rows.ts';
 import { issueTokens, usingGrant, type GrantUse } from './issue-tokens.ts';
 
-/** The current refresh token of each authorization: columns of `oauth_families`. */
+/** Reads and writes each authorization's current refresh token, in columns of `oauth_families`. */
 export class RefreshTokenRecords {
   readonly #database: Database;
   readonly #authorizations: AuthorizationRecords;
@@ -27,8 +27,9 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * The refresh token, used or not. Null when it is unknown. A token with its family's mark that is
-   * not the current one was used before, because the mark leaves the server only in refresh tokens.
+   * Returns the refresh token, used or not. Null if it is unknown. The mark leaves the server only
+   * in refresh tokens. So a token with its family's mark that is not the current one was used
+   * before.
    */
   async findRefreshToken(offered: OfferedRefreshToken): Promise<RefreshToken | null> {
     const row = await findGrantRow(this.#database, offered);
@@ -37,8 +38,8 @@ export class RefreshTokenRecords {
 
   /**
    * Uses the token and issues its successors, both or neither. Revokes the family if the token was
-   * used before. With an encrypted answer to keep, it replaces the one kept before, and revokes
-   * nothing: the refusal is `taken`.
+   * used before. With an encrypted response to store, replaces the stored one. It then revokes
+   * nothing, and the refusal is `taken`.
    */
   rotateRefreshToken(
     token: StoredGrant,
@@ -64,8 +65,8 @@ export class RefreshTokenRecords {
   }
 
   /**
-   * What the family keeps of the last use of its refresh token, once that use is durable. Null when
-   * it keeps nothing or is revoked (decision 37).
+   * Returns the family's stored response to the last refresh, after that refresh is durable. Null
+   * if there is no stored response or the family is revoked (decision 37).
    */
   async findKeptAnswer(familyId: string): Promise<KeptAnswer | null> {
     const statement = getDialect(this.#database).readsAreForGood ? READ_ANSWER : READ_ANSWER_BY_WRITING;
@@ -85,7 +86,10 @@ const ANSWER_COLUMNS =
 
 const READ_ANSWER = `SELECT ${ANSWER_COLUMNS} FROM oauth_families WHERE id = ? AND revoked_at IS NULL`;
 
-/** A write waits for the standbys. An answer that no standby has would be lost with the primary. */
+/**
+ * Reads with a write, because a write waits for the standbys. If only the primary had the response,
+ * a failover would lose it.
+ */
 const READ_ANSWER_BY_WRITING = `UPDATE oauth_families SET revoked_at = revoked_at WHERE id = ? AND revoked_at IS NULL RETURNING ${ANSWER_COLUMNS}`;
 
 interface AnswerRow {

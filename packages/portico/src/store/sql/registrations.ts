@@ -6,7 +6,7 @@ import { insertClient } from './clients.ts';
 import { spendInitialAccessToken } from './initial-access-tokens.ts';
 import { exists } from './statements.ts';
 
-/** Clients that register themselves (RFC 7591, 7592), in `oauth_clients`. */
+/** Reads and writes clients that register themselves (RFC 7591, 7592), in `oauth_clients`. */
 export class RegistrationRecords {
   readonly #database: Database;
 
@@ -24,7 +24,7 @@ export class RegistrationRecords {
     now: number,
   ): Promise<RegistrationRefusal | null> {
     const { client } = registration;
-    // A client that must wait is refused without a write.
+    // Refuse a client that must wait without a write.
     const refusal = await getRefusal(this.#database, registration, limits, now);
     if (refusal !== null && !('oldest' in refusal)) return refusal;
     return this.#database.transaction(
@@ -39,8 +39,8 @@ export class RegistrationRecords {
   }
 
   /**
-   * The hash of the registration access token. Null for an unknown client, and for one that did not
-   * register itself.
+   * Returns the registration access token's hash. Null for an unknown client, and for a client that
+   * did not register itself.
    */
   async findRegistrationHash(clientId: string): Promise<string | null> {
     const { rows } = await this.#database.execute<{ registration_hash: string | null }>(
@@ -51,8 +51,9 @@ export class RegistrationRecords {
   }
 
   /**
-   * Updates the client. False when it was revoked or its registration access token has changed.
-   * False also when it was used and the redirect URIs differ from the stored ones.
+   * Updates the client. Returns false if the client was revoked or its registration access token
+   * has changed. Also returns false if the client has been used and the redirect URIs differ from
+   * the stored ones.
    */
   async updateRegistration(client: Client, tokenHash: string): Promise<boolean> {
     const redirectUris = JSON.stringify(client.redirectUris);
@@ -75,7 +76,7 @@ export class RegistrationRecords {
 const UPDATE = `UPDATE oauth_clients SET name = ?, redirect_uris = ?, scope = ?, grants = ?, id_token_alg = ?, application_type = ?,
   ${SET_KEYS} WHERE client_id = ? AND registration_hash = ? AND revoked_at IS NULL AND (used_at IS NULL OR redirect_uris = ?)`;
 
-/** Claims the one row that every registration writes first, also in other processes. */
+/** Claims the row that every registration writes first, also in other processes. */
 async function inTurn<T>(connection: SqlConnection, work: () => Promise<T>): Promise<T> {
   await connection.execute('UPDATE oauth_initial_access_tokens SET uses_left = 0 WHERE id = ?', [
     REGISTRATION_TURN,
@@ -96,7 +97,7 @@ async function register(
   if (initialTokenHash !== null && !(await spendInitialAccessToken(connection, initialTokenHash, now)))
     return { reason: 'token' };
   if (refusal !== null) {
-    // If it is used right now, it stays, and there is one more.
+    // If the client is used right now, it stays, and there is one more client than the limit.
     await connection.execute('DELETE FROM oauth_clients WHERE client_id = ? AND used_at IS NULL', [
       refusal.oldest,
     ]);
@@ -109,14 +110,14 @@ async function register(
   return null;
 }
 
-/** Why no other client may register now, or which unused one has to be removed for it. */
+/** Returns why no other client may register now, or which unused client must be removed first. */
 async function getRefusal(
   connection: SqlConnection,
   { network, initialTokenHash }: NewRegistration,
   { ofOneNetwork, unused, period }: RegistrationLimits,
   now: number,
 ): Promise<Exclude<RegistrationRefusal, { reason: 'token' }> | { readonly oldest: string } | null> {
-  // An operator decided how many of these there are. Strangers must not keep them out.
+  // An operator decides how many clients register with tokens. Strangers must not block them.
   if (initialTokenHash !== null) return null;
   const { rows: ofNetwork } = await connection.execute<Counted>(
     'SELECT COUNT(*) AS held, MIN(created_at) AS since FROM oauth_clients WHERE registered_from = ? AND created_at > ?',

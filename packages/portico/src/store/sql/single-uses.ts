@@ -1,13 +1,13 @@
 import { type Database, insertIfNone } from '@portico/sql';
 
-/** A use of something that may be used once, such as an assertion. */
+/** A use of a single-use value, such as an assertion. */
 export interface SingleUse {
   /** SHA-256 of its kind, its owner and its `jti`. */
   readonly hash: string;
   readonly expiresAt: number;
 }
 
-/** Uses of things that may be used once: `oauth_single_uses`. */
+/** Records uses of single-use values (`oauth_single_uses`). */
 export class SingleUseRecords {
   readonly #database: Database;
 
@@ -16,9 +16,8 @@ export class SingleUseRecords {
   }
 
   /**
-   * Records a use permanently, once across all processes. False when it was recorded before. The
-   * record stays at least until it expires. Throws when the result is unknown; then no caller may
-   * use the thing.
+   * Records a use durably. Returns false if any process has recorded it before. The record stays at
+   * least until it expires. Throws if the result is unknown. No caller may then use the value.
    */
   claimSingleUse({ hash, expiresAt }: SingleUse): Promise<boolean> {
     // The row is the claim: of any number of concurrent inserts, on any node, only one succeeds.

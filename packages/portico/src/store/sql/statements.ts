@@ -12,7 +12,7 @@ export async function exists(
   return rows.length > 0;
 }
 
-/** The statement that inserts a row with these columns, such as `id, scope`. */
+/** Returns the statement that inserts a row with these columns, such as `id, scope`. */
 export function insertInto(table: string, columns: string): string {
   return `INSERT INTO ${table} (${columns}) VALUES (${columns.replaceAll(/\w+/g, '?')})`;
 }
@@ -21,18 +21,18 @@ export function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
 }
 
-/** Whether the scopes of a row include `openid`. */
+/** The condition that a row's scopes include `openid`. */
 export const HAS_OPENID =
   "scope = 'openid' OR scope LIKE 'openid %' OR scope LIKE '% openid' OR scope LIKE '% openid %'";
 
-/** The words of a column with a space-separated list. */
+/** Returns the words in a space-separated list. */
 export function words(text: string): string[] {
   return text === '' ? [] : text.split(' ');
 }
 
 /**
- * Resolves when it is durable that there is nothing to revoke. Where a read may show data that is
- * lost later, this writes the revocation again unchanged.
+ * Resolves when it is durable that there is nothing to revoke. If a read may show data that is lost
+ * later, writes the unchanged revocation again.
  */
 export async function confirmRevocation(
   database: Database,
@@ -48,9 +48,9 @@ export async function confirmRevocation(
 export type Condition = readonly [column: string, test: string, parameters: readonly SqlParameter[]];
 
 /**
- * The keys of at most `limit` rows that meet the condition, in the order of its column. Without
- * that order PostgreSQL, which plans the statement without its values, expects a third of the table
- * to match, and reads all of it instead of the index.
+ * Returns the keys of at most `limit` rows that meet the condition, in the order of its column.
+ * PostgreSQL plans the statement without its values. Without this order, it expects a third of the
+ * table to match and reads the whole table instead of the index.
  */
 export async function keysWhere(
   connection: SqlConnection,
@@ -78,7 +78,7 @@ export async function removeWhere(
   return removeKeys(connection, from, await keysWhere(connection, from, condition, limit), condition);
 }
 
-/** Removes those of these rows that still meet the condition. */
+/** Removes the rows with these keys that still meet the condition. */
 export async function removeKeys(
   connection: SqlConnection,
   [table, key]: readonly [table: string, key: string],

@@ -1,7 +1,7 @@
 import { type Database, insertIfNone } from '@portico/sql';
 import type { PersonReference } from '../../contracts/person.ts';
 
-/** The `sub` of each person: `oauth_subjects`. */
+/** Reads and writes each person's `sub` (`oauth_subjects`). */
 export class SubjectRecords {
   readonly #database: Database;
 
@@ -9,7 +9,7 @@ export class SubjectRecords {
     this.#database = database;
   }
 
-  /** The person's subject: the assigned one, or `candidate` if there was none. */
+  /** Returns the person's subject. A person without a subject gets `candidate`. */
   async assignSubject(person: PersonReference, candidate: string): Promise<string> {
     const assigned = await this.findSubject(person);
     if (assigned !== null) return assigned;
@@ -21,7 +21,7 @@ export class SubjectRecords {
     return subject;
   }
 
-  /** Null for a person without a subject. */
+  /** Returns the person's subject, or null. */
   async findSubject({ provider, id }: PersonReference): Promise<string | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
       'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE user_provider = ? AND user_id = ?',
@@ -31,7 +31,7 @@ export class SubjectRecords {
     return exact?.subject ?? null;
   }
 
-  /** The person with this subject, or null. */
+  /** Returns the person with this subject, or null. */
   async findPersonOfSubject(subject: string): Promise<PersonReference | null> {
     const { rows } = await this.#database.execute<SubjectRow>(
       'SELECT user_provider, user_id, subject FROM oauth_subjects WHERE subject = ?',
@@ -49,7 +49,7 @@ export class SubjectRecords {
     return this.#insert(person, subject, '');
   }
 
-  /** Whether this person has a subject. */
+  /** Returns whether this person has a subject. */
   async hasSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { rows } = await this.#database.execute(`SELECT 1 FROM oauth_subjects ${OF_PERSON}`, [
       provider,
@@ -58,7 +58,10 @@ export class SubjectRecords {
     return rows.length > 0;
   }
 
-  /** Removes the person's subject. The next one will be different. False when there was none. */
+  /**
+   * Removes the person's subject. The next one will be different. Returns false if there was no
+   * subject.
+   */
   async forgetSubject({ provider, id }: PersonReference): Promise<boolean> {
     const { affected } = await this.#database.execute(`DELETE FROM oauth_subjects ${OF_PERSON}`, [
       provider,
@@ -67,7 +70,7 @@ export class SubjectRecords {
     return affected > 0;
   }
 
-  /** Inserts the row unless another one has its key. `''` stands for any key of the table. */
+  /** Inserts the row unless another row has its key. `''` means any key of the table. */
   #insert({ provider, id }: PersonReference, subject: string, key: string): Promise<boolean> {
     const row = 'oauth_subjects (user_provider, user_id, subject) VALUES (?, ?, ?)';
     return insertIfNone(this.#database, row, key, [provider, id, subject]);

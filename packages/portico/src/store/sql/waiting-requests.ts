@@ -5,9 +5,9 @@ import type { WaitingBudget, WaitingRequest } from '../requests.ts';
 import { exists, insertInto, placeholders, removeWhere } from './statements.ts';
 
 /**
- * Requests that wait for a sign-in and are too long for a cookie, and requests that were pushed:
- * `oauth_waiting_requests`. The budget's row is not a request. A request of zero bytes is not
- * counted.
+ * Reads and writes pushed requests, and requests that wait for a sign-in and are too long for a
+ * cookie (`oauth_waiting_requests`). The budget's row is not a request. Requests of zero bytes are
+ * not counted.
  */
 export class WaitingRequestRecords {
   readonly #database: Database;
@@ -18,8 +18,8 @@ export class WaitingRequestRecords {
 
   /**
    * Stores the request within the budget. If there is no room, removes the oldest requests of the
-   * network that uses most, provided that it uses more than this request's network would. False
-   * when there is still no room. Without a budget, the request is not counted.
+   * network that uses the most, but only if it uses more than this request's network would. Returns
+   * false if there is still no room. Without a budget, the request is not counted.
    */
   async keepWaitingRequest(
     request: WaitingRequest,
@@ -43,7 +43,7 @@ export class WaitingRequestRecords {
     );
   }
 
-  /** The parameters of a waiting request. Null when it is unknown or has expired. */
+  /** Returns a waiting request's parameters. Null if it is unknown or has expired. */
   async findWaitingRequest(secretHash: string, now: number): Promise<string | null> {
     const { rows } = await this.#database.execute<{ parameters: string }>(
       'SELECT parameters FROM oauth_waiting_requests WHERE secret_hash = ? AND expires_at > ? AND secret_hash <> ?',
@@ -61,9 +61,14 @@ export class WaitingRequestRecords {
 }
 
 const TABLE = ['oauth_waiting_requests', 'secret_hash'] as const;
-/** How many expired rows each new one removes: more than are added, so that none stay. */
+/**
+ * How many expired rows each new request removes. This is more than are added, so that none stay.
+ */
 const REMOVED_AT_ONCE = 200;
-/** The most requests that one may replace: the longest possible one instead of the shortest. */
+/**
+ * The maximum number of requests that one request may replace: if the longest possible request
+ * replaces the shortest ones.
+ */
 const MOST_LEAVING = 300;
 
 async function keepWaiting(
@@ -72,8 +77,8 @@ async function keepWaiting(
   budget: WaitingBudget,
   now: number,
 ): Promise<boolean> {
-  // Claims the one row that every caller writes first, so that no other request is added between
-  // the count and the insert.
+  // Claim the row that every caller writes first, so that no other request is added between the
+  // count and the insert.
   await connection.execute('UPDATE oauth_waiting_requests SET byte_count = 0 WHERE secret_hash = ?', [
     BUDGET_ROW,
   ]);
@@ -102,7 +107,7 @@ async function keepWaiting(
   return true;
 }
 
-/** Requests that live and count at a given moment. */
+/** The condition for requests that have not expired and are counted. */
 const COUNTED = 'expires_at > ? AND byte_count > 0';
 
 async function insertWaiting(

@@ -1,4 +1,4 @@
-/** The page of applications with access. */
+/** The page that lists applications with access. */
 export const APPLICATIONS = {
   'applications.page': 'Applications with access',
   'applications.title': 'Applications with access to your account',

@@ -1,4 +1,7 @@
-/** The consent screen. `offline_access` has no text: `tokens/scopes.ts` leaves it out. */
+/**
+ * The texts of the consent screen. `offline_access` has no text, because `tokens/scopes.ts` leaves
+ * it out.
+ */
 export const CONSENT = {
   'consent.page': 'Allow {client}?',
   'consent.title': 'Allow {client} to use your {server} account?',

@@ -1,4 +1,4 @@
-/** The error pages. Each has a title and a message. */
+/** The texts of the error pages. Each page has a title and a message. */
 export const ERROR = {
   'error.back':
     'If you followed a link to get here, go back to the application it came from and try again. If this happens every time, tell the people who make that application.',

@@ -1,4 +1,4 @@
-/** Who asks, and where an answer goes. Used on several pages. */
+/** The texts for who asks and where the response goes. Used on several pages. */
 export const WHO_ASKS = {
   'client.on_this_computer': 'a program on this computer',
   'client.on_this_device': 'an application on this device',
