@@ -3,7 +3,8 @@ import { failing, ok, skipped, type Finding } from './checks.ts';
 import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 
-// An application without the host kit leaves out some parts, and their checks are skipped.
+// An application without the host kit lacks some parts, such as named routes. The checks of these
+// parts are skipped.
 
 const NO_ROUTES = 'the application has no named routes';
 
@@ -26,8 +27,8 @@ export function examineLoginRoute({
 }
 
 /**
- * Where the application's own host sends people to sign in. Null if it does not say, such as the
- * kit's host without the route.
+ * Returns the application's sign-in path. Returns null if the host does not have one, for example
+ * the kit's host without that route.
  */
 function findLogin({ host }: AuthorizationServer): string | null {
   try {

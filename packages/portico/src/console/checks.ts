@@ -4,7 +4,7 @@ export { failing, ok, skipped, warning, type Finding } from '@portico/sql';
 
 /** A finding, and the part that it is about. */
 export interface Check extends Finding {
-  /** The part, such as `schema`. */
+  /** The name of the part, such as `schema`. */
   readonly part: string;
 }
 
@@ -14,8 +14,8 @@ export function isHealthy(checks: readonly Check[]): boolean {
 }
 
 /**
- * Runs the examination of a part. A finding belongs to this part unless it names another. An
- * examination that throws becomes a failing check, and the log gets the details.
+ * Examines a part. Each finding belongs to this part, unless it names another one. If the
+ * examination throws, it becomes a failing check, and the log gets the details.
  */
 export async function check(
   log: Log,

@@ -4,9 +4,9 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Finds clients that require a feature that is switched off, and so get no tokens. Empty if there
- * are none. Clients of a profile have a separate check. Documents of clients are read again when a
- * request names one.
+ * Finds clients that get no tokens because they require a feature that is off. Returns an empty
+ * list if there are none. Skips clients with a profile, which have a separate check. Skips client
+ * documents, which Portico reads again when a request names one.
  */
 export async function examineClientDemands({ application, server }: Subject): Promise<readonly Check[]> {
   if (pendingSteps(await application.migrations()).length > 0) return [];

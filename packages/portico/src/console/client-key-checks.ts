@@ -4,7 +4,10 @@ import { failing, ok, warning, type Check, type Finding } from './checks.ts';
 import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
-/** Clients that authenticate with their own keys. Empty if there are none. */
+/**
+ * Checks the clients that authenticate with their own keys. Returns an empty list if there are
+ * none.
+ */
 export async function examineClientKeys({ application, server }: Subject): Promise<readonly Check[]> {
   if (pendingSteps(await application.migrations()).length > 0) return [];
   const having = await clientsWithKeys(server);
@@ -26,7 +29,7 @@ async function judge(server: Subject['server'], having: readonly Client[]): Prom
   );
 }
 
-/** The keys that clients publish. Empty if none does. */
+/** Checks the keys that clients publish. Returns an empty list if no client publishes keys. */
 export async function examinePublishedKeys(server: Subject['server']): Promise<readonly Finding[]> {
   if (!server.takesKeys) return [];
   const publishing = (await clientsWithKeys(server)).filter(({ keys }) => keys?.jwksUri !== null);
@@ -34,14 +37,17 @@ export async function examinePublishedKeys(server: Subject['server']): Promise<r
   return [(await wrongKeys(server, publishing)) ?? ok(`those of ${publishing.length} were fetched`)];
 }
 
-/** Documents of clients are read again when a request names one. */
+/**
+ * Returns the clients with keys. Skips client documents, which Portico reads again when a request
+ * names one.
+ */
 function clientsWithKeys(server: Subject['server']): Promise<readonly Client[]> {
   return livingClients(server, ({ keys, registeredBy }) => keys !== null && registeredBy !== 'document');
 }
 
 async function wrongKeys(server: Subject['server'], clients: readonly Client[]): Promise<Finding | null> {
   const found: string[] = [];
-  // One after the other: many at once would exceed the limit of fetches.
+  // Check one client at a time, because many at once would exceed the fetch limit.
   for (const client of clients) {
     const problems = await server.clientKeyProblems(client);
     if (problems.length > 0) found.push(`of ${client.id}: ${problems.join('; ')}`);

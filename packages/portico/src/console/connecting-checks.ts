@@ -5,8 +5,8 @@ import { failing, ok, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * How clients can become known without `oauth:client:create`. Null if they cannot, or not now.
- * Those that come without a token are named first.
+ * Returns how clients can register without `oauth:client:create`. Returns null if they cannot, or
+ * not now. Ways that need no token come first.
  */
 export async function howClientsCome(server: AuthorizationServer): Promise<string | null> {
   const { arrivals, initialAccessTokens, clock } = server;
@@ -17,7 +17,7 @@ export async function howClientsCome(server: AuthorizationServer): Promise<strin
   return byToken.says;
 }
 
-/** What an operator can do to enable one. */
+/** Returns what an operator can do so that the server has clients. */
 export function howToHaveClients({ arrivals }: AuthorizationServer): string {
   const create = "npx portico oauth:client:create '<name>' --redirect=<uri> --scope=<scope>";
   const command = getTokens(arrivals)?.command ?? null;
@@ -25,8 +25,8 @@ export function howToHaveClients({ arrivals }: AuthorizationServer): string {
 }
 
 /**
- * The metadata of the audience (RFC 9728), if this application publishes them: challenges point
- * there.
+ * Checks the audience's metadata (RFC 9728), if this application publishes them. Clients find their
+ * URL in rejections.
  */
 export async function examineResource({ application, server }: Subject): Promise<readonly Finding[]> {
   const { audience } = server.config;

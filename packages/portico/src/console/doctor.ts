@@ -15,37 +15,40 @@ import type { ExaminedApplication } from '../examination.ts';
 import type { Subject } from './subject.ts';
 import { examineViews } from './view-checks.ts';
 
-/** A client secret that was replaced and is still accepted. */
+/** A replaced client secret that is still accepted. */
 export interface OpenRotation {
-  /** The application's identifier. */
+  /** The client's ID. */
   readonly client_id: string;
-  /** The application's name. */
+  /** The client's name. */
   readonly client_name: string;
   /** Seconds since 1970. */
   readonly previous_secret_expires_at: number;
 }
 
-/** What `oauth:server:doctor` prints with `--json`. */
+/** The report that `oauth:server:doctor` prints with `--json`. */
 export interface DoctorReport {
-  /** False when a part is failing. */
+  /** False if any check fails. */
   readonly healthy: boolean;
-  /** One for each part, in the order in which they were examined. */
+  /** The checks of all parts, in the order of examination. */
   readonly checks: readonly Check[];
   /** The clients whose previous secret is still accepted. */
   readonly open_rotations: readonly OpenRotation[];
 }
 
-/** Options of the doctor. */
+/** Options for the doctor. */
 export interface ExaminationOptions {
-  /** Whether to request the public address too, over the network; false unless given. */
+  /** Whether to also request the public address over the network. Defaults to false. */
   readonly online?: boolean;
-  /** How long to wait for each answer of the public address, in seconds; 5 unless given. */
+  /** How long to wait for each response from the public address, in seconds. Defaults to 5. */
   readonly patience?: number;
 }
 
 type Examination = (subject: Subject) => Promise<Finding | readonly Finding[]> | Finding | readonly Finding[];
 
-/** In this order, after the checks of the store. Those of features come after their group. */
+/**
+ * The examinations that follow those of the store, in this order. Feature examinations run after
+ * each group.
+ */
 const APPLICATION: readonly (readonly [part: string, Examination])[] = [
   ['signing key', examineKeys],
   ['key rotation', examineRotation],
@@ -82,7 +85,7 @@ async function examineClientsOfFeatures({ application, server }: Subject): Promi
   return found;
 }
 
-/** The implementation of the public function, which loads this file. */
+/** Implements the public function, which loads this file. */
 export async function examine(
   application: ExaminedApplication,
   server: AuthorizationServer,
@@ -123,7 +126,10 @@ export async function examine(
   return { healthy: isHealthy(checks), checks, open_rotations: await openRotations(server) };
 }
 
-/** Empty if the clients cannot be read; the check of the schema reports that. */
+/**
+ * Returns the open rotations. Returns an empty list if the clients cannot be read, because the
+ * schema check reports that.
+ */
 async function openRotations(server: AuthorizationServer): Promise<readonly OpenRotation[]> {
   const now = server.clock();
   const rotating = await livingClients(

@@ -6,8 +6,8 @@ import type { Subject } from './subject.ts';
 type EngineExamination = (subject: Subject) => Promise<readonly Finding[]>;
 
 /**
- * The examinations of an engine. A store that cannot answer them is skipped: it may not be a
- * database server.
+ * Returns the examinations of the database engine. If the store cannot answer their queries, they
+ * are skipped, because it may not be a database server.
  */
 export async function engineExaminations(
   database: ExaminedApplication['database'],

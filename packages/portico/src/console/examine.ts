@@ -3,14 +3,15 @@ import type { DoctorReport, ExaminationOptions } from './doctor.ts';
 import type { ExaminedApplication } from '../examination.ts';
 
 /**
- * Examines every part of a configured server and changes nothing. A part that cannot be examined is
- * failing. Without `online` it cannot see the serving process, nor the proxies in front of it.
+ * Examines every part of a configured server, and changes nothing. A part that cannot be examined
+ * counts as failing. Without `online`, this checks neither the running process nor the proxies in
+ * front of it.
  */
 export async function examine(
   application: ExaminedApplication,
   server: AuthorizationServer,
   options: ExaminationOptions = {},
 ): Promise<DoctorReport> {
-  // The examinations are loaded only now: a serving application may never need them.
+  // Load the examinations only now, because a serving application may never need them.
   return (await import('./doctor.ts')).examine(application, server, options);
 }

@@ -4,19 +4,22 @@ import type { IncomingMessage } from 'node:http';
 import type { FetchedDocument } from '../examination.ts';
 import { failing, type Finding } from './checks.ts';
 
-/** The longest document that is read, in bytes. */
+/** The size limit for a document, in bytes. */
 const LONGEST_DOCUMENT = 1024 * 1024;
 
 /** Fetches JSON documents for the doctor. */
 export class DocumentFetcher {
   readonly #patience: number;
 
-  /** `patience`: how long to wait for each answer, in seconds. */
+  /** `patience` is how long to wait for each response, in seconds. */
   constructor(patience: number) {
     this.#patience = patience;
   }
 
-  /** Follows no redirect. An error becomes a finding. `statuses` are the accepted ones. */
+  /**
+   * Fetches a document without following redirects. Returns a finding for an error. `statuses`
+   * lists the accepted statuses.
+   */
   async fetch(
     url: string,
     headers: Readonly<Record<string, string>> = {},
@@ -98,7 +101,7 @@ const UNTRUSTED = [
   'let the server send the whole chain; for an authority of your own set NODE_EXTRA_CA_CERTS',
 ] as const;
 
-/** By Node's error code: what is wrong, and what to do. */
+/** For each of Node's error codes: what is wrong, and what to do. */
 const UNREACHABLE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   ENOTFOUND: ['is a name that is not known', `${CORRECT}, or the entry of the name`],
   EAI_AGAIN: ['is a name that cannot be looked up now', "look at this machine's name servers"],

@@ -4,10 +4,15 @@ import type { KeyDescription } from '../keys/key-states.ts';
 import { failing, ok, warning, type Finding } from './checks.ts';
 import type { Subject } from './subject.ts';
 
-/** In milliseconds. Standards such as NIST SP 800-57 recommend a year or two for signing keys. */
+/**
+ * In milliseconds. Standards such as NIST SP 800-57 recommend one to two years for signing keys.
+ */
 const OLD = 366 * 86_400_000;
 
-/** What remains to do for a rotation of signing keys. Empty if keys are new and few. */
+/**
+ * Finds what remains to do for a rotation of signing keys. Returns an empty list if the keys are
+ * new and few.
+ */
 export async function examineRotation({ server }: Subject): Promise<readonly Finding[]> {
   const keys = await server.keys.list();
   const now = server.clock();
@@ -19,7 +24,10 @@ export async function examineRotation({ server }: Subject): Promise<readonly Fin
   ];
 }
 
-/** A process that cannot read a key does not publish it, but other processes will sign with it. */
+/**
+ * Finds keys that this process cannot read. It does not publish them, but other processes will sign
+ * with them.
+ */
 async function unreadable(files: KeyFiles): Promise<readonly Finding[]> {
   const names = (await files.names()).filter(isStagedFile);
   const read = await Promise.allSettled(names.map((name) => files.read(name)));

@@ -1,10 +1,13 @@
 import type { ConsoleContext } from '../application/contracts.ts';
 import type { AuthorizationServer } from '../authorization-server.ts';
 
-/** The name under which `app.services` holds the AuthorizationServer. */
+/** The name of the AuthorizationServer in `app.services`. */
 export const OAUTH_SERVER = 'oauth_server';
 
-/** The authorization server of a started application. Throws when the plugin is not part of it. */
+/**
+ * Returns a started application's authorization server. Throws if the application does not use the
+ * plugin.
+ */
 export function authorizationServerOf(application: {
   readonly services: ReadonlyMap<string, unknown>;
 }): AuthorizationServer {
@@ -13,7 +16,7 @@ export function authorizationServerOf(application: {
   return server as AuthorizationServer;
 }
 
-/** The authorization server of the application that a console command works on. */
+/** Returns the authorization server of the console command's application. */
 export async function openServer(context: ConsoleContext): Promise<AuthorizationServer> {
   return authorizationServerOf(await context.application());
 }

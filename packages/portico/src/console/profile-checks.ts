@@ -6,8 +6,8 @@ import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Empty if no client has a profile, or if the clients cannot be read, which the check of the schema
- * reports.
+ * Checks clients that must follow a profile. Returns an empty list if there are none, or if the
+ * clients cannot be read. The schema check reports the latter.
  */
 export async function examineProfile({ server }: Subject): Promise<readonly Finding[]> {
   const { profiles } = server;
@@ -43,7 +43,7 @@ export async function examineProfile({ server }: Subject): Promise<readonly Find
   ];
 }
 
-/** A server of a profile without a key for its ID tokens. */
+/** Finds out whether the server has a key for the ID tokens of its profile. */
 async function missingKey(
   { config, keys }: AuthorizationServer,
   { idTokenAlgorithms: algorithms }: SecurityProfile,

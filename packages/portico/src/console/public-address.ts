@@ -9,8 +9,9 @@ import { DocumentFetcher } from './fetch-document.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Requests the public address as a client would: does it lead to this installation, and what
- * reaches the process? If the address leads elsewhere, it fetches only the two public documents.
+ * Requests the public address as a client would. Checks whether it leads to this installation, and
+ * what reaches the process. If the address leads elsewhere, this fetches only the two public
+ * documents.
  */
 export async function examinePublicAddress(
   subject: Subject,
@@ -64,8 +65,8 @@ async function examineIssuer(server: AuthorizationServer, documents: DocumentFet
 }
 
 /**
- * A proxy that removes the base path looks the same from here as one that does not: nothing is
- * found.
+ * Adds advice about `base_path_stripped`. From here, both wrong values look the same: nothing is
+ * found at the address.
  */
 function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Finding): Finding {
   if (basePath === '' || fault.remedy === null) return fault;
@@ -77,8 +78,8 @@ function withStripping({ basePath, mountPath }: AuthorizationServer, fault: Find
 }
 
 /**
- * RFC 8414 section 3.1 puts the well-known part in front of the issuer's path. A proxy forwards
- * that only if it is configured to.
+ * Checks the metadata URL whose well-known part comes before the issuer's path (RFC 8414 section
+ * 3.1). A proxy forwards it only if it is configured to.
  */
 async function examineInFront(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
   const url = `${server.origin}/.well-known/oauth-authorization-server${server.basePath}`;
@@ -91,7 +92,7 @@ async function examineInFront(server: AuthorizationServer, documents: DocumentFe
   );
 }
 
-/** `n` belongs to an RSA key, `x` to an elliptic-curve key. */
+/** An RSA key has `n`, and an elliptic-curve key has `x`. */
 interface PublishedKey {
   readonly kid?: unknown;
   readonly n?: unknown;
@@ -127,13 +128,14 @@ async function examineKeySet(server: AuthorizationServer, documents: DocumentFet
 // --- what reaches the process --------------------------------------------------------------------
 
 /**
- * A forged `X-Forwarded-For`, as a caller may send it to hide its address. A documentation address
- * (RFC 5737) belongs to no one.
+ * A forged `X-Forwarded-For`, like one that a caller sends to hide its address. This documentation
+ * address (RFC 5737) belongs to no one.
  */
 const MADE_UP = '192.0.2.123';
 
 async function examineRoundTrip(server: AuthorizationServer, documents: DocumentFetcher): Promise<Finding> {
-  // Prefer RS256: a process of an older release looks for the question only among those keys.
+  // Prefer RS256, because a process with an older release tries only those keys to open the
+  // question.
   const active = await server.keys.active();
   const key = [active ?? [], await server.keys.all()].flat().find(isFile);
   if (key === undefined) {
@@ -144,7 +146,7 @@ async function examineRoundTrip(server: AuthorizationServer, documents: Document
     );
   }
   const question = askRoundTrip(key, server.issuer, Date.now());
-  // The unique query gets past a cache that ignores the request headers.
+  // The unique query avoids caches that ignore the request headers.
   const url = `${server.issuer}/.well-known/openid-configuration?doctor=${randomIdentifier()}`;
   const asked = await documents.fetch(url, {
     [ROUND_TRIP_HEADER]: question.header,
@@ -162,7 +164,7 @@ async function examineRoundTrip(server: AuthorizationServer, documents: Document
   return judge(seen, new URL(server.issuer), asked.from);
 }
 
-/** The worst of the three findings. `from` is the address from which this process sends. */
+/** Returns the worst of the three findings. `from` is the address that this process sends from. */
 function judge(seen: SeenRequest, issuer: URL, from: string | null): Finding {
   const findings = [judgeAddress(seen, from), judgeHost(seen, issuer), judgeScheme(seen, issuer)];
   const worstFirst = (['failing', 'warning', 'ok'] as const).flatMap((outcome) =>
@@ -197,7 +199,7 @@ function judgeScheme({ forwardedProto }: SeenRequest, issuer: URL): Finding {
   );
 }
 
-/** If proxy and caller are both on this machine, their addresses cannot be told apart. */
+/** If the proxy and the caller are both on this machine, their addresses are the same. */
 const UNCERTAIN = ', which is also how it sees a proxy on its machine that it does not trust';
 
 function isLoopback(address: string): boolean {
@@ -207,8 +209,8 @@ function isLoopback(address: string): boolean {
 const LET_APPEND = 'let it append (nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for)';
 
 /**
- * Each proxy appends the address of its caller, so every entry after the forged one comes from one
- * proxy.
+ * Checks which address the process sees. Each proxy appends the address of its caller, so every
+ * entry after the forged one comes from one proxy.
  */
 function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: string | null): Finding {
   const address = reported === null ? null : (canonicalAddress(reported) ?? reported);
@@ -222,7 +224,7 @@ function judgeAddress({ address: reported, forwardedFor }: SeenRequest, from: st
   const number =
     `set trusted_proxies to ${appended.length}; in an application of another framework, let that trust as many ` +
     "(Express: app.set('trust proxy', …)) and clientAddress of the host contract answer it";
-  // A proxy that appends nothing looks like no proxy.
+  // A proxy that appends nothing looks the same as no proxy.
   const remedy =
     appended.length > 0
       ? number

@@ -1,5 +1,5 @@
 /**
- * Where to read more about a finding, by the part of the check: a page of the repository and of the
+ * Where to read more about a finding. For each part, this names a page in the repository and in the
  * package.
  */
 const SECTIONS: Readonly<Record<string, string>> = {
@@ -44,8 +44,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The section for a part, from the table in docs/troubleshooting.md. Null if the finding needs no
- * explanation.
+ * Returns the section for a part, which matches the table in docs/troubleshooting.md. Returns null
+ * if the finding needs no explanation.
  */
 export function findSection(part: string): string | null {
   return SECTIONS[part] ?? null;

@@ -12,14 +12,17 @@ import { howClientsCome, howToHaveClients } from './connecting-checks.ts';
 import { livingClients } from './every-client.ts';
 import type { Subject } from './subject.ts';
 
-/** Whether it answers and accepts writes. A read-only one is examined further, to find out why. */
+/**
+ * Checks whether the store responds and accepts writes. If it is read-only, further checks find out
+ * why.
+ */
 export async function examineStore({ application }: Subject): Promise<Finding | readonly Finding[]> {
   const { database } = application;
   try {
     await database.execute('SELECT 1');
     const { schema = null } = database;
     const answers = `${database.dialect} answers${schema === null ? '' : `, in the schema ${schema}`}`;
-    // Without its tables there is nothing to write to: the check of the schema reports that.
+    // Without its tables, there is nothing to write to. The schema check reports that.
     if (pendingSteps(await application.migrations()).length > 0) return ok(answers);
     const problem = await writeProblem(database);
     return problem === null ? ok(`${answers}, and takes what is written`) : [ok(answers), problem];
@@ -32,14 +35,15 @@ export async function examineStore({ application }: Subject): Promise<Finding | 
   }
 }
 
-/** What a database says about itself if it answers nothing else. */
+/** Asks the database why it is not ready, after other statements failed. */
 async function unready(database: Subject['application']['database']): Promise<Finding | null> {
   const examinations = await getDialect(database).examinations();
   return examinations.findUnready(database);
 }
 
 /**
- * A read-only database answers, but the server cannot issue tokens.
+ * Finds out whether the database is read-only. Such a database responds, but the server cannot
+ * issue tokens.
  */
 async function writeProblem(database: Subject['application']['database']): Promise<Finding | null> {
   try {
@@ -61,7 +65,7 @@ export async function examineSchema({ application }: Subject): Promise<Finding> 
 
 export async function examineKeys({ server }: Subject): Promise<Finding | readonly Finding[]> {
   const { keys, config } = server;
-  // Before the keys are read, which says less.
+  // Check this before reading the keys, because the error from reading is less helpful.
   const foreign = await foreignKeys(new KeyFiles(config.key_path, server.keys.algorithms));
   if (foreign !== null) return foreign;
   const all = await keys.all();
@@ -102,15 +106,15 @@ export async function examineKeys({ server }: Subject): Promise<Finding | readon
 }
 
 /**
- * Finds keys that a command of root made without handing them over. Root can read them and the
- * server cannot, so check their owner.
+ * Finds keys that a command created as root without changing their owner. Root can read them and
+ * the server cannot, so this checks their owner.
  */
 async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
-  // Windows has no owners in this sense.
+  // Windows has no such owners.
   if (process.platform === 'win32') return null;
   const { directory } = files;
   const { owner, foreign } = await files.owners().catch(() => ({ owner: null, foreign: [] }));
-  // In a directory of root, they may belong to the account of the server.
+  // In a directory that belongs to root, the keys may belong to the server's account.
   if (owner === null || owner.uid === 0 || foreign.length === 0) return null;
   const named = foreign.map(({ name, uid }) => `${name} (uid ${uid})`).join(', ');
   return failing(
@@ -121,8 +125,8 @@ async function foreignKeys(files: KeyFiles): Promise<Finding | null> {
 }
 
 /**
- * Finds a directory that root made in another account's directory, in releases whose commands did
- * not hand it over. Only root does not notice.
+ * Finds a key directory that root created in another account's directory. Commands of earlier
+ * releases did not change its owner. Root can read the keys, so reading them does not reveal this.
  */
 async function directoryOfRoot(directory: string): Promise<Finding | null> {
   if (process.geteuid?.() !== 0 || (await stat(directory)).uid !== 0) return null;
@@ -142,8 +146,8 @@ async function directoryOfRoot(directory: string): Promise<Finding | null> {
 const quoted = (file: string) => `'${file.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * Living clients that may request an ID token, for which none of these keys can sign. Empty if the
- * clients cannot be read.
+ * Returns active clients that can request an ID token, but for whose algorithm no key can sign.
+ * Returns an empty list if the clients cannot be read.
  */
 function clientsWithoutKey(
   server: Subject['server'],
@@ -151,8 +155,8 @@ function clientsWithoutKey(
 ): Promise<readonly Client[]> {
   return livingClients(
     server,
-    // The server reads documents again when a request names one. The text of a stranger is not a
-    // fault here.
+    // The server reads client documents again when a request names one. What a stranger writes
+    // there is not a problem of this server.
     ({ scopes, grants, idTokenSignedResponseAlg, registeredBy }) =>
       registeredBy !== 'document' &&
       scopes.includes('openid') &&
@@ -161,9 +165,9 @@ function clientsWithoutKey(
   ).catch((): readonly Client[] => []);
 }
 
-/** The key directory and the files in it that group or others can open. */
+/** Returns the key directory and the files in it that the group or others can access. */
 async function openToOthers(directory: string): Promise<readonly string[]> {
-  // The mode bits mean nothing on Windows.
+  // On Windows, the mode bits have no meaning.
   if (process.platform === 'win32') return [];
   const names = await readdir(directory);
   const files = [directory, ...names.toSorted().map((name) => path.join(directory, name))];
@@ -176,9 +180,9 @@ export async function examineHasher({ server: { host } }: Subject): Promise<Find
   const { passwordHasher } = host;
   const hash = await passwordHasher.hash(secret);
   const right: unknown = await passwordHasher.verify(secret, hash);
-  // Some hashers (bcrypt) read only 72 bytes, so the wrong secret differs in the first one.
+  // Some hashers (bcrypt) read only 72 bytes, so make the wrong secret differ in its first byte.
   const wrong: unknown = await passwordHasher.verify(`x${secret}`, hash);
-  // As for client authentication: a JavaScript hasher may return anything, and only true counts.
+  // A JavaScript hasher may return anything. As in client authentication, only true counts.
   if (right === true && wrong !== true) return ok('tells a right secret from a wrong one');
   return failing('does not tell a right secret from a wrong one', "correct the host's password hasher");
 }

@@ -9,8 +9,8 @@ import type { ExaminedApplication } from '../examination.ts';
 /** What `oauth:server:setup` did and found. */
 export interface SetupReport {
   /**
-   * The key that signs with RS256, or with an algorithm of the server's profile, and whether this
-   * run made it.
+   * The key that signs with RS256, or with an algorithm of the server's profile. `created` is
+   * whether this run created it.
    */
   readonly signing_key: { readonly kid: string; readonly created: boolean };
   /** What is still missing, each with what to do. Empty if the server is ready. */
@@ -18,9 +18,11 @@ export interface SetupReport {
 }
 
 /**
- * Creates the signing key if none exists, and reports what else the server needs. Safe to run
- * again. Throws a KeyRotationError if there is no key although applications of signed-in people
- * have ID tokens: then a key was lost, and a new one would hide that.
+ * Creates the signing key if none exists, and reports what else the server needs. You can run it
+ * again safely.
+ *
+ * Throws a KeyRotationError if there is no key although applications have received ID tokens. In
+ * this case a key was lost, and a new one would hide that.
  */
 export async function setUpServer(
   application: ExaminedApplication,
@@ -55,14 +57,15 @@ async function missingClients(server: AuthorizationServer): Promise<readonly str
 }
 
 /**
- * Whether there are living authorizations with ID tokens. Without any key, the keys that signed
- * them are gone.
+ * Whether there are active authorizations with ID tokens. If there is no key, the keys that signed
+ * them were lost.
  */
 export async function hasLostKeys({ access }: AuthorizationServer): Promise<boolean> {
   try {
     return (await access.list({ scope: 'openid' }, { limit: 1 })).items.length > 0;
   } catch {
-    // Without a schema there is no authorization. Another check reports a store that is away.
+    // Without a schema, there is no authorization. Another check reports a store that does not
+    // respond.
     return false;
   }
 }

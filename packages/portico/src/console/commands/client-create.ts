@@ -29,11 +29,11 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** What features let an operator choose for a client. */
+/** The features that an operator can choose for a client. */
 export interface ClientChoices {
   readonly demands: readonly DemandDescription[];
   readonly profiles: readonly SecurityProfile[];
-  /** What ID tokens can be signed with. */
+  /** The algorithms that can sign ID tokens. */
   readonly algorithms: readonly string[];
 }
 
@@ -130,7 +130,7 @@ export function addClientCreate({ demands, profiles, algorithms }: ClientChoices
   };
 }
 
-/** As commander names it. */
+/** Returns the option name that commander uses. */
 function optionName(flag: string): string {
   return flag.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

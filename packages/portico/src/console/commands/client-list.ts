@@ -78,8 +78,8 @@ function describe(client: Client, demands: readonly ClientDemand[]): string {
 }
 
 /**
- * Text that a stranger may have chosen is in quotes, without characters that move a terminal's
- * cursor or change the text direction.
+ * Returns the client's name. If a stranger may have chosen it, the name is in quotes, without
+ * characters that move a terminal's cursor or change the text direction.
  */
 export function getName(client: HoldingClient): string {
   return isVerified(client) ? client.name : quoted(client.name);
@@ -107,7 +107,7 @@ function describeKeys({ keys }: Client): readonly string[] {
   return [`  keys       ${keys.jwksUri ?? 'its own, kept here'} (private_key_jwt${algorithm})`];
 }
 
-/** While a rotation is open, the previous secret is still accepted. */
+/** Describes an open rotation, during which the previous secret is still accepted. */
 function describeRotation({ revokedAt, previousSecretExpiresAt }: Client): readonly string[] {
   if (revokedAt !== null) return [];
   if (previousSecretExpiresAt === null || previousSecretExpiresAt <= Date.now()) return [];

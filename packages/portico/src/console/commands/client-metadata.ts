@@ -2,7 +2,10 @@ import { authenticationMetadata } from '../../clients/client-metadata.ts';
 import type { ClientDemand } from '../../store/client-demands.ts';
 import type { ShownClient } from '../../clients/describing.ts';
 
-/** A client by the field names of RFC 7591 section 2, as the commands print it with `--json`. */
+/**
+ * Returns a client with the field names of RFC 7591 section 2, as the commands print it with
+ * `--json`.
+ */
 export function clientMetadata(
   client: ShownClient['client'],
   demands: readonly ClientDemand[],
@@ -14,7 +17,8 @@ export function clientMetadata(
     redirect_uris: client.redirectUris,
     scope: client.scopes.join(' '),
     grant_types: client.grants,
-    // RS256 when it is left out (OpenID Connect Dynamic Client Registration section 2).
+    // Without this field, the algorithm is RS256 (OpenID Connect Dynamic Client Registration
+    // section 2).
     ...(client.idTokenSignedResponseAlg === 'RS256'
       ? {}
       : { id_token_signed_response_alg: client.idTokenSignedResponseAlg }),

@@ -3,19 +3,19 @@ import type { ConsoleContext } from '../../application/contracts.ts';
 import type { ClientRegistration } from '../../clients/registration.ts';
 import { RegistrationError } from '../../errors.ts';
 
-/** How several client commands read their options. */
+/** Reads options that several client commands share. */
 
-/** For an option that may be repeated. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
 
-/** For an option with comma-separated values that may be repeated. */
+/** Collects the comma-separated values of a repeatable option. */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/[\s,]+/).filter((item) => item !== '')];
 }
 
-/** Warns about the attacks that a scheme of `--allow-scheme` cannot prevent. */
+/** Warns about attacks that remain possible with a scheme from `--allow-scheme`. */
 export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[] = []): void {
   for (const scheme of schemes) {
     context.note(
@@ -26,8 +26,8 @@ export function warnOfSchemes(context: ConsoleContext, schemes: readonly string[
 }
 
 /**
- * Reads `--logo`: a file, or a URL that is fetched once. Throws a RegistrationError if the file
- * cannot be read.
+ * Reads `--logo`, which is a file or a URL. A URL is fetched once. Throws a RegistrationError if
+ * the file cannot be read.
  */
 export async function namedLogo(
   logo: string | undefined,
@@ -63,7 +63,7 @@ export async function namedKeys({
   }
 }
 
-/** `RS256, ES256 or EdDSA`. */
+/** Joins names with commas and "or": `RS256, ES256 or EdDSA`. */
 export function joinAlternatives(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]+)$/, ' or $1');
 }

@@ -21,7 +21,7 @@ export const addClientShow: AddCommands = (program, context) => {
     });
 };
 
-/** The names of RFC 7591 section 2, plus what only the server knows. */
+/** Returns the fields of RFC 7591 section 2, and those that only the server knows. */
 function json(shown: ShownClient, demands: readonly ClientDemand[]): Readonly<Record<string, unknown>> {
   const { client, status, keys, secret, scopesNotOffered, refusal } = shown;
   return {
@@ -72,7 +72,9 @@ function time(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** The server records it only for clients that expire without use. */
+/**
+ * Describes the last use. The server records it only for clients that expire if they are not used.
+ */
 function lastUse({ client: { registeredBy, usedAt } }: ShownClient): string {
   if (registeredBy === 'operator') return 'not written down for an application that an operator registered';
   return usedAt === null ? 'never' : `${time(usedAt)}, to the day`;
@@ -93,7 +95,7 @@ function provesItself({ client, secret }: ShownClient): string {
     : `by its secret; the one before is accepted until ${time(until)}`;
 }
 
-/** A stranger may have invented the id. */
+/** Describes a key. Its ID is in quotes, because a stranger may have chosen it. */
 function describeKey({ kid, kty, alg, thumbprint }: DescribedKey): string {
   return `${kid === null ? 'without a kid' : quotedPublic(kid)}, ${kty}${alg === null ? '' : `, ${alg}`}, thumbprint ${thumbprint}`;
 }

@@ -101,7 +101,7 @@ export const addClientUpdate: AddCommands = (program, context) => {
     });
 };
 
-/** The given options, under the names that the program uses. */
+/** Returns the given options with their programmatic names. */
 function named(options: Options): ClientChanges {
   const { site, removeSite, removeLogo, allowScheme } = options;
   const { name, addRedirectUri, removeRedirectUri, addScope, removeScope, addGrant, removeGrant } = options;
@@ -124,7 +124,10 @@ function describe([name, { before, after }]: [string, FieldChange]): string {
   return `  ${name}: ${shown(before)} → ${shown(after)}`;
 }
 
-/** The owner of a key may have given it any name. */
+/**
+ * Returns a value for display. Key names are quoted, because the owner of a key can choose any
+ * name.
+ */
 function shown(value: FieldChange['before']): string {
   if (value === null || value.length === 0) return 'none';
   const values: readonly string[] = typeof value === 'string' ? [value] : value;

@@ -1,22 +1,22 @@
 import { createInterface } from 'node:readline/promises';
 import type { ConsoleContext } from '../../application/contracts.ts';
 
-/** The options of a command that asks first. */
+/** The options of a command that asks for confirmation. */
 export interface Confirmation {
   readonly yes?: boolean;
   readonly json?: boolean;
 }
 
 /**
- * Continues if the operator types `yes` at the terminal, and otherwise ends the command. Without a
- * terminal, the command needs `--yes`.
+ * Continues if the operator types `yes` in the terminal, and otherwise ends the command. Without a
+ * terminal, the command requires `--yes`.
  */
 export async function requireYes(context: ConsoleContext, question: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY) context.fail(`${question} There is no terminal to ask; add --yes to confirm.`);
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    // The input may end without an answer.
+    // The input can end without an answer.
     const ended = new Promise<string>((resolve) => asked.once('close', () => resolve('')));
     const answer = await Promise.race([asked.question(`${question} Type yes to go on: `), ended]);
     if (answer.trim() !== 'yes') context.fail('Nothing was changed.');

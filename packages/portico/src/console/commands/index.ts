@@ -42,8 +42,8 @@ const commandsOf = (choices: ClientChoices): readonly AddCommands[] => [
 ];
 
 /**
- * Every command of the plugin. They have their own file, because an application that serves does
- * not load them.
+ * Adds all the plugin's commands. They are in a separate file, because an application that serves
+ * requests does not load them.
  */
 export function addServerCommands(choices: ClientChoices): AddCommands {
   return (program, context) => {

@@ -19,7 +19,7 @@ export const addKeysList: AddCommands = (program, context) => {
     });
 };
 
-/** A key, as `--json` prints it. */
+/** Returns a key as `--json` prints it. */
 export function keyRow(key: KeyDescription) {
   const { kid, algorithm, state, createdAt, signsFrom, retiredAt, removableAt, file } = key;
   return {
@@ -59,7 +59,10 @@ function describeKey(key: KeyDescription): string {
   ].join('\n');
 }
 
-/** A key file that was made by hand can have any name. */
+/**
+ * Returns a key ID, in quotes if it is unusual. A key file that was created manually can have any
+ * name.
+ */
 export function shownKid(kid: string): string {
   return /^[\w.~-]{1,100}$/.test(kid) ? kid : quoted(kid);
 }

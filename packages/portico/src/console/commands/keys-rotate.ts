@@ -10,7 +10,7 @@ import { joinAlternatives } from './client-options.ts';
 import { orFail } from './or-fail.ts';
 
 interface Options {
-  /** The key ring refuses any other value. */
+  /** The key ring rejects any other value. */
   readonly alg?: SigningAlgorithm;
   readonly now?: boolean;
   readonly ifOlderThan?: string;

@@ -2,13 +2,13 @@ import type { PersonReference } from '../../contracts/person.ts';
 import { secondsIn } from '../../contracts/spans.ts';
 import type { ConsoleContext } from '../../application/contracts.ts';
 
-/** The options that all paged lists share. */
+/** The options that all lists with pages share. */
 export interface PageOptions {
   readonly limit?: string;
   readonly after?: string;
 }
 
-/** The requested page; the list itself checks it. */
+/** Reads the requested page. The list itself checks it. */
 export function readPage({ limit, after }: PageOptions): {
   readonly limit?: number;
   readonly after?: string;
@@ -19,7 +19,7 @@ export function readPage({ limit, after }: PageOptions): {
   };
 }
 
-/** The value of `--person <provider_and_id...>`. */
+/** Reads the value of `--person <provider_and_id...>`. */
 export function readPerson(context: ConsoleContext, words: readonly string[]): PersonReference {
   const [provider, id] = words;
   if (provider === undefined || id === undefined || words.length > 2) {
@@ -31,11 +31,11 @@ export function readPerson(context: ConsoleContext, words: readonly string[]): P
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
- * The value of an option with a time, such as `--since`, in milliseconds since 1970. A date means
- * its beginning in UTC.
+ * Reads a time from an option such as `--since`, and returns it in milliseconds since 1970. A date
+ * is the start of that day in UTC.
  */
 export function readTime(context: ConsoleContext, option: string, text: string, now: number): number {
-  // A bare number is refused, because it could mean seconds or days.
+  // Do not accept a number without a unit, because it could mean seconds or days.
   const ago = /\d$/.test(text) ? null : secondsIn(text);
   if (ago !== null) return now - ago * 1000;
   const time = DATE.test(text) ? Date.parse(text) : Number.NaN;

@@ -3,7 +3,10 @@ import type { ConsoleContext } from '../../application/contracts.ts';
 import { AccessError, RegistrationError } from '../../errors.ts';
 import { KeyRotationError } from '../../keys/signing-key.ts';
 
-/** Returns the result, or ends the command with one line that says why it failed. */
+/**
+ * Returns the result. After an expected error, prints one line with the reason and ends the
+ * command.
+ */
 export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Promise<T> {
   try {
     return await result;
@@ -13,5 +16,5 @@ export async function orFail<T>(context: ConsoleContext, result: Promise<T>): Pr
   }
 }
 
-/** Errors whose message tells the operator what to do. */
+/** Errors with a message that tells the operator what to do. */
 const KNOWN = [RegistrationError, AccessError, KeyRotationError, OutOfRangeError];

@@ -21,29 +21,29 @@ import { findDefinition, NO_APPLICATION } from './find-application.ts';
 import { withProgress } from './progress.ts';
 import { isSchemaPending, SCHEMA_PENDING } from './pending-schema.ts';
 
-/** The folder and the outputs of the console. */
+/** The current folder and the outputs of the console. */
 export interface ConsoleIo {
-  /** The current folder of the console. */
+  /** The console's current folder. */
   readonly cwd: string;
   /** Receives the data that the command prints. */
   readonly stdout: (text: string) => void;
-  /** Receives everything for a human reader. */
+  /** Receives all text for people. */
   readonly stderr: (text: string) => void;
   /**
-   * The number of columns of the terminal behind `stderr`. Null, the default, if it is not a
-   * terminal.
+   * Returns the number of columns in the terminal behind `stderr`, or null if it is not a terminal.
+   * Defaults to null.
    */
   readonly columns?: () => number | null;
 }
 
 /**
- * Runs one console command of the application found from the current folder; returns the exit code.
- * Rejects with a syntax error of the application's code, because only Node itself can print its
- * place when it ends the process.
+ * Runs one console command for the application in the current folder, and returns the exit code.
+ * Rejects with a syntax error in the application's code. Only Node can print the file and line of
+ * such an error, and it does so when it exits.
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {
   if (argv[0] === '--version') {
-    // Works without an application too, or with a broken one.
+    // Also works without an application, or with a broken one.
     io.stdout(`${version()}\n`);
     return 0;
   }
@@ -77,15 +77,15 @@ export async function runConsole(argv: readonly string[], io: ConsoleIo): Promis
     try {
       await application?.close();
     } finally {
-      // The servers that the definition started for this command have ended; another application in
-      // this process has its own.
+      // The servers that the definition started for this command have stopped. Another application
+      // in this process has its own environment.
       takeEnvironmentBack();
     }
   }
 }
 
 /**
- * Whether a program waits for a doctor's report: it gets one even if the application, which
+ * Whether a program expects a report from the doctor. It gets one even if the application, which
  * contains the doctor, cannot be loaded.
  */
 function asksForReport(argv: readonly string[]): boolean {
@@ -119,7 +119,10 @@ function createProgram(io: ConsoleIo): Command {
     .exitOverride();
 }
 
-/** The build puts this module into `dist/console/program`, at the same depth as in the sources. */
+/**
+ * Returns the version. The build puts this module into `dist/console/program`, at the same depth as
+ * in the sources.
+ */
 function version(): string {
   const manifest = path.join(import.meta.dirname, '..', '..', '..', 'package.json');
   const { version: own } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
@@ -146,8 +149,8 @@ async function addCommands(
 }
 
 /**
- * JSON with the same value, without characters that move a terminal's cursor, hide, or change the
- * text direction: strangers may have sent some.
+ * Returns JSON with the same value, without characters that move a terminal's cursor, are
+ * invisible, or change the text direction. Strangers may have sent such characters.
  */
 function printable(json: string): string {
   return json.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
@@ -181,8 +184,8 @@ function createContext(
 }
 
 /**
- * A syntax error of JavaScript. Its stack names neither file nor line, which Node prints only when
- * it ends the process.
+ * Whether the error is a JavaScript syntax error without a place. Its stack contains neither file
+ * nor line. Node prints them only when it exits.
  */
 function isPlaceless(error: unknown): boolean {
   const stack = error instanceof SyntaxError ? (error.stack ?? '') : '';
@@ -194,7 +197,7 @@ async function reportError(
   opened: Promise<Application> | null,
   io: ConsoleIo,
 ): Promise<number> {
-  // Commander has printed its own message, or the requested help.
+  // Commander has already printed its message, or the requested help.
   if (error instanceof CommanderError) return error.exitCode;
   if (isConfigurationError(error)) {
     io.stderr(`The configuration cannot be used:\n${error.message.replaceAll(/^/gm, '  ')}\n`);

@@ -12,19 +12,20 @@ export const NO_APPLICATION =
   'No application is here. Run this in its folder (beside app.ts or portico.config.ts), name it in package.json as ' +
   '"portico": { "app": "path/to/app.ts" }, or pass --app <file> or --config <file>.';
 
-/** A file for the console only has priority over one that the application may have for itself. */
+/** The file for the console takes precedence over the application's own file. */
 const CONFIG_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs'].map((ending) => `portico.config.${ending}`);
 const APPLICATION_FILES = ['app.ts', 'app.mts', 'app.js', 'app.mjs', 'app.cjs'] as const;
 
-/** The current folder of the console, and its output for a human reader. */
+/** The console's current folder, and its output for people. */
 interface Caller {
   readonly cwd: string;
   readonly stderr: (text: string) => void;
 }
 
 /**
- * The application's definition: from `--app` or `--config`, from a file with a known name, or from
- * the file that the nearest package.json names. Adds its `.env` to the process first.
+ * Returns the application's definition. It comes from `--app` or `--config`, from a file with a
+ * known name, or from the file that the nearest package.json names. First adds the application's
+ * `.env` to the process.
  */
 export async function findDefinition(
   argv: readonly string[],
@@ -50,21 +51,18 @@ export async function findDefinition(
   return { directory, ...withoutUndefined(definition as ApplicationDefinition) };
 }
 
-/**
- * Treats an undefined folder as missing, because bundlers turn `import.meta.dirname` into
- * undefined.
- */
+/** Removes an undefined folder, because bundlers replace `import.meta.dirname` with undefined. */
 function withoutUndefined({ directory, ...others }: ApplicationDefinition): ApplicationDefinition {
   return directory === undefined ? others : { directory, ...others };
 }
 
-/** In CommonJS that a compiler made, the default export is inside the default export. */
+/** Returns the default export. In compiled CommonJS, it is inside another default export. */
 function getDefaultExport({ default: exported }: { readonly default?: unknown }): unknown {
   if (typeof exported !== 'object' || exported === null || !('default' in exported)) return exported;
   return exported.default;
 }
 
-/** Names the file before the error is printed. */
+/** Loads the file. After an error, prints the file name first. */
 async function load(
   file: string,
   argv: readonly string[],
@@ -101,7 +99,10 @@ function isTakenForCommonJs(error: unknown): boolean {
   return error instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(error.message);
 }
 
-/** Read before commander runs, because the application brings the commands. */
+/**
+ * Reads `--app` or `--config`. Commander cannot do this, because the commands come from the
+ * application.
+ */
 function namedApplication(argv: readonly string[]): string | null {
   for (const [index, argument] of argv.entries()) {
     if (argument === '--') return null;
@@ -119,7 +120,10 @@ function readCommand(argv: readonly string[]): string | undefined {
   );
 }
 
-/** The file of the definition, and the application's folder unless the definition names another. */
+/**
+ * The file with the definition, and the application's folder if the definition names no other
+ * folder.
+ */
 interface Found {
   readonly file: string;
   readonly directory: string;
@@ -140,8 +144,9 @@ function findApplication(cwd: string): Found | null {
 }
 
 /**
- * For a file below the current folder, that folder, where a server is started too. Otherwise the
- * folder of the nearest package.json.
+ * Returns the file and the application's folder. For a file below the current folder, that is the
+ * current folder, where servers are started too. Otherwise it is the folder of the nearest
+ * package.json.
  */
 function inItsFolder(file: string, cwd: string): Found {
   const own = path.dirname(file);
@@ -157,7 +162,7 @@ function firstIn(folder: string, names: readonly string[]): string | undefined {
 
 const hasManifest = (folder: string) => existsSync(path.join(folder, 'package.json'));
 
-/** The file that package.json in this folder names. */
+/** Returns the file that this folder's package.json names. */
 function manifestApplication(folder: string): string | undefined {
   if (!hasManifest(folder)) return undefined;
   const manifest = readFileSync(path.join(folder, 'package.json'), 'utf8');

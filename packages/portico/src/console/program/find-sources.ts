@@ -3,12 +3,15 @@ import * as modules from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The files that a name without an extension may mean, and the index of a folder. */
+/** The extensions to try for a name without one, also for the index file of a folder. */
 const ENDINGS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
-/** The JavaScript files that a compiler would make from TypeScript, and that do not exist. */
+/**
+ * For each JavaScript extension, the TypeScript extension to try if the JavaScript file does not
+ * exist.
+ */
 const COMPILED: Readonly<Record<string, string>> = { '.js': '.ts', '.mjs': '.mts', '.cjs': '.cts' };
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT'];
-/** A path inside a package, without an extension. */
+/** A path in a package, without an extension. */
 const IN_PACKAGE = /^(?:@[^/.]+\/)?[^@/.][^/]*\/[^.]*[^./]$/;
 
 /** An empty module. */
@@ -17,19 +20,21 @@ const NOTHING = 'data:text/javascript,';
 let found = false;
 
 /**
- * Lets the application's own files import each other as their compiler or bundler allows: without
- * an extension, with the `.js` that TypeScript would become, through `paths` of tsconfig.json, and
- * files of packages without an extension. Node's own resolution comes first.
+ * Resolves imports between the application's own files as its compiler or bundler does. Node's own
+ * resolution comes first.
+ *
+ * Names can have no extension, or the `.js` of the compiled file. They can use `paths` in
+ * tsconfig.json. Files in packages can also have no extension.
  */
 export function findTypeScript(): void {
   if (found) return;
   found = true;
-  // Bun has none of these hooks, and resolves such names itself.
+  // Bun has none of these hooks, because it resolves such names itself.
   const { registerHooks } = modules as Partial<typeof modules>;
   registerHooks?.({
     resolve(specifier, context, nextResolve) {
-      // Frameworks use this name to keep a file out of browser pages. In Node it throws or does not
-      // exist.
+      // Frameworks use this name to keep a file out of browser pages. In Node, the package throws
+      // or does not exist.
       if (specifier === 'server-only') return { url: NOTHING, format: 'module', shortCircuit: true };
       try {
         return nextResolve(specifier, context);
@@ -39,7 +44,8 @@ export function findTypeScript(): void {
         if (!isMissing || parentURL?.startsWith('file:') !== true) throw error;
         const file = findSource(specifier, fileURLToPath(parentURL));
         if (file !== undefined) return nextResolve(pathToFileURL(file).href, context);
-        // A file of a package without `exports`, as in `next/headers`; Auth.js has such a name too.
+        // A file in a package without `exports`, such as `next/headers`. Auth.js also has such a
+        // name.
         if (!IN_PACKAGE.test(specifier)) throw error;
         try {
           return nextResolve(`${specifier}.js`, context);
@@ -51,7 +57,7 @@ export function findTypeScript(): void {
   });
 }
 
-/** The application's own file. Files in node_modules only use Node's resolution. */
+/** Returns the application's own file. Files in node_modules use only Node's resolution. */
 function findSource(specifier: string, parent: string): string | undefined {
   if (parent.split(path.sep).includes('node_modules')) return undefined;
   const targets = /^\.\.?(?:\/|$)/.test(specifier)
@@ -82,7 +88,7 @@ interface CompilerOptions {
   readonly baseUrl?: string;
 }
 
-/** The targets of `paths` in the nearest tsconfig.json. */
+/** Returns the targets of `paths` in the nearest tsconfig.json. */
 function aliased(specifier: string, folder: string): readonly string[] {
   const file = path.join(folder, 'tsconfig.json');
   if (!existsSync(file)) {
@@ -122,7 +128,7 @@ function listPaths(file: string): { readonly paths?: CompilerOptions['paths']; r
   return inherited === undefined ? { from: folder } : listPaths(inherited);
 }
 
-/** JSON with comments and with commas before a closing bracket. */
+/** Reads JSON with comments, and with commas before a closing bracket. */
 function readJson(file: string): unknown {
   const text = readFileSync(file, 'utf8');
   const string = '"(?:\\\\.|[^"\\\\])*"';

@@ -2,7 +2,7 @@ import { isConfigurationError, pendingSteps } from '@portico/sql';
 import type { Application } from '../../application/contracts.ts';
 
 /**
- * Whether a step of the schema is missing; false if the store cannot be asked. Throws a
+ * Whether a migration step is missing. Returns false if the store does not respond. Throws a
  * ConfigurationError for a permanent problem, such as a driver that is too old.
  */
 export async function isSchemaPending(application: Application): Promise<boolean> {
@@ -13,5 +13,5 @@ export async function isSchemaPending(application: Application): Promise<boolean
   return pendingSteps(steps).length > 0;
 }
 
-/** The message of a command that needs the schema. */
+/** The message for a command that requires the schema. */
 export const SCHEMA_PENDING = 'The schema is not applied: run npx portico db:migrate up';

@@ -2,31 +2,29 @@ import { systemTimer } from '@portico/sql';
 import type { Timer } from '@portico/sql';
 import type { ReportProgress } from '../../application/contracts.ts';
 
-/** Where to show the progress of long work. */
+/** Options for the progress of long work. */
 export interface ProgressOptions {
-  /** A description of the work: `Removing expired rows`. */
+  /** A description of the work, such as `Removing expired rows`. */
   readonly what: string;
-  /** Receives the output: standard error. */
+  /** Writes to standard error. */
   readonly write: (text: string) => void;
-  /** The number of columns of the terminal; null if the output is not a terminal. */
+  /** The number of columns in the terminal, or null if the output is not a terminal. */
   readonly columns: number | null;
-  /** Measures how long the work lasts; the system's timer unless a test passes one. */
+  /** Measures the time. Defaults to the system's timer. Tests pass another one. */
   readonly timer?: Timer;
 }
 
-/**
- * In milliseconds: between two updates of the line on a terminal, and between two lines elsewhere.
- */
+/** In milliseconds: the time between two updates on a terminal, and between two lines elsewhere. */
 const BETWEEN = { terminal: 100, lines: 5000 } as const;
-/** How often to show the elapsed time if nothing is reported, in milliseconds. */
+/** How often to show the elapsed time if the work reports nothing, in milliseconds. */
 const TICK = 1000;
-/** Moves to the start of the line, and clears it. */
+/** Moves the cursor to the start of the line, and clears the line. */
 const EMPTY_LINE = '\r\u{1b}[2K';
 
 /**
- * Runs long work, and shows its progress. On a terminal that is one line, rewritten, and cleared
- * when the work ends. Elsewhere it is a line now and then, and none for short work. The output ends
- * however the work ends.
+ * Runs long work and shows its progress. A terminal shows one line, which is updated, and cleared
+ * when the work ends. Elsewhere, a line is printed every five seconds, so short work prints
+ * nothing. The output also ends if the work fails.
  */
 export async function withProgress<T>(
   options: ProgressOptions,
@@ -54,7 +52,7 @@ function startProgress({ what, write, columns, timer = systemTimer }: ProgressOp
     const now = timer.now();
     shownAt = now;
     const text = `${what}${state === '' ? '' : `: ${state}`} (${Math.floor((now - startedAt) / 1000)} s)`;
-    // A line that the terminal wraps could not be rewritten.
+    // Cut the line, because a line that the terminal wraps cannot be overwritten.
     write(columns === null ? `${text}\n` : `${EMPTY_LINE}${text.slice(0, Math.max(columns - 1, 1))}`);
   }
 
@@ -85,7 +83,7 @@ function startProgress({ what, write, columns, timer = systemTimer }: ProgressOp
   };
 }
 
-/** Without characters that move a terminal's cursor or change the text direction. */
+/** Replaces characters that move a terminal's cursor or change the text direction. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }

@@ -1,7 +1,7 @@
 import type { ConsoleIo } from './console.ts';
 
 /**
- * Runs one console command of the application found from the current folder; returns the exit code.
+ * Runs one console command for the application in the current folder, and returns the exit code.
  * Loads the console only now, because a serving application does not need it.
  */
 export async function runConsole(argv: readonly string[], io: ConsoleIo): Promise<number> {

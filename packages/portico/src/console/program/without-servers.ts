@@ -3,19 +3,19 @@ import net from 'node:net';
 import { ConsoleError } from '../../application/errors.ts';
 
 /**
- * How long a file that started a server may take to load, in milliseconds: it may be waiting for
- * that server.
+ * How long a file can take to load after it started a server, in milliseconds. After that, the file
+ * is probably waiting for its server.
  */
 const PATIENCE = 5000;
 
-/** Called for a server that the file starts, during loading or later. */
+/** The function to call when the file starts a server, during loading or later. */
 const loading = new AsyncLocalStorage<(stack: string) => void>();
 let replaced = false;
 
 /**
- * Loads a file, but starts none of its servers: a command that manages the application must not
- * serve it meanwhile, nor fail on a used port. Reports this once. Rejects with a ConsoleError if
- * the file waits for its server.
+ * Loads a file without starting its servers. A command that manages the application must not serve
+ * requests meanwhile, or fail because a port is in use. Prints a note about this once. Rejects with
+ * a ConsoleError if the file waits for its server.
  */
 export async function withoutServers<Module>(
   file: string,
@@ -34,7 +34,7 @@ export async function withoutServers<Module>(
       `${file} starts a server as soon as it is loaded${place(stack)}; this command left it alone. ${remedy}\n`,
     );
     timer = setTimeout(giveUp, PATIENCE).unref();
-    // Nothing is left to do, and the file has not finished loading.
+    // Node has nothing left to do, and the file has not finished loading.
     process.once('beforeExit', giveUp);
   }
   try {
@@ -63,7 +63,7 @@ function replaceListen(): void {
   );
 }
 
-/** The first stack line of a file outside of packages, if any. */
+/** Returns the first stack line outside of packages, or an empty text. */
 function place(stack: string): string {
   const own = stack
     .split('\n')

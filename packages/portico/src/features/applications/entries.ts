@@ -12,20 +12,20 @@ import { shownGroups, shownLook, shownScopes } from '../../authorization/page-da
 import type { ShownApplication, ShownDate } from '../../replies/applications-view.ts';
 
 /**
- * An application that may act for the person, with everything that it was allowed. Times are
+ * An application that has access, with everything that the person allowed it. Times are
  * milliseconds since 1970.
  */
 export interface AllowedApplication extends Omit<
   ShownApplication,
   'since' | 'lastActive' | 'scopes' | 'groups' | 'csrfToken'
 > {
-  /** The first time. */
+  /** When the person first allowed it. */
   readonly since: number;
   readonly lastActive: number | null;
   readonly scopes: readonly string[];
 }
 
-/** Several authorizations of one application are one entry, with all their scopes. */
+/** Combines the authorizations of each application into one entry with all their scopes. */
 export function byApplication(
   authorizations: readonly Authorization[],
   { serverName, logoPath }: { readonly serverName: string; readonly logoPath: string | null },
@@ -53,7 +53,10 @@ export function byApplication(
   return [...applications.values()];
 }
 
-/** The data of one entry; `held` are those of its scopes whose permission the person has now. */
+/**
+ * Returns the data of one entry. `held` are the entry's scopes for which the person has the
+ * permission now.
+ */
 export function shownApplication(
   { clientId, name, unverified, answersTo, site, logo, since, lastActive }: AllowedApplication,
   held: readonly string[],
@@ -85,7 +88,8 @@ function shownDate(time: number, { locale }: Words): ShownDate {
 }
 
 /**
- * Tokens of an earlier release have no recorded time: then the time of the authorization counts.
+ * Returns when the authorization was last used. Earlier releases stored no time for their tokens.
+ * In that case, returns the time of the authorization.
  */
 function lastActive({ usedAt, redeemed, createdAt }: Authorization): number | null {
   return usedAt ?? (redeemed ? createdAt : null);
@@ -100,7 +104,10 @@ function listPlaces(redirectUris: readonly string[], words: Words): readonly Des
   return [...new Map(places.map((place) => [place.text, place])).values()];
 }
 
-/** A view that does not know about unverified clients must not show their self-given names. */
+/**
+ * Returns the names to show. Does not use the name that an unverified client gave itself, because
+ * some views do not mark such clients.
+ */
 function listNames(authorization: Authorization, serverName: string, words: Words) {
   const { family, clientName: name } = authorization;
   const { clientRegisteredBy: registeredBy, clientRedirectUris: redirectUris } = authorization;

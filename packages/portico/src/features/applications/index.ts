@@ -3,7 +3,7 @@ import { ApplicationsPage } from './page.ts';
 
 const PATH = '/oauth/applications';
 
-/** The page where people see and revoke what they allowed. */
+/** Adds the page where people see and revoke what they allowed. */
 export const applications = defineFeature({
   name: 'applications',
   endpoints: [

@@ -15,18 +15,18 @@ import type { PersonReference } from '../../contracts/person.ts';
 /** The page where a person sees which applications have access, and revokes it. */
 export class ApplicationsPage {
   readonly #server: Server;
-  /** As a browser requests it. */
+  /** The path as a browser requests it. */
   readonly #path: string;
   readonly #logoPath: string | null;
 
-  /** `logoPath` is the path of client logos; null if there are none. */
+  /** `logoPath` is the path of client logos, or null if there are none. */
   constructor(server: Server, path: string, logoPath: string | null) {
     this.#server = server;
     this.#path = path;
     this.#logoPath = logoPath;
   }
 
-  /** GET: which applications have access for the signed-in person, since when and to what. */
+  /** Handles GET: shows which applications have access, since when, and to what. */
   async list(request: Request): Promise<Reply> {
     const { accounts, speaking, config, paths, issuer } = this.#server;
     const path = this.#path;
@@ -56,7 +56,7 @@ export class ApplicationsPage {
     });
   }
 
-  /** POST: ends everything that the person allowed one application, or all of them, at once. */
+  /** Handles POST: revokes everything that the person allowed one application, or all of them. */
   async remove(request: Request): Promise<Reply> {
     const { accounts, speaking } = this.#server;
     const form = await formParameters(request);
@@ -71,7 +71,7 @@ export class ApplicationsPage {
     return redirectReply(speaking.withWish(request, removed), 303);
   }
 
-  /** The applications of the page, each with its current rights. */
+  /** Returns the applications to show, each with its current rights. */
   async #applicationsOf(visitor: Visitor, words: Words): Promise<ApplicationsView['applications']> {
     const { store, host, config, scopes: catalog, scopeHeadings: headings, clock } = this.#server;
     const shown = { serverName: config.name, logoPath: this.#logoPath };
@@ -87,8 +87,9 @@ export class ApplicationsPage {
   }
 
   /**
-   * Ends the living authorizations of one client, or of all (null). Everything that the page then
-   * reports as removed is gone for good, even if an earlier attempt ended it.
+   * Revokes the person's active authorizations for one client, or for all clients (null).
+   * Afterwards, everything that the page reports as removed is durably revoked, even if an earlier
+   * attempt revoked it.
    */
   async #end(person: PersonReference, only: string | null): Promise<void> {
     const { store, audit, clock } = this.#server;
@@ -106,14 +107,14 @@ export class ApplicationsPage {
     }
   }
 
-  /** The sign-in page, which leads back here in the requested language. */
+  /** Returns the URL of the sign-in page, which leads back here in the requested language. */
   #signInUrl(request: Request): string {
     const { speaking, host } = this.#server;
     return speaking.withWish(request, host.loginUrl(speaking.withWish(request, this.#path)));
   }
 }
 
-/** The value of `remove` and `removed` for all applications. */
+/** The value of `remove` and `removed` that means all applications. */
 const ALL = 'all';
 
 function notAccepted(): AuthorizationPageError {
@@ -123,7 +124,7 @@ function notAccepted(): AuthorizationPageError {
   );
 }
 
-/** Names the form that ends what a person allowed this application, or all of them (null). */
+/** Names the form that revokes what the person allowed this application, or all of them (null). */
 function getForm(clientId: string | null, { user }: Visitor): readonly string[] {
   const { provider, id } = user.reference;
   return clientId === null

@@ -8,12 +8,15 @@ import type { AuditStore } from './keeping.ts';
 import type { AuditTable, StoredAudit } from './kept-audit.ts';
 import type { Recording } from './recording.ts';
 
-/** Opens the table of events. */
+/** Opens the audit table. */
 type OpenTable = () => Promise<AuditStore & AuditTable>;
 
 const A_DAY = 86_400_000;
 
-/** Keeps and streams audit events. Its code is loaded on first use: most servers record nothing. */
+/**
+ * Stores and streams audit events. Loads its code on first use, because most servers record
+ * nothing.
+ */
 export class AuditTrail implements AuditSink {
   readonly keeps: boolean;
   readonly record: Audit | null;
@@ -43,7 +46,7 @@ export class AuditTrail implements AuditSink {
     return (await this.#kept()).pseudonymise(person, pseudonym, batch);
   }
 
-  /** Removes at most `limit` events that are older. Returns how many. */
+  /** Deletes at most `limit` events that are older than `days`. Returns how many were deleted. */
   async removeOlder(days: number, limit: number): Promise<number> {
     return (await this.#kept()).removeBefore(this.#server.clock() - days * A_DAY, limit);
   }
@@ -68,7 +71,7 @@ export class AuditTrail implements AuditSink {
   }
 }
 
-/** After a failed start, the next call starts it again. */
+/** Runs `start` once. If it fails, the next call runs it again. */
 function once<T>(start: () => Promise<T>): () => Promise<T> {
   let started: Promise<T> | null = null;
   return () => {

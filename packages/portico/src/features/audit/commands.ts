@@ -79,10 +79,10 @@ function readFilter(context: ConsoleContext, options: Options, now: number): Aud
   };
 }
 
-/** The largest page. */
+/** The size of the largest page. */
 const WHOLE_PAGE = 1000;
 
-/** Page by page, so that any number of events can be listed. */
+/** Prints events page by page, so that any number of events can be listed. */
 async function printLines(
   context: ConsoleContext,
   { audit }: AuthorizationServer,
@@ -123,7 +123,10 @@ function noteEnd(
 
 const goOn = (next: string) => `Continue with --after ${next}`;
 
-/** One line: the time, the type, and the other known fields, as `name=value`. */
+/**
+ * Returns an event as one line: its time, its type, and all other fields with a value, as
+ * `name=value`.
+ */
 function described({ details, ...named }: ReturnType<typeof recordAsJson>): string {
   const fields = Object.entries({ ...named, ...details }).filter(
     ([name, value]) => value !== null && !BEFORE.includes(name),
@@ -131,10 +134,10 @@ function described({ details, ...named }: ReturnType<typeof recordAsJson>): stri
   return [named.time, named.type, ...fields.map(([name, value]) => `${name}=${shown(value)}`)].join('  ');
 }
 
-/** The members that are not among the `name=value` fields. */
+/** The fields that do not appear as `name=value`. */
 const BEFORE: readonly string[] = ['id', 'time', 'type'];
 
-/** A plain word unchanged; anything else as JSON with visible characters only. */
+/** Returns a plain word unchanged, and anything else as JSON with visible characters only. */
 function shown(value: unknown): string {
   if (typeof value === 'string' && /^[\x21-\x7E]+$/.test(value)) return value;
   return jsonText(value);

@@ -21,23 +21,26 @@ const audit = z.strictObject(
   { error: 'must be an object { keep, retention_days, stream }' },
 );
 
-/** The key of `oauth_server` that the kept and streamed audit adds. */
+/** The setting that this feature adds to `oauth_server`. */
 export const auditShape = { audit: audit.optional() };
 
 export interface AuditConfig {
-  /** What happens to audit events, in addition to `Host.audit`; nothing. */
+  /** What Portico does with audit events, in addition to calling `Host.audit`; nothing. */
   readonly audit?: AuditConfigInput | undefined;
 }
 
-/** What happens to audit events (`AuditEvent`), before the request is answered. */
+/** What Portico does with audit events (`AuditEvent`) before it sends the response. */
 export interface AuditKeys {
-  /** Whether the server keeps them in the table `oauth_audit`, for `oauth:audit`; false. */
+  /**
+   * Whether the server stores audit events in the table `oauth_audit`, where `oauth:audit` reads
+   * them; false.
+   */
   readonly keep?: boolean | undefined;
-  /** After how many days the server removes them from the table; never. */
+  /** After how many days the server deletes stored events; never. */
   readonly retention_days?: number | undefined;
   /**
-   * Where the server writes each one as a line of JSON: `-` for standard output, or the absolute
-   * path of a file; nowhere.
+   * Where the server writes each audit event as a line of JSON. Use `-` for standard output, or the
+   * absolute path of a file; nowhere.
    */
   readonly stream?: string | undefined;
 }

@@ -6,15 +6,18 @@ import { SIGN_INS, SignIns } from './sign-ins.ts';
 
 declare module '../../store/pruning.ts' {
   interface PrunedRows {
-    /** Audit events older than `oauth_server:audit:retention_days`. Absent when that is not set. */
+    /**
+     * The number of deleted audit events. Missing if `oauth_server:audit:retention_days` is not
+     * set.
+     */
     readonly auditEvents?: number;
   }
 }
 
-/** One authorization causes several events. */
+/** How many events to delete at once. One authorization causes several events. */
 const BATCH = 500;
 
-/** Keeps audit events in the store, and writes them to a stream. */
+/** Stores audit events, and writes them to a stream. */
 export const audit = defineFeature({
   name: 'audit',
   config: auditShape,

@@ -2,11 +2,11 @@ import type { Log } from '@portico/sql';
 import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { recordAsJson } from './record.ts';
 
-/** Stores records. */
+/** Stores audit records. */
 export interface AuditStore {
-  /** Stores all of them or none. Resolves when they are durable. */
+  /** Stores all records or none. Resolves when they are durable. */
   insert(records: readonly AuditRecord[]): Promise<void>;
-  /** Whether an error is about the store and not about a record. */
+  /** Whether an error comes from the store and not from a record. */
   isUnavailable(error: unknown): boolean;
 }
 
@@ -23,10 +23,12 @@ interface Waiting {
 }
 
 /**
- * Writes records in the order of their arrival, one statement at a time. Records that arrive
- * meanwhile share the next one. A record that is not stored within a second is written to the log,
- * so that the request need not wait longer. While the store is that slow, no request waits. The
- * record is still stored later if the store accepts it, and is then in both.
+ * Writes records in the order in which they arrive, one statement at a time. Records that arrive
+ * during a statement share the next one.
+ *
+ * If a record is not stored within a second, it goes to the log, and its request stops waiting.
+ * While the store is that slow, no request waits. The record is still stored later if the store
+ * accepts it, and then it is in both places.
  */
 export class Keeping {
   readonly #store: AuditStore;
@@ -78,7 +80,7 @@ export class Keeping {
     try {
       await this.#store.insert(records);
     } catch (exception) {
-      // A record that the store refuses must not keep the others out.
+      // If the store rejects one record, it must still store the others.
       if (records.length > 1 && !this.#store.isUnavailable(exception)) {
         for (const record of records) await this.#insert([record]);
       } else {
@@ -87,7 +89,7 @@ export class Keeping {
     }
   }
 
-  /** The record contains no secret, so the log may have all of it. */
+  /** Writes a record to the log. The record contains no secret, so the log can have all of it. */
   #sayInstead(record: AuditRecord, exception: unknown): void {
     try {
       this.#log.error('The audit event {type} was not kept: {exception}', {
@@ -96,13 +98,13 @@ export class Keeping {
         record: recordAsJson(record),
       });
     } catch {
-      // If the log throws, such as a host's own on a full disk, this must not end the process, nor
-      // stop waiting records from being written.
+      // A host's log may throw, for example on a full disk. That must not end the process or stop
+      // the waiting records.
     }
   }
 }
 
-/** A power of two, so that there are only a few different statements. */
+/** Returns a power of two, so that there are only a few different statements. */
 function batchSize(waiting: number): number {
   return Math.min(LARGEST_BATCH, 2 ** Math.floor(Math.log2(waiting)));
 }

@@ -8,34 +8,36 @@ import type {
 } from '../../auditing/kept-audit.ts';
 import type { PersonReference } from '../../contracts/person.ts';
 
-/** A condition with an index. */
+/** A condition that has an index. */
 export type Axis =
   | { readonly type: string }
   | { readonly clientId: string }
   | { readonly authorization: string }
   | { readonly person: PersonReference };
 
-/** Ids from one on, up to but not including another. */
+/** IDs from `from` up to, but not including, `before`. */
 export interface IdRange {
   readonly from: string;
   readonly before: string;
 }
 
-/** The values by which a record is found. */
+/** The fields that a search compares. */
 export type RecordKey = Pick<AuditRecord, 'id' | 'type' | 'clientId' | 'authorization' | 'person'>;
 
-/** The table of records. Lists are newest first. */
+/** The table with the records. Its lists start with the newest record. */
 export interface AuditTable {
   newest(axis: Axis | null, range: IdRange, limit: number): Promise<readonly AuditRecord[]>;
   keys(axis: Axis, range: IdRange, limit: number): Promise<readonly RecordKey[]>;
   /**
-   * The id of the record at this depth in the range; the newest has depth 1. Null if there are
-   * fewer.
+   * Returns the ID of the record at this depth in the range. The newest record has depth 1. Returns
+   * null if there are fewer records.
    */
   reach(axis: Axis, range: IdRange, depth: number): Promise<string | null>;
   read(ids: readonly string[]): Promise<readonly AuditRecord[]>;
   replacePerson(person: PersonReference, pseudonym: string, limit: number): Promise<number>;
-  /** Removes at most `limit` records before this id, oldest first. Returns how many. */
+  /**
+   * Deletes at most `limit` records before this ID, oldest first. Returns how many were deleted.
+   */
   removeBefore(id: string, limit: number): Promise<number>;
 }
 
@@ -43,9 +45,9 @@ const DEFAULT_LIMIT = 50;
 const LARGEST_LIMIT = 1000;
 const DEFAULT_BATCH = 500;
 
-/** How many index entries a page reads, in steps. The first step is often enough. */
+/** How many index entries each step of a page reads. The first step is often enough. */
 const STEPS = [200, 1000, 1000] as const;
-/** How many entries deep to look for the rarest of several conditions. */
+/** How many entries to count when looking for the rarest condition. */
 const DEPTH = 1000;
 
 /** Reads the stored events. */
@@ -75,7 +77,7 @@ export class StoredAudit implements KeptAudit {
     return isStorable({ person }) ? this.#table.replacePerson(person, pseudonym, batch) : 0;
   }
 
-  /** Removes at most `limit` events from before this time. Returns how many. */
+  /** Deletes at most `limit` events from before this time. Returns how many were deleted. */
   removeBefore(time: number, limit: number): Promise<number> {
     return this.#table.removeBefore(idAt(time), limit);
   }
@@ -94,7 +96,7 @@ export class StoredAudit implements KeptAudit {
     return this.#page(found, limit, before);
   }
 
-  /** `rest` is where to continue when all of these are shown. */
+  /** Returns a page. `rest` is the cursor for the next page if this page shows all these events. */
   async #page(found: readonly string[], limit: number, rest: string | null): Promise<AuditPage> {
     const shown = found.slice(0, limit);
     const next = found.length > limit ? (shown.at(-1) ?? null) : rest;
@@ -102,8 +104,8 @@ export class StoredAudit implements KeptAudit {
   }
 
   /**
-   * The condition that is rarest among the latest events: the one whose entry at a fixed depth is
-   * oldest.
+   * Returns the condition that is rarest among the latest events. It is the one whose entry at a
+   * fixed depth is oldest.
    */
   async #rarest(axes: readonly Axis[], range: IdRange): Promise<Axis> {
     const reached = await Promise.all(
@@ -131,14 +133,14 @@ function fits(key: RecordKey, axis: Axis): boolean {
   return key.person?.provider === axis.person.provider && key.person.id === axis.person.id;
 }
 
-/** No engine stores any other text unchanged, so no record has it. */
+/** Whether the engines can store these texts unchanged. No record contains any other text. */
 function isStorable(axis: Axis): boolean {
   const texts = 'person' in axis ? [axis.person.provider, axis.person.id] : Object.values(axis);
   return texts.every((text: string) => text.isWellFormed() && !text.includes('\0'));
 }
 
 const AN_ID = /^[0-9a-f]{32}$/;
-/** Sorts after every id, because ids are hexadecimal. */
+/** Sorts after every ID, because IDs are hexadecimal. */
 const END = 'g';
 
 function getRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
@@ -150,13 +152,13 @@ function getRange({ since, until }: AuditFilter, after: string | undefined): IdR
 }
 
 /**
- * The beginning of ids from this time: ids from then on begin with it or are greater, and earlier
- * ids are smaller. A fraction of a millisecond is rounded up.
+ * Returns the first twelve digits of the IDs from this time. Later IDs start with these digits or
+ * are greater, and earlier IDs are smaller. Rounds a fraction of a millisecond up.
  */
 function idAt(time: number): string {
   if (!Number.isFinite(time) || time > LATEST) throw new OutOfRangeError('This is not a valid time');
   return Math.max(0, Math.ceil(time)).toString(16).padStart(12, '0');
 }
 
-/** The highest time in twelve hexadecimal digits: the year 10889. */
+/** The latest time that twelve hexadecimal digits can express, in the year 10889. */
 const LATEST = 0xffff_ffff_ffff;

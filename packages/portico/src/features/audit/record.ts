@@ -3,10 +3,10 @@ import type { AuditRecord } from '../../auditing/kept-audit.ts';
 import { jsonText } from '../../contracts/json.ts';
 import { samePerson, type PersonReference } from '../../contracts/person.ts';
 
-/** The parts of a record that do not come from its event. */
+/** The fields of a record that do not come from its event. */
 export type RecordOrigin = Pick<AuditRecord, 'id' | 'at' | 'address' | 'requestId'>;
 
-/** Any event, with the members that only some have. */
+/** Any event, with the fields that only some events have. */
 interface AnyEvent {
   readonly type: AuditEvent['type'];
   readonly clientId?: string | null;
@@ -38,14 +38,17 @@ export function toRecord(event: AuditEvent, origin: RecordOrigin): AuditRecord {
 }
 
 /**
- * Whether people erased themselves. Their address, and their request, which the log names, would
- * reveal whose pseudonym it is.
+ * Whether a person erased their own data. Their address or request ID would then reveal whose
+ * pseudonym it is.
  */
 function isOwnErasure(event: AuditEvent): boolean {
   return event.type === 'person_erased' && typeof event.by === 'object' && samePerson(event.by, event.person);
 }
 
-/** `previousExpiresAt: 0` becomes `previous_expires_at: '1970-01-01T00:00:00.000Z'`. */
+/**
+ * Returns a field in its public form. For example, `previousExpiresAt: 0` becomes
+ * `previous_expires_at: '1970-01-01T00:00:00.000Z'`.
+ */
 function detail(name: string, value: unknown): readonly [string, unknown] {
   const isTime = name.endsWith('At') && typeof value === 'number';
   const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -53,8 +56,8 @@ function detail(name: string, value: unknown): readonly [string, unknown] {
 }
 
 /**
- * A record in its public form: `oauth:audit --json`, and each line of the stream. These names do
- * not change.
+ * Returns a record in its public form, for `oauth:audit --json` and for the stream. The field names
+ * never change.
  */
 export function recordAsJson(record: AuditRecord) {
   const { id, at, type, clientId, person, by, address, requestId, authorization, reason, details } = record;
@@ -73,14 +76,15 @@ export function recordAsJson(record: AuditRecord) {
   };
 }
 
-/** As `recordAsJson`, in one line. */
+/** Returns a record in the same form as `recordAsJson`, as one line. */
 export function recordAsLine(record: AuditRecord): string {
   return visibleJson(jsonText(recordAsJson(record)));
 }
 
 /**
- * Equivalent JSON in which everything is visible. Escapes characters that move a terminal's cursor,
- * change the text direction, or end a line elsewhere. Line breaks between its members stay.
+ * Returns the same JSON with visible characters only. Escapes characters that move a terminal's
+ * cursor, change the text direction, or end a line in other programs. Keeps line breaks between
+ * fields.
  */
 export function visibleJson(json: string): string {
   return json.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (found) => (found === '\n' ? found : escaped(found)));

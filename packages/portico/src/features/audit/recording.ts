@@ -8,21 +8,21 @@ import type { Keeping } from './keeping.ts';
 import { recordAsLine, toRecord } from './record.ts';
 import type { LineStream } from './stream.ts';
 
-/** Records events: streams each, and then stores it. */
+/** Records events: first streams an event, and then stores it. */
 export class Recording {
   readonly #server: Server;
   readonly #keeping: Keeping | null;
   readonly #stream: LineStream | null;
   #lastId = '';
 
-  /** Null if events are not stored, or not streamed. */
+  /** `keeping` is null if events are not stored. `stream` is null if they are not streamed. */
   constructor(server: Server, keeping: Keeping | null, stream: LineStream | null) {
     this.#server = server;
     this.#keeping = keeping;
     this.#stream = stream;
   }
 
-  /** Never rejects: the event has already happened. */
+  /** Records an event. Never rejects, because the event has already happened. */
   async record(event: AuditEvent): Promise<void> {
     const { host, clock } = this.#server;
     const at = clock();
@@ -32,7 +32,7 @@ export class Recording {
     await this.#keeping?.keep(record);
   }
 
-  /** The ids of one process stay in order even within a millisecond. */
+  /** Returns the next ID. One process's IDs stay in order even within a millisecond. */
   #nextId(now: number): string {
     const id = orderedIdentifier(now);
     const time = id.slice(0, TIME);
@@ -53,10 +53,10 @@ export class Recording {
   }
 }
 
-/** How many digits of an id are its time. */
+/** How many digits at the start of an ID are its time. */
 const TIME = 12;
 
-/** The hexadecimal number after this one. */
+/** Returns the next hexadecimal number, with as many digits. */
 function following(digits: string): string {
   return (BigInt(`0x${digits}`) + 1n).toString(16).padStart(digits.length, '0');
 }

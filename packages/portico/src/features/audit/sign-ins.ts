@@ -2,22 +2,22 @@ import type { Audit, AuditedSignIn } from '../../auditing/audit.ts';
 import { ReplayEventLimit } from '../../auditing/replay-event-limit.ts';
 import { findNetwork } from '../../http/addresses.ts';
 
-/** The kit's events of its sign-in. */
+/** The kit's events for failed sign-ins. */
 export const SIGN_INS = ['sign_in_failed', 'sign_in_slowed'] as const;
 
 /**
- * The most events of each type per minute and process. Each account also has a limit of five, and
- * so has each network for sign-ins that name no account.
+ * The limit for events of each type, per minute and process. Each account has a separate limit of
+ * five. So does each network, for sign-ins that name no account.
  */
 const MOST = 300;
 
-/** Records failed sign-ins at the kit, which has already emitted its own events. */
+/** Records failed sign-ins to the kit, which has already emitted its own events. */
 export class SignIns {
   readonly #record: Audit;
   readonly #ofType: ReplayEventLimit;
   readonly #ofPerson: ReplayEventLimit;
 
-  /** `clock`: milliseconds since 1970. */
+  /** `clock` returns milliseconds since 1970. */
   constructor(record: Audit, clock: () => number) {
     this.#record = record;
     this.#ofType = new ReplayEventLimit(clock, MOST);

@@ -1,27 +1,27 @@
 import { closeSync, constants, fstatSync, writeSync } from 'node:fs';
 import { openToAppend } from '@portico/sql';
 
-/** The `oauth_server:audit:stream` for the standard output of the process. */
+/** The value of `oauth_server:audit:stream` for the process's standard output. */
 const STANDARD_OUTPUT = '-';
 
 /**
- * How long a slow reader may block the process for one line, in milliseconds. After that, the
- * process does not wait for this reader until a line has been written.
+ * How long a slow reader can block the process for one line, in milliseconds. After that, the
+ * process does not wait for this reader again until a line was written.
  */
 const LONGEST_WAIT = 1000;
 
-/** What the next line must know about the last one. */
+/** The state of the previous line. */
 interface Before {
-  /** Whether it was only partly written. */
+  /** Whether only a part of the line was written. */
   brokeOff: boolean;
-  /** Whether it was not read in time. */
+  /** Whether the line was not read in time. */
   wasStuck: boolean;
 }
 
 /**
- * Appends to `-`, to a file, or to a named pipe (FIFO), which must have a reader. A file and its
- * folder are created for the account of the process only. The file is opened for each line, so
- * after log rotation has moved it, a new one starts without a restart.
+ * Appends lines to standard output, to a file, or to a named pipe (FIFO) with a reader. Creates a
+ * file and its folder for the process's account only. Opens the file again for each line. So after
+ * log rotation moves the file, a new one starts without a restart.
  */
 export class LineStream {
   readonly #target: string;
@@ -32,8 +32,8 @@ export class LineStream {
   }
 
   /**
-   * Throws if the line could not be written. `forConsole`: standard output belongs to a command's
-   * own output, so write to standard error instead.
+   * Writes a line. Throws if it could not be written. With `forConsole`, writes to standard error
+   * instead of standard output, which then contains a command's own output.
    */
   write(line: string, forConsole: boolean): void {
     if (this.#target === STANDARD_OUTPUT) writeLine(forConsole ? 2 : 1, line, this.#before);
@@ -42,8 +42,8 @@ export class LineStream {
 }
 
 /**
- * Non-blocking, because opening a pipe without a reader would block the whole process. Does not
- * affect files.
+ * Opens without blocking, because a pipe without a reader would block the whole process. Makes no
+ * difference for files.
  */
 const APPENDING =
   // Windows has no such flag.
@@ -55,7 +55,7 @@ const APPENDING =
 function appendTo(file: string, line: string, before: Before): void {
   const descriptor = openToAppend(file, APPENDING);
   try {
-    // The file with the partial line may have been moved away since.
+    // Log rotation may have moved the file with the partial line.
     if (before.brokeOff && isEmptyFile(descriptor)) before.brokeOff = false;
     writeLine(descriptor, line, before);
   } finally {

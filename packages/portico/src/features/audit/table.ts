@@ -6,8 +6,8 @@ import type { AuditStore } from './keeping.ts';
 import type { AuditTable, Axis, IdRange, RecordKey } from './kept-audit.ts';
 
 /**
- * The stored audit: `oauth_audit`. A row is inserted once. Only its person's name ever changes. It
- * is removed when it is old.
+ * The table `oauth_audit` with the stored events. Each row is inserted once, and deleted when it is
+ * old. The only change to a row is that a pseudonym replaces a person.
  */
 export class AuditRecords implements AuditStore, AuditTable {
   readonly #database: Database;
@@ -68,7 +68,10 @@ export class AuditRecords implements AuditStore, AuditTable {
     return rows;
   }
 
-  /** Replaces a person in at most `limit` rows, where these columns name them. Returns how many. */
+  /**
+   * Replaces a person in at most `limit` rows. The columns say where to find the person. Returns
+   * how many rows changed.
+   */
   async #replace(
     [provider, id]: PersonColumns,
     person: PersonReference,
@@ -81,9 +84,9 @@ export class AuditRecords implements AuditStore, AuditTable {
     );
     if (rows.length === 0) return 0;
     const ids = rows.map((row) => row.id);
-    // By the key alone: with the person in the condition, MariaDB reads and locks all of their
-    // rows. No other person is written to these rows. Also remove the address and the request id,
-    // because both identify the person as much as a name does.
+    // Update by ID alone. With the person in the condition, MariaDB would read and lock all that
+    // person's rows. No other person is written to these rows. Also clear the address and the
+    // request ID, because both identify the person as much as a name does.
     const update = `UPDATE oauth_audit SET ${id} = ?, address = NULL, request_id = NULL WHERE id IN (${placeholders(ids)})`;
     return (await this.#database.execute(update, [by, ...ids])).affected;
   }
@@ -95,12 +98,12 @@ const KEY_COLUMNS = 'id, type, client_id, family_id, user_provider, user_id';
 const COLUMNS = `${KEY_COLUMNS}, happened_at, by_provider, by_id, address, request_id, reason, details`;
 const ROW = `(${COLUMNS.replaceAll(/\w+/g, '?')})`;
 
-/** The matching rows between two ids, newest first. */
+/** Returns the conditions for matching rows between two IDs, newest first. */
 function getRange(dialect: Dialect, axis: Axis | null, { from, before }: IdRange) {
   const [columns, values] = axis === null ? [[], []] : getColumns(axis);
   const [first] = columns;
-  // Planned without its values, the statement would take any event type for frequent, and search
-  // the whole table backwards for a rare one. If the order also has the type, only the index of
+  // An engine that plans without the values would treat every event type as frequent. It would then
+  // search the whole table backwards for a rare type. With the type in the order, only the index on
   // these columns fits.
   const ordered = dialect.plansWithoutValues && first !== undefined ? `${first} DESC, ` : '';
   const is = (column: string) => (column === first ? dialect.isValue(column) : `${column} = ?`);
@@ -133,7 +136,7 @@ interface KeyRow {
 interface Row extends KeyRow {
   readonly happened_at: number;
   readonly by_provider: string | null;
-  /** With a provider: a person. Without one: the console. */
+  /** With a provider, the ID of a person. Without one, the console. */
   readonly by_id: string | null;
   readonly address: string | null;
   readonly request_id: string | null;

@@ -17,9 +17,9 @@ const LOGO_PATHS = { logo: '/oauth/branding/logo', logo_dark: '/oauth/branding/l
 type LogoName = keyof typeof LOGO_PATHS;
 
 /**
- * The look of the pages: from the application's section `branding`, or else from
- * `oauth_server:branding`. Reads the files now, so that files of a later deployment do not mix with
- * this release.
+ * Returns the look of the pages, from the application's setting `branding` or from
+ * `oauth_server:branding`. Reads the logo files now, so that this release never shows files from a
+ * later deployment.
  */
 export function getBranding(ofServer: BrandingConfig | undefined, place: BrandedPlace): FoundBranding {
   const own = place.application['branding'] as BrandingConfig | undefined;
@@ -39,7 +39,10 @@ export function getBranding(ofServer: BrandingConfig | undefined, place: Branded
   return brandingWith(config, files, place.basePath);
 }
 
-/** Where the folder of the application is unknown, paths must be absolute, as `key_path` is. */
+/**
+ * Reads a file in the application's folder. If that folder is unknown, the path must be absolute,
+ * as for `key_path`.
+ */
 function readBelow(directory: string | null, file: string): ReturnType<typeof readLogo> {
   if (directory === null && !path.isAbsolute(file)) return { problem: 'must be an absolute path' };
   return readLogo(path.resolve(directory ?? '/', file));
@@ -72,8 +75,8 @@ function brandingWith(
 const A_YEAR = 31_536_000;
 
 /**
- * A request with the right version is cached permanently; others are revalidated. An SVG that is
- * opened directly can run and load nothing.
+ * Returns the response with a logo. Browsers cache it permanently if the URL has the right version,
+ * and otherwise revalidate it. An SVG that is opened directly cannot run or load anything.
  */
 function logoResponse(request: Request, { bytes, type, version }: LogoFile): Response {
   const isVersioned = new URL(request.url).searchParams.get('v') === version;

@@ -4,14 +4,14 @@ const color = z
   .string({ error: 'must be a colour such as #1f5c4d' })
   .regex(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a colour such as #1f5c4d');
 
-/** A path of the application's origin, as a browser requests it. */
+/** A path on the application's origin, as a browser requests it. */
 const OWN_PATH = /^\/(?!\/)[\w.~!$&()*+,;=:@%/?-]*$/;
 
 const logo = z.union([z.string().min(1), z.strictObject({ path: z.string().regex(OWN_PATH) })], {
   error: "must be a file, or { path: '/static/logo.svg' } for what this origin serves",
 });
 
-/** The section `branding`. */
+/** The setting `branding`. */
 const brandingSchema = z.strictObject(
   {
     logo: logo.optional(),
@@ -23,43 +23,49 @@ const brandingSchema = z.strictObject(
   { error: 'must be an object { logo, logo_dark, logo_shows_name, accent, accent_dark }' },
 );
 
-/** The validated section `branding`. */
+/** The validated setting `branding`. */
 export type BrandingConfig = z.output<typeof brandingSchema>;
 
-/** The look of the pages. Portico's design applies to everything that is left out. */
+/** The look of the pages. Settings that you leave out keep Portico's own design. */
 export interface BrandingInput {
   /**
-   * A file below the application's folder, at most 256 KiB: PNG, SVG, WebP or JPEG. Portico serves
-   * it from `/oauth/branding/logo`. Or a path of this origin where the application serves the logo;
-   * none.
+   * The logo: a file in the application's folder, at most 256 KiB, as PNG, SVG, WebP or JPEG.
+   * Portico serves it at `/oauth/branding/logo`. If your application already serves the logo, write
+   * its path instead, such as `{ path: '/static/logo.svg' }`; none.
    */
   readonly logo?: string | { readonly path: string } | undefined;
   /** The logo for dark mode; `logo`. */
   readonly logo_dark?: string | { readonly path: string } | undefined;
-  /** Whether the logo contains the name, so that it is not written beside it; false. */
+  /**
+   * Whether the logo contains the name. If true, the pages do not write the name beside it; false.
+   */
   readonly logo_shows_name?: boolean | undefined;
   /**
-   * The color of buttons, links and marks, such as `#1f5c4d`. Browsers make it darker, as far as
-   * text needs (a contrast of 4.5:1).
+   * The color of buttons, links and marks, such as `#1f5c4d`. If the color is too light for
+   * readable text, browsers darken it until its contrast is 4.5:1.
    */
   readonly accent?: string | undefined;
-  /** The accent for dark mode, which browsers make brighter instead; `accent`. */
+  /** The accent color for dark mode. Browsers lighten it if it is too dark; `accent`. */
   readonly accent_dark?: string | undefined;
 }
 
-/** The key of `oauth_server`, and that of an application. */
+/** The setting that this feature adds to `oauth_server`, and to a kit application. */
 export const brandingShape = { branding: brandingSchema.optional() };
 
 export interface ServerBrandingConfig {
   /**
-   * How the pages look, unless the kit's section `branding` says it. Without the kit, write
-   * absolute paths of files; Portico's own design.
+   * The look of the pages. In a kit application, the application's own setting `branding` overrides
+   * this one. Without the kit, use absolute paths for logo files. By default, the pages have
+   * Portico's own design.
    */
   readonly branding?: BrandingInput | undefined;
 }
 
 export interface ApplicationBrandingConfig {
-  /** The look of the pages: a logo and an accent color. Portico's own design unless set. */
+  /**
+   * The look of the pages: a logo and an accent color. By default, the pages have Portico's own
+   * design.
+   */
   readonly branding?: BrandingInput | undefined;
 }
 

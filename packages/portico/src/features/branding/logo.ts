@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { imageFacts } from '../../http/images.ts';
 
-/** A logo of the application, as it is served. */
+/** The application's logo, ready to serve. */
 export interface LogoFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The media type, from its bytes and not from its name. */
+  /** The media type, determined by the bytes and not by the file name. */
   readonly type: string;
   /** Changes when the file changes. */
   readonly version: string;
 }
 
-/** In bytes. */
+/** The size limit, in bytes. */
 const LARGEST = 256 * 1024;
 
-/** Image types that suit a page. GIF is left out, because a logo need not move. */
+/** The accepted image types. GIF is not accepted, because a logo need not move. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
 function readType(bytes: Uint8Array): string | null {
@@ -24,8 +24,8 @@ function readType(bytes: Uint8Array): string | null {
 }
 
 /**
- * What may come before the root element of an SVG. Entities are not allowed, because they expand to
- * text of any size.
+ * What can precede the root element of an SVG. Entities are not allowed, because they can expand to
+ * text of any length.
  */
 const PROLOGUE =
   /^\ufeff?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!DOCTYPE\s+svg[^>[]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*/;
@@ -40,7 +40,7 @@ function isSvg(bytes: Uint8Array): boolean {
   return /^<svg[\s>]/.test(text.replace(PROLOGUE, ''));
 }
 
-/** The file, or why it cannot be a logo, in a few words. */
+/** Returns the file, or a short reason why it cannot be a logo. */
 export function readLogo(file: string): LogoFile | { readonly problem: string } {
   let bytes: Buffer<ArrayBuffer>;
   try {

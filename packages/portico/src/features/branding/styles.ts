@@ -1,10 +1,12 @@
 import type { BrandingConfig } from './config.ts';
 
 /**
- * The custom properties of the layouts, from `--brand`. The letter y of a color is its relative
- * luminance (WCAG 2.2). Light mode darkens a brand color until its contrast to page and card is
- * 4.5:1, dark mode lightens it, and a color that has that contrast stays as it is. So letters on
- * the accent can always be white, or black in dark mode.
+ * The custom properties of the layouts, computed from `--brand`. The `y` of a color is its relative
+ * luminance (WCAG 2.2).
+ *
+ * Light mode darkens the brand color until its contrast with page and card is 4.5:1, and dark mode
+ * lightens it. A color with enough contrast stays the same. Text on the accent color can therefore
+ * always be white, or black in dark mode.
  */
 const LIGHT = `
     --accent: color(from var(--brand) xyz-d65
@@ -24,10 +26,10 @@ const DARK = `
     --accent-ink: black;
     --accent-page: color-mix(in srgb, #1c2220, var(--accent) 3%);`;
 
-/** Browsers without relative colors keep Portico's own. */
+/** Browsers that do not support relative colors show Portico's own. */
 const SUPPORTED = '@supports (color: color(from red xyz-d65 x y z))';
 
-/** The style sheet of these colors. Empty if none is set. */
+/** Returns the style sheet for these colors. Returns an empty text if no color is set. */
 export function buildStyles({ accent, accent_dark: dark = accent }: BrandingConfig): string {
   const light = accent === undefined ? '' : `\n  :root { --brand: ${accent};${LIGHT}\n  }`;
   if (dark === undefined) return '';

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 
-/** The key of `oauth_server` that challenges add. */
+/** The setting that this feature adds to `oauth_server`. */
 export const challengesShape = {
   challenge: z.boolean({ error: 'must be true or false' }).default(false),
 };
 
 export interface ChallengesConfig {
   /**
-   * Whether a refusal of `token()` says how to get a token: `resource_metadata` (RFC 9728) and
-   * `scope` in `WWW-Authenticate`. It needs `oauth_server:audience`, whose metadata are then
-   * published. A new authorization also contains what the person allowed this client before; false.
+   * Whether a rejection by `token()` tells the client how to get a token. If true, the
+   * `WWW-Authenticate` header contains `resource_metadata` (RFC 9728) and `scope`. Requires
+   * `oauth_server:audience`, whose metadata Portico then publishes. A new authorization then also
+   * includes what the user allowed this client before; false.
    */
   readonly challenge?: boolean | undefined;
 }

@@ -3,7 +3,8 @@ import { challengesShape } from './config.ts';
 import { challengeProblems, getMetadataUrl } from './resource-metadata.ts';
 
 /**
- * Refusals that say how to get a token (RFC 9728 section 5.1), so that clients can ask for more.
+ * Tells clients how to get a token when a request is rejected (RFC 9728 section 5.1), so that they
+ * can request more scopes.
  */
 export const challenges = defineFeature({
   name: 'challenges',

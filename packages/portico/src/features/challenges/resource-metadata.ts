@@ -1,7 +1,7 @@
 import type { ConfigurationProblem } from '@portico/sql';
 import type { ChallengesConfig } from './config.ts';
 
-/** The problems of `oauth_server:challenge` together with other keys. */
+/** Returns the problems of `oauth_server:challenge` in combination with other settings. */
 export function challengeProblems(
   { challenge = false, audience }: ChallengesConfig & { readonly audience: string },
   publicUrl: string,
@@ -17,7 +17,10 @@ export function challengeProblems(
   return [{ key, message }];
 }
 
-/** RFC 9728 section 3.1: in front of the path of the resource. */
+/**
+ * Returns the metadata URL. Its well-known part comes before the resource's path (RFC 9728 section
+ * 3.1).
+ */
 export function getMetadataUrl(resource: string): string {
   const { origin, pathname, search } = new URL(resource);
   return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}${search}`;

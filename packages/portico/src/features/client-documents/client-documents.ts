@@ -14,9 +14,9 @@ import { page } from '../../words/words.ts';
 import { urlRefusal } from './client-urls.ts';
 import { DocumentError, readDocument, readDocumentKeys } from './document.ts';
 
-/** The largest document that is read, in bytes (section 8.7 of the draft). */
+/** The size limit for documents, in bytes (section 8.7 of the draft). */
 const LARGEST = 5 * 1024;
-/** How many documents this process remembers that no person has seen yet. */
+/** How many fetched documents this process remembers. */
 const MOST_REMEMBERED = 100;
 
 interface Known {
@@ -24,14 +24,14 @@ interface Known {
   readonly freshUntil: number;
 }
 
-/** Clients whose id is the URL of the document that describes them (decision 35). */
+/** Finds clients whose ID is the URL of the document that describes them (decision 35). */
 export class ClientDocuments implements ClientSource {
   readonly #server: Server;
   readonly #config: boolean | DocumentHosts;
   readonly #fetchJson: FetchJson;
   readonly #remembered = new RecentMap<string, Known>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Known>>();
-  /** Fetched, and not kept yet. */
+  /** When each fetched client stops being fresh. Contains only clients that are not stored yet. */
   readonly #fetched = new WeakMap<Client, number>();
 
   constructor(server: Server, config: boolean | DocumentHosts, fetchJson: FetchJson) {
@@ -84,7 +84,10 @@ export class ClientDocuments implements ClientSource {
     }
   }
 
-  /** A document that says nothing usable is as one that cannot be fetched. */
+  /**
+   * Reads the keys in a client's document. An unusable document is an OutboundError, as if the
+   * fetch had failed.
+   */
   keysIn(document: unknown, url: string): ClientKeys {
     try {
       return readDocumentKeys(document, url, this.#keyRules());
@@ -98,7 +101,10 @@ export class ClientDocuments implements ClientSource {
     return { keysRefusal: (at: string) => this.refusal(at), anyPort };
   }
 
-  /** Without a key, a request for openid is told which key is missing. */
+  /**
+   * The ID token algorithm for a document that names none. Without any key, returns the preferred
+   * algorithm, so that the error for `openid` can name the missing key.
+   */
   async #unnamedAlgorithm(): Promise<SigningAlgorithm> {
     const { profiles, keys } = this.#server;
     if (profiles.servers === null) return DEFAULT_ALGORITHM;
@@ -132,7 +138,7 @@ export class ClientDocuments implements ClientSource {
     return { client, freshUntil };
   }
 
-  /** Failures are not remembered: the fetch itself limits how often it is tried again. */
+  /** Does not remember failures, because the fetch itself limits how often it is repeated. */
   async #fetchAndRemember(url: string, forWhom: FetchedFor, isKnown: boolean): Promise<Known> {
     try {
       return this.#remembered.put(url, await this.#fetchDocument(url, forWhom, isKnown));
@@ -152,7 +158,8 @@ export class ClientDocuments implements ClientSource {
   }
 
   /**
-   * This process may remember the document from before the URL was blocked. That copy is not used.
+   * Whether the remembered document is at least as new as the stored one. A copy from before the
+   * URL was blocked is not.
    */
   #isNow(here: Known, kept: Known | null): boolean {
     return kept === null
@@ -160,19 +167,19 @@ export class ClientDocuments implements ClientSource {
       : here.freshUntil >= kept.freshUntil && here.client.createdAt >= kept.client.createdAt;
   }
 
-  /** Whether the row is good for a request for these scopes, without another fetch. */
+  /** Whether the stored client can serve a request for these scopes without another fetch. */
   #canServe(kept: Known, asked: readonly string[]): boolean {
     const { scopes: catalog } = this.#server;
     const { grants, scopes } = kept.client;
-    // Without grants it is unblocked, but not a client yet: its document was not read since.
+    // Without grants, the client was unblocked, and its document was not read since.
     if (grants.length === 0 || !this.#isFresh(kept) || !this.#isUsable(kept.client)) return false;
-    // This process may offer scopes that the one that kept the row did not.
+    // This process may offer scopes that the process that stored the client did not offer.
     return asked.every((scope) => !catalog.has(scope) || scopes.includes(scope));
   }
 
   /**
-   * The row may date from a time when clients could have keys here or demand bound tokens, or when
-   * there was no profile. The client may differ now.
+   * Whether the stored client fits the current configuration. Since it was stored, client keys,
+   * bound tokens or a profile may have been turned on or off.
    */
   #isUsable(client: Client): boolean {
     const { demands, profiles } = this.#server;

@@ -21,13 +21,14 @@ const documents = z.union([z.boolean(), z.strictObject({ allowed_hosts: hosts, d
   },
 });
 
-/** The key of `oauth_server` that clients as documents add. */
+/** The setting that this feature adds to `oauth_server`. */
 export const documentsShape = { client_id_metadata_documents: documents.optional() };
 
 export interface DocumentsConfig {
   /**
-   * Whether a client id may be the `https` URL of the client's metadata
-   * (draft-ietf-oauth-client-id-metadata-document-02), from any host or only from some; false.
+   * Whether a client can use the `https` URL of its metadata as its client ID
+   * (draft-ietf-oauth-client-id-metadata-document-02). `true` accepts every host. Use an object to
+   * allow or deny certain hosts; false.
    */
   readonly client_id_metadata_documents?: boolean | DocumentHosts | undefined;
 }

@@ -18,31 +18,35 @@ import type {
 } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
-/** What a client's document says of it, as far as this server has a use for it. */
+/** The parts of a client's document that this server uses. */
 export type DescribedClient = Omit<ClientMetadata, 'public' | 'profile'>;
 
 export interface DocumentRules extends KeyRules {
   readonly catalog: ScopeCatalog;
-  /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
+  /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
   readonly grantTypes: GrantTypes;
-  /** What clients may demand. */
+  /** The protections that a client can demand. */
   readonly demands: readonly ClientDemand[];
-  /** What ID tokens are signed with where the document does not say. */
+  /** The ID token algorithm for a document that names none. */
   readonly unnamedAlgorithm: SigningAlgorithm;
-  /** What ID tokens can be signed with. */
+  /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
 }
 
-/** From where keys are fetched. */
+/** Where Portico may fetch keys. */
 export interface KeyRules {
-  /** Why keys are not fetched from this URL; null when nothing is against it. */
+  /** Returns why keys cannot be fetched from this URL, or null if they can. */
   readonly keysRefusal: (url: string) => string | null;
-  /** Whether they are fetched from any port: while developing; false unless given. */
+  /**
+   * Whether keys can be fetched from any port, which helps during development. Defaults to false.
+   */
   readonly anyPort?: boolean | undefined;
 }
 
-/** A document that no client can be made of; the message says why, for the log. */
+/**
+ * A document that does not describe a usable client. The message contains the reason, for the log.
+ */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
 }
@@ -50,8 +54,8 @@ export class DocumentError extends Error {
 const texts = z.array(z.string());
 
 /**
- * The members that are read (RFC 7591 section 2, OpenID Connect Dynamic Client Registration section
- * 2); others are passed over.
+ * The fields that Portico reads (RFC 7591 section 2, OpenID Connect Dynamic Client Registration
+ * section 2). It ignores all others.
  */
 const members = z.looseObject({
   client_id: z.string(),
@@ -70,7 +74,7 @@ const members = z.looseObject({
 });
 
 const REQUIRED: readonly string[] = ['client_id', 'client_name', 'redirect_uris'];
-/** An empty value of these counts as left out. */
+/** Fields that are treated as missing if their value is empty. */
 const OPTIONAL = new Set(Object.keys(members.shape).filter((name) => !REQUIRED.includes(name)));
 
 type Members = z.output<typeof members>;
@@ -87,18 +91,19 @@ const keyMembers = members.pick({
 type KeyMembers = z.output<typeof keyMembers>;
 
 /**
- * Nothing can be agreed on in secret by a document that everybody reads (section 4.1 of the draft).
+ * Fields that must not appear: everyone can read the document, so a secret in it is not secret
+ * (section 4.1 of the draft).
  */
 const SECRETS = ['client_secret', 'client_secret_expires_at'] as const;
-/** What it may demand for its own protection, and would not have here. */
+/** Protections that a client can demand, and that this server does not have. */
 const NEVER_MET: readonly string[] = [
   'tls_client_certificate_bound_access_tokens',
   'require_signed_request_object',
 ];
 
 /**
- * Checks the document that was fetched from this URL. Throws a DocumentError that says what is
- * wrong.
+ * Checks the document that was fetched from this URL. Throws a DocumentError with the reason if the
+ * document is unusable.
  */
 export function readDocument(value: unknown, url: string, rules: DocumentRules): DescribedClient {
   const parsed = members.safeParse(withoutEmpty(value));
@@ -136,8 +141,8 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 /**
- * What the document says of the keys of its client, whatever else it says now. Throws a
- * DocumentError where it is not that of a client with keys.
+ * Reads the client's keys, and ignores what else the document says. Throws a DocumentError if the
+ * document does not describe a client with keys.
  */
 export function readDocumentKeys(value: unknown, url: string, rules: KeyRules): ClientKeys {
   const parsed = keyMembers.safeParse(withoutEmpty(value));
@@ -169,11 +174,12 @@ function refuseDemands(document: Members, { demands }: DocumentRules): void {
 }
 
 /**
- * The one place that decides how a client proves itself: by its keys where it says so and this
- * server takes them, or as a public client, null. `none` is chosen only where the document names
- * it: as its method, as one of those that it can use (OpenID Connect Relying Party Metadata
- * Choices), or by naming none at all. A client of another method would be weaker here than it says
- * it is.
+ * Returns the keys that the client authenticates with, or null for a public client.
+ *
+ * A client uses its keys if its document says so and this server accepts keys. It is public only if
+ * its document allows `none`: as its method, in its list of methods (OpenID Connect Relying Party
+ * Metadata Choices), or because the document names no method. Other clients are rejected, because
+ * they would be less secure here than their documents claim.
  */
 function readKeys(
   document: KeyMembers,
@@ -218,8 +224,8 @@ function readName(document: Members): string {
 }
 
 /**
- * Skips those that this server cannot answer: a document lists all that the client has, also for
- * other servers.
+ * Skips redirect URIs that this server cannot use. A document lists all URIs of a client, including
+ * those for other servers.
  */
 function readRedirectUris(document: Members, applicationType: ApplicationType): readonly string[] {
   const uris = document.redirect_uris.filter((uri) => redirectUriProblem(uri, applicationType) === null);
@@ -237,8 +243,8 @@ function readGrants(document: Members, grantTypes: GrantTypes): readonly Grant[]
 }
 
 /**
- * The scopes that it names and the server offers; all, if it names none. The person's permissions
- * limit them further. A public client never gets `mcp:service`.
+ * Returns the offered scopes that the document names, or all offered scopes if it names none. The
+ * person's permissions limit them further. A public client never gets `mcp:service`.
  */
 function readScopes({ scope }: Members, catalog: ScopeCatalog): readonly string[] {
   const offered = [...catalog.keys()].filter((name) => !SERVICE_SCOPES.has(name));

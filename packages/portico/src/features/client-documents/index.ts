@@ -5,7 +5,8 @@ import { documentsShape } from './config.ts';
 import { examineDocuments } from './examination.ts';
 
 /**
- * Clients whose id is the URL of their metadata (draft-ietf-oauth-client-id-metadata-document-02).
+ * Accepts clients whose ID is the URL of their metadata
+ * (draft-ietf-oauth-client-id-metadata-document-02).
  */
 export const clientDocuments = defineFeature({
   name: 'client_documents',

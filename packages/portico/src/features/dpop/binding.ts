@@ -7,12 +7,12 @@ import { boundScopes, type DpopMode } from './demands.ts';
 import { readProof, requireAlgorithm, type Dpop } from './dpop.ts';
 import { ResourceProofs } from './resource-proofs.ts';
 
-/** What proofs may be signed with, of these algorithms; null for all. */
+/** Returns which of these algorithms can sign proofs. Null means all algorithms. */
 export function proofAlgorithms(allowed: readonly string[] | null): readonly string[] {
   return VERIFIED_ALGORITHMS.filter((each) => allowed?.includes(each) ?? true);
 }
 
-/** Binds tokens with DPoP, if `oauth_server:dpop` is not off. */
+/** Binds tokens with DPoP, unless `oauth_server:dpop` is `off`. */
 export class DpopBinding implements KeyBinding {
   readonly offer: KeyBinding['offer'];
   /** RFC 9449 section 10. */

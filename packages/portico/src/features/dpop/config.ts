@@ -1,25 +1,26 @@
 import { z } from 'zod';
 
-/** The keys of `oauth_server` that DPoP adds. */
+/** The settings that DPoP adds to `oauth_server`. */
 export const dpopShape = {
   dpop: z.enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' }).optional(),
   dpop_nonces: z.boolean({ error: 'must be true or false' }).optional(),
 };
 
-/** The key of a scope that DPoP adds. */
+/** The setting that DPoP adds to a scope. */
 export const dpopScopeShape = {
   dpop: z.boolean({ error: 'must be true or false' }).optional(),
 };
 
 export interface DpopConfig {
   /**
-   * Whether access tokens are bound to a key that the client proves with every request (DPoP, RFC
-   * 9449), so that a stolen token cannot be used: `accept` for clients that send proofs, `require`
-   * for all, or `off`, the default.
+   * Whether Portico binds access tokens to a key of the client (DPoP, RFC 9449). The client proves
+   * with every request that it has the key, so a stolen token alone is useless. `accept` binds the
+   * tokens of clients that send proofs. `require` demands proofs from all clients; or `off`, the
+   * default.
    */
   readonly dpop?: 'off' | 'accept' | 'require' | undefined;
   /**
-   * Whether each proof must have a nonce that the server gave out in the last minutes (RFC 9449
+   * Whether each proof must contain a nonce that the server issued in the last minutes (RFC 9449
    * section 8); false.
    */
   readonly dpop_nonces?: boolean | undefined;
@@ -27,8 +28,8 @@ export interface DpopConfig {
 
 export interface DpopScopeConfig {
   /**
-   * Whether only tokens that are bound to a key can have it. `oauth_server:dpop` must not be off
-   * then; false.
+   * Whether only tokens that are bound to a key can have this scope. If true, `oauth_server:dpop`
+   * must not be `off`; false.
    */
   readonly dpop?: boolean | undefined;
 }

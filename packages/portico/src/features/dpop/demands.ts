@@ -3,13 +3,13 @@ import type { ClientDemands } from '../../store/client-demands.ts';
 import type { DpopConfig } from './config.ts';
 import { DpopError } from './errors.ts';
 
-/** `oauth_server:dpop`. */
+/** The value of `oauth_server:dpop`. */
 export type DpopMode = NonNullable<DpopConfig['dpop']>;
 
-/** `oauth_server:scopes`, for scopes that may require a bound token. */
+/** The value of `oauth_server:scopes`, whose scopes can require a bound token. */
 export type BindableScopes = Readonly<Record<string, string | { readonly dpop?: boolean | undefined }>>;
 
-/** The scopes that require a bound token. */
+/** Returns the scopes that require a bound token. */
 export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
   const bound = Object.entries(scopes).filter(
     ([, scope]) => typeof scope === 'object' && scope.dpop === true,
@@ -18,8 +18,8 @@ export function boundScopes(scopes: BindableScopes): ReadonlySet<string> {
 }
 
 /**
- * Finds settings that contradict each other: requirements that no client could meet, and nonces
- * that the server would never ask for.
+ * Finds settings that contradict each other: requirements that no client can meet, and nonces that
+ * the server would never ask for.
  */
 export function dpopProblems({
   dpop = 'off',
@@ -34,28 +34,29 @@ export function dpopProblems({
   ];
 }
 
-/** Which tokens must be bound to a key: the server, the client or a scope may demand it. */
+/**
+ * Decides which tokens must be bound to a key. The server, the client or a scope can require it.
+ */
 export class BindingDemands {
   readonly #mode: DpopMode;
   readonly #bound: ReadonlySet<string>;
 
-  /** `bound` are the scopes that require it. */
+  /** `bound` contains the scopes that require a bound token. */
   constructor(mode: DpopMode, bound: ReadonlySet<string>) {
     this.#mode = mode;
     this.#bound = bound;
   }
 
   /**
-   * Throws if this client may not get a token with these scopes: bound to the key of this
-   * thumbprint, or to none (null).
+   * Throws if this client cannot get a token with these scopes. `thumbprint` identifies the key
+   * that binds the token, and is null for an unbound token.
    */
   require(client: ClientDemands, named: readonly string[], thumbprint: string | null): void {
-    // A key that another feature binds tokens to is not one of DPoP.
+    // With DPoP off, the key comes from another feature and does not count.
     if (thumbprint !== null && this.#mode !== 'off') return;
     const reason = this.#demand(client, named);
     if (reason === null) return;
-    // Never less than the requirement: a server that was switched off since then issues nothing
-    // instead.
+    // If DPoP was turned off later, the server issues no token instead of an unbound one.
     if (this.#mode === 'off') {
       throw new OAuthError(
         'unauthorized_client',

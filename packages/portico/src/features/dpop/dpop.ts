@@ -4,16 +4,16 @@ import type { Server } from '../../server.ts';
 import { DpopError } from './errors.ts';
 import type { DpopNonces } from './nonces.ts';
 
-/** What a proof must match. */
+/** The proof, and the request that it must match. */
 export interface ProofRequest {
-  /** The header field `DPoP`; several are one, with commas. Null without it. */
+  /** The `DPoP` header. If there are several, they are joined with commas. Null without one. */
   readonly proof: string | null;
   readonly method: string;
-  /** The public URL, as it is in front of every proxy. */
+  /** The public URL, as clients in front of all proxies see it. */
   readonly url: string;
 }
 
-/** The proof of a request for one of the server's own URLs. */
+/** Returns the proof in a request to one of the server's own URLs. */
 export function readProof({ headers, method }: Request, url: string): ProofRequest {
   return { proof: headers.get('dpop'), method, url };
 }
@@ -30,8 +30,8 @@ export class Dpop {
   }
 
   /**
-   * Checks the proof of a request, and its nonce if one is required; writes nothing. Null for a
-   * request without one. Throws a DpopError. Claim the proof before you act on it.
+   * Checks the proof in a request, and its nonce if one is required. Writes nothing. Returns null
+   * for a request without a proof. Throws a DpopError. Claim the proof before you act on it.
    */
   async check(
     { proof: text, method, url }: ProofRequest,
@@ -51,23 +51,23 @@ export class Dpop {
   }
 
   /**
-   * Records the use of the proof permanently: throws a DpopError if it was used before, in any
-   * process.
+   * Permanently records that the proof was used. Throws a DpopError if any process has used it
+   * before.
    */
   async claim({ thumbprint, jti, expiresAt }: DpopProof): Promise<void> {
     if (await this.#server.singleUses.claim('proof', [thumbprint, jti], expiresAt)) return;
     throw new DpopError('invalid_dpop_proof', 'of the proof: it was used before');
   }
 
-  /** The value of the header field `DPoP-Nonce` for an answer; null if no proof needs a nonce. */
+  /**
+   * Returns the value for the `DPoP-Nonce` header of a response, or null if proofs need no nonce.
+   */
   async nonce(): Promise<string | null> {
     return this.#nonces?.current() ?? null;
   }
 }
 
-/**
- * Throws a DpopError for a proof with another algorithm, such as one that a profile does not allow.
- */
+/** Throws a DpopError if the algorithm of the proof is not allowed, for example by a profile. */
 export function requireAlgorithm({ algorithm }: DpopProof, allowed: readonly string[]): void {
   if (allowed.includes(algorithm)) return;
   throw new DpopError(

@@ -4,30 +4,32 @@ declare module '../../errors.ts' {
   interface BearerErrorCodes {
     /** The proof is missing or invalid (RFC 9449 section 7.1). */
     readonly invalid_dpop_proof: true;
-    /** The proof needs a nonce of this server (RFC 9449 section 9). */
+    /** The proof needs a nonce from this server (RFC 9449 section 9). */
     readonly use_dpop_nonce: true;
   }
 }
 
-/** RFC 9449 sections 5 and 8. */
+/** The error codes in RFC 9449 sections 5 and 8. */
 export type DpopErrorCode = 'invalid_dpop_proof' | 'use_dpop_nonce';
 
-/** The codes of the server's own endpoints. */
+/** The messages at the server's own endpoints. */
 const MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
   invalid_dpop_proof: 'The DPoP proof is missing, invalid or used before.',
   use_dpop_nonce: 'The DPoP proof has to carry the nonce of this answer.',
 };
 
-/** The codes of resources. */
+/** The messages at resources. */
 export const RESOURCE_MESSAGES: Readonly<Record<DpopErrorCode, string>> = {
   invalid_dpop_proof: 'The DPoP proof is missing, or not good for this request.',
   use_dpop_nonce: 'The DPoP proof needs the nonce of this response.',
 };
 
-/** A proof of DPoP (RFC 9449) is missing, invalid, or lacks a nonce of this server. */
+/**
+ * Thrown if a DPoP proof (RFC 9449) is missing or invalid, or if it lacks a nonce from this server.
+ */
 export class DpopError extends KeyProofError {
   declare readonly code: DpopErrorCode;
-  /** The nonce for the next proof; null if nonces are not required. */
+  /** The nonce for the next proof, or null if nonces are not required. */
   readonly nonce: string | null;
 
   constructor(code: DpopErrorCode, detail: string, nonce: string | null = null) {

@@ -1,20 +1,22 @@
 import type { Sealer } from '../../server.ts';
 
 /**
- * In milliseconds: how long one is handed out, how long it is valid, and how far the clocks of two
- * processes may differ.
+ * In milliseconds: how long the server issues the same nonce, how long a nonce is valid, and how
+ * far the clocks of two processes can differ.
  */
 const HANDED_OUT = 30_000;
 const GOOD = 180_000;
 const CLOCKS_DIFFER = 60_000;
 
-/** No cookie can have it. */
+/** The purpose of the encryption. No cookie can have this name. */
 const NAME = '; dpop nonce';
 
 /**
- * The nonces that proofs need if `oauth_server:dpop_nonces` is on (RFC 9449 section 8). A nonce is
- * the encrypted time, which every process of the installation can make and read, so nothing is
- * stored. A client without a nonce, or with an old one, gets a new one and asks again.
+ * Issues and checks nonces if `oauth_server:dpop_nonces` is on (RFC 9449 section 8).
+ *
+ * A nonce is the encrypted time. Every process in the installation can create and read it, so
+ * nothing is stored. A client without a nonce, or with an old one, gets a new nonce and repeats its
+ * request.
  */
 export class DpopNonces {
   readonly #sealer: Sealer;
@@ -26,7 +28,7 @@ export class DpopNonces {
     this.#clock = clock;
   }
 
-  /** For the header field `DPoP-Nonce`. */
+  /** Returns the value for the `DPoP-Nonce` header. */
   async current(): Promise<string> {
     const now = this.#clock();
     const age = now - this.#latest.madeAt;
@@ -35,7 +37,7 @@ export class DpopNonces {
     return this.#latest.nonce;
   }
 
-  /** Whether it was made here recently. */
+  /** Whether this installation created the nonce recently. */
   async isGood(nonce: string): Promise<boolean> {
     const latest = this.#latest;
     const madeAt = nonce === latest.nonce ? String(latest.madeAt) : await this.#sealer.open(NAME, nonce);

@@ -7,14 +7,14 @@ import type { Dpop } from './dpop.ts';
 import { DpopError, RESOURCE_MESSAGES, type DpopErrorCode } from './errors.ts';
 
 /**
- * The proof that was claimed with a request, and by which server: the request may be checked there
- * more than once.
+ * The proof that was claimed for a request, and the server that claimed it. The same server may
+ * check a request more than once.
  */
 const claimed = new Note<{ readonly by: object; readonly text: string }>('claimed proof');
 
 /**
- * Checks the proof for a bound access token: that of its key, for exactly this request (RFC 9449
- * section 7).
+ * Checks the proof for a bound access token. It must be signed with the token's key, and be for
+ * exactly this request (RFC 9449 section 7).
  */
 export class ResourceProofs {
   readonly #server: Server;
@@ -30,8 +30,8 @@ export class ResourceProofs {
   }
 
   /**
-   * Null if the request proves the key, and is the first one with this proof; otherwise the
-   * refusal. `asked` returns the request.
+   * Returns null if the request proves the key and is the first one with this proof. Otherwise
+   * returns the reason for the rejection. `asked` returns the request.
    */
   async refusal(
     asked: (() => Request) | undefined,
@@ -49,7 +49,7 @@ export class ResourceProofs {
     }
   }
 
-  /** Claims the proof last, so that a request with another key uses up nothing. */
+  /** Checks the proof. Claims it last, so that a request with another key does not use it up. */
   async #judge(
     request: Request,
     token: string,
@@ -75,8 +75,9 @@ export class ResourceProofs {
   }
 
   /**
-   * The public URL of the request, whatever its `Host` says. Null for a target that URL parsers
-   * rewrite, because no proof names it: a router may see another path in it.
+   * Returns the public URL of the request, and ignores its `Host` header. Returns null for a target
+   * that URL parsers rewrite. No proof can name such a target, because a router may see another
+   * path in it.
    */
   #publicUrl(target: string): string | null {
     const query = target.indexOf('?');

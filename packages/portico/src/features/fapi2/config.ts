@@ -1,20 +1,20 @@
 import { z } from 'zod';
 
-/** The key of `oauth_server` that the profile adds. */
+/** The setting that the profile adds to `oauth_server`. */
 export const fapi2Shape = {
   profile: z.literal('fapi2', { error: 'must be fapi2, or left out' }).optional(),
 };
 
 export interface Fapi2Config {
   /**
-   * `fapi2` holds every client to the FAPI 2.0 Security Profile, and switches on what the profile
-   * demands. Without it, you can hold single clients to the profile
-   * (`oauth:client:create --profile fapi2`); none.
+   * `fapi2` applies the FAPI 2.0 Security Profile to every client, and turns on the features that
+   * it requires. To apply the profile to single clients, leave this out and use
+   * `oauth:client:create --profile fapi2`; none.
    */
   readonly profile?: 'fapi2' | undefined;
 }
 
-/** Whether or not a feature signs with them. */
+/** These algorithm names exist even if no feature signs with them. */
 declare module '../../store/client.ts' {
   interface SigningAlgorithmNames {
     ES256: true;

@@ -2,51 +2,59 @@ import type { ConfigurationProblem } from '@portico/sql';
 import type { ClientMetadata } from '../../store/client.ts';
 
 /**
- * FAPI 2.0 Security Profile (final, February 2025): what it demands of an authorization server, in
- * our own words, and where each demand is checked. The pages of conformance and of the profile are
- * held to this table.
+ * What the FAPI 2.0 Security Profile (final, February 2025) requires from an authorization server,
+ * in our own words, and where Portico checks it. The tests compare the pages about conformance and
+ * about the profile with this table.
  */
 
-/** The keys of `oauth_server` that the profile says something about. */
+/** The settings in `oauth_server` that the profile restricts. */
 export interface ProfiledSwitches {
   readonly private_key_jwt?: boolean | undefined;
   readonly dpop?: Switch | undefined;
   readonly pushed_authorization_requests?: Switch | undefined;
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
-  /** Seconds. */
+  /** In seconds. */
   readonly code_ttl: number;
 }
 
 type Switch = 'off' | 'accept' | 'require';
 
 export interface ProfileRule {
-  /** The section, and the number of the item in it. */
+  /** The section, and the item number in it. */
   readonly id: string;
-  /** Continues a sentence after "An authorization server of the profile". */
+  /** Continues a sentence that starts with "An authorization server of the profile". */
   readonly says: string;
   /**
-   * `always`: with every client, whatever is configured. `switch`: by a key that the profile sets.
-   * `profile`: under the profile alone.
+   * When Portico meets the rule.
+   *
+   * `always`: for every client, with any configuration. `switch`: with a setting that the profile
+   * turns on. `profile`: only under the profile.
    */
   readonly met: 'always' | 'switch' | 'profile' | 'elsewhere';
-  /** What is wrong with the configuration of a server of the profile; null when nothing is. */
+  /**
+   * Returns what is wrong with the configuration if the whole server uses the profile. Returns null
+   * if nothing is wrong.
+   */
   readonly server?: (switches: ProfiledSwitches) => ConfigurationProblem | null;
-  /** What has to be switched on where a client is of the profile; null when it is. */
+  /**
+   * Returns the setting that must be turned on if a client uses the profile. Returns null if it is
+   * on.
+   */
   readonly needs?: (switches: ProfiledSwitches) => string | null;
   /**
-   * Why a client cannot be of it; null when nothing is against it. Looked at whenever the client is
-   * let in.
+   * Returns why a client cannot use the profile, or null if it can. Portico checks this at every
+   * use of the client.
    */
   readonly client?: (client: ClientMetadata) => string | null;
-  /** The same, where looking once is enough: at its registration. */
+  /** Like `client`, but Portico checks this only when the client registers. */
   readonly registration?: (client: ClientMetadata) => string | null;
 }
 
-/** Seconds that a code may live. */
+/** The longest lifetime of a code, in seconds. */
 export const LONGEST_CODE = 60;
 /**
- * What signs ID tokens and assertions. RS256 is not among them; `Ed25519` is what RFC 9864 calls
- * EdDSA with that curve.
+ * The algorithms that sign ID tokens and assertions. RS256 is not allowed. `Ed25519` is the name in
+ * RFC 9864 for EdDSA with that curve.
  */
 export const PROFILED_ALGORITHMS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
 const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?:[:/?]|$)/;
@@ -214,7 +222,8 @@ export const FAPI2_RULES: readonly ProfileRule[] = [
 ];
 
 /**
- * Why a client cannot be of the profile: by the rules of each time, or those of its registration.
+ * Returns why a client cannot use the profile, or null if it can. `when` selects the rules for
+ * every use, or those for registration.
  */
 export function clientProblem(client: ClientMetadata, when: 'client' | 'registration'): string | null {
   for (const rule of FAPI2_RULES) {
@@ -224,7 +233,7 @@ export function clientProblem(client: ClientMetadata, when: 'client' | 'registra
   return null;
 }
 
-/** Of the keys as they are kept. */
+/** Whether a stored key set has a key that the profile allows. */
 function hasProfiledKey(jwks: string): boolean {
   const { keys } = JSON.parse(jwks) as { readonly keys: readonly { readonly alg?: string }[] };
   return keys.some(({ alg }) => alg === undefined || PROFILED_ALGORITHMS.includes(alg));

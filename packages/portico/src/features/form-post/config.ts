@@ -1,14 +1,15 @@
 import { z } from 'zod';
 
-/** The key of `oauth_server` that this feature adds. */
+/** The setting that this feature adds to `oauth_server`. */
 export const formPostShape = {
   form_post: z.boolean({ error: 'must be true or false' }).optional(),
 };
 
 export interface FormPostConfig {
   /**
-   * Whether clients may ask for `response_mode=form_post`: the browser posts the answer to the
-   * redirect URI, and nothing of it is in a URL (OAuth 2.0 Form Post Response Mode); false.
+   * Whether clients can request `response_mode=form_post` (OAuth 2.0 Form Post Response Mode). The
+   * browser then posts the response to the redirect URI, and no part of the response is in a URL;
+   * false.
    */
   readonly form_post?: boolean | undefined;
 }

@@ -9,11 +9,14 @@ import { told } from '../../words/words.ts';
 import { formPage, SUBMIT_HASH } from './page.ts';
 
 /**
- * An origin that a content security policy can name: no IPv6 address, and none of the other
- * characters that a URL allows in a host and that end a source or a directive.
+ * An origin that a content security policy can name. It cannot be an IPv6 address. It also cannot
+ * contain characters that URLs allow in a host, but that end a source or a directive.
  */
 const NAMEABLE_ORIGIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/;
-/** What a browser changes when it sends a form: line breaks and NUL. Neither belongs in a state. */
+/**
+ * Characters that a browser changes when it sends a form: line breaks and NUL. Neither belongs in a
+ * state.
+ */
 const CHANGED_BY_FORMS = /[\0\r\n]/;
 
 /** Posts the response as a form (OAuth 2.0 Form Post Response Mode section 2). */
@@ -36,7 +39,10 @@ export class FormPostMode implements SendingMode {
     return null;
   }
 
-  /** The page posts by itself, by a button without scripts, or only by the button if it asks. */
+  /**
+   * Sends the page with the form. The page posts the form automatically, unless it asks a question
+   * or scripts are off. In these two cases, the person clicks its button.
+   */
   async send({ request, redirectUri, parameters, question }: SentResponse): Promise<Reply> {
     const words = await this.#speaking.of(request);
     const host = answerGoesTo(redirectUri);

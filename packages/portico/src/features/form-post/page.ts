@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../words/markup.ts';
 import type { Words } from '../../words/words.ts';
 
-/** The only script of the page. It is constant, so that the policy allows it by its hash. */
+/** The page's only script. It is constant, so that the policy can allow it by its hash. */
 const SUBMIT_SCRIPT = 'document.forms[0].submit();';
 
-/** The hash of the script for a content security policy. */
+/** The hash of the script, for the content security policy. */
 export const SUBMIT_HASH = `sha256-${createHash('sha256').update(SUBMIT_SCRIPT).digest('base64')}`;
 
 const STYLES = `
@@ -15,23 +15,23 @@ const STYLES = `
   button { font: inherit; min-height: 2.75rem; padding: 0.5rem 1.5rem; cursor: pointer; }
 `;
 
-/** What the page shows and posts. */
+/** The contents of the page and its form. */
 export interface FormPage {
   readonly words: Pick<Words, 'locale' | 'direction'>;
-  /** Of the styles. */
+  /** The nonce of the styles. */
   readonly nonce: string;
-  /** Where the form is posted. */
+  /** The URL that receives the form. */
   readonly action: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly title: string;
   readonly message: string;
-  /** On the button. */
+  /** The text on the button. */
   readonly button: string;
-  /** Whether it posts by itself. */
+  /** Whether the page posts the form automatically. */
   readonly submits: boolean;
 }
 
-/** The page. Everything in it is escaped. */
+/** Returns the page. Escapes everything in it. */
 export function formPage(page: FormPage): string {
   const { words, nonce, action, parameters, title, message, button, submits } = page;
   const inputs = Object.entries(parameters).map(

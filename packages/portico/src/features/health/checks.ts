@@ -4,7 +4,7 @@ import type { Server } from '../../server.ts';
 import { writeNothing } from '../../store/write-nothing.ts';
 import type { HealthCheck, HealthPart } from './health.ts';
 
-/** The checks of a probe: three statements, and a listing of the key directory. */
+/** Returns the checks for a probe. They run three statements, and list the key directory. */
 export function healthChecks({
   database,
   store,
@@ -12,7 +12,10 @@ export function healthChecks({
   migrations,
 }: Server): Readonly<Record<HealthPart, HealthCheck>> {
   let asked: Promise<readonly string[]> | null = null;
-  /** The missing steps, read once for all checks. Rejects if the store does not answer. */
+  /**
+   * Returns the missing migration steps, and reads them once for all checks. Rejects if the store
+   * does not respond.
+   */
   function pending(): Promise<readonly string[]> {
     asked ??= migrations()
       .then((states) => pendingSteps(states))
@@ -22,7 +25,7 @@ export function healthChecks({
 
   return {
     async store() {
-      // Without its tables there is nothing to write to: the check of the schema reports that.
+      // Without its tables, there is nothing to write to. The schema check reports that.
       if ((await pending()).length === 0) await writeNothing(database);
       return true;
     },

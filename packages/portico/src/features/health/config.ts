@@ -9,7 +9,10 @@ const healthPath = z.union([
   }),
 ]);
 
-/** A path that is written in exactly one way. The empty path would be the whole application. */
+/**
+ * Why a path cannot be a probe path, or null. Each path must have only one spelling. An empty path
+ * is rejected, because it would be the whole application.
+ */
 function healthPathProblem(path: string): string | null {
   if (path === '') return 'must not be empty; set false to switch it off';
   if (/^\/oauth(?:\/|$)/.test(path)) return 'must not be below /oauth, where the other endpoints are';
@@ -35,24 +38,27 @@ const health = z.union(
   },
 );
 
-/** The key of `oauth_server` that health probes add. */
+/** The setting that health probes add to `oauth_server`. */
 export const healthShape = { health: health.optional() };
 
 export interface HealthConfig {
   /**
-   * Where probes ask whether the process is alive and whether it is ready, below `base_path`: `{
-   * live: '/health/live', ready: '/health/ready' }`. Each may be another path, or false. `true`
-   * means these two paths, `false` neither. With the kit these two, unless your application has
-   * routes there; in a mount none.
+   * The paths of the health probes, below `base_path`. The default paths are
+   * `{ live: '/health/live', ready: '/health/ready' }`. `true` enables both, and `false` disables
+   * both. Use an object to change or disable one. A kit application has both by default, unless it
+   * has its own routes with these paths. Without the kit, both are disabled by default.
    */
   readonly health?: boolean | HealthPathsInput | undefined;
 }
 
-/** Paths for probes, below `base_path`. */
+/** The paths of the health probes, below `base_path`. */
 export interface HealthPathsInput {
-  /** Whether the process answers; `/health/live`. */
+  /** The path that tells whether the process responds, or false to disable it; `/health/live`. */
   readonly live?: string | false | undefined;
-  /** Whether the process should get requests; `/health/ready`. */
+  /**
+   * The path that tells whether the process can receive requests, or false to disable it;
+   * `/health/ready`.
+   */
   readonly ready?: string | false | undefined;
 }
 

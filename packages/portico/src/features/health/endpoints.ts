@@ -4,16 +4,19 @@ import { jsonReply, toResponse, type Reply } from '../../replies/responses.ts';
 import type { Health } from './health.ts';
 import type { HealthPaths } from './paths.ts';
 
-/** Names the endpoint of readiness. */
+/** The name of the readiness endpoint. */
 export const READY = 'oauth_server_ready';
 
 const NO_STORE = { 'Cache-Control': 'no-store' } as const;
 
-/** The endpoints for probes, on these paths; they read no session and no cookie. */
+/** Returns the probe endpoints with these paths. They read no session and no cookie. */
 export function healthEndpoints(health: Health, paths: HealthPaths): readonly Endpoint[] {
-  /** The process answers: nothing is checked. */
+  /** Responds without any check, because a response shows that the process is alive. */
   const live = async () => jsonReply({ status: 'live' }, 200, NO_STORE);
-  /** 200 while requests should be sent here, and 503 with the failing parts. */
+  /**
+   * Responds with 200 if the process can receive requests. Otherwise responds with 503 and the
+   * failing parts.
+   */
   async function ready(): Promise<Reply> {
     const found = await health.readiness();
     return jsonReply(found, found.status === 'ready' ? 200 : 503, NO_STORE);

@@ -1,32 +1,37 @@
 import type { Log } from '@portico/sql';
 
-/** What a server needs: its store, the schema, and a signing key if a client needs one. */
+/**
+ * The parts that a server needs: its store, its schema, and a signing key if a client needs one.
+ */
 export type HealthPart = 'store' | 'schema' | 'key';
 
-/** `unknown` if the store does not answer. */
+/** `unknown` if the store does not respond. */
 export type HealthState = 'ok' | 'failing' | 'unknown';
 
-/** Whether requests should be sent to this process now. */
+/** Whether this process can receive requests now. */
 export interface Readiness {
-  /** `stopping` once the process was told to end. Then nothing is checked. */
+  /** `stopping` after the process was told to stop. Then nothing is checked. */
   readonly status: 'ready' | 'not_ready' | 'stopping';
-  /** A part that is not `ok` makes the process not ready. Only the log has the reason. */
+  /**
+   * The process is ready only if every part is `ok`. Only the log contains the reason for a
+   * failure.
+   */
   readonly checks: Readonly<Partial<Record<HealthPart, HealthState>>>;
 }
 
-/** Checks one part. Rejects with the problem. Resolves with false if nothing can be said. */
+/** Checks one part. Rejects with the problem. Resolves with false if the state is unknown. */
 export type HealthCheck = () => Promise<boolean>;
 
-/** How long a result holds, in milliseconds. */
+/** How long a result is reused, in milliseconds. */
 const HOLDS = 1000;
-/** How long all checks may take, in milliseconds. */
+/** The time limit for all checks together, in milliseconds. */
 const LONGEST = 2000;
 
 interface Found {
   readonly state: HealthState;
-  /** Why it fails; null unless it does. */
+  /** The reason of a failure, or null. */
   readonly reason: unknown;
-  /** Whether it did not answer in time. */
+  /** Whether the check did not finish in time. */
   readonly isLate?: boolean;
 }
 
@@ -34,7 +39,8 @@ const OK: Found = { state: 'ok', reason: null };
 const UNKNOWN: Found = { state: 'unknown', reason: null };
 
 /**
- * Answers probes. Checks once at a time, for any number of probes. Logs a line when a part changes.
+ * Answers probes. Runs each check once at a time, for any number of probes. Logs a line when the
+ * state of a part changes.
  */
 export class Health {
   readonly #checks: Readonly<Record<HealthPart, HealthCheck>>;
@@ -42,7 +48,9 @@ export class Health {
   readonly #log: Log;
   readonly #longest: number;
   readonly #failing = new Set<HealthPart>();
-  /** Checks that are late. They are waited for, and not started again. */
+  /**
+   * The checks that are still running. A later probe waits for them and does not start them again.
+   */
   readonly #looking = new Map<HealthPart, Promise<Found>>();
   #asked: Promise<Readiness> | null = null;
   #askedAt = 0;
@@ -61,19 +69,22 @@ export class Health {
   }
 
   /**
-   * Whether the server can serve now. The result may be a second old. Takes at most two seconds: a
-   * store that does not answer in that time is not ready. Never rejects.
+   * Returns whether the server can receive requests now. The result can be one second old. Takes at
+   * most two seconds. If the store does not respond in that time, the server is not ready. Never
+   * rejects.
    */
   readiness(): Promise<Readiness> {
     if (this.#isStopping) return Promise.resolve({ status: 'stopping', checks: {} });
-    // A clock that is set back must not extend it.
+    // If the clock is set back, the result must not be reused for longer.
     if (this.#asked !== null && Math.abs(this.#clock() - this.#askedAt) < HOLDS) return this.#asked;
     this.#askedAt = this.#clock();
     this.#asked = this.#lookAtAll();
     return this.#asked;
   }
 
-  /** From now on `stopping`: for a process that still serves for a while before it ends. */
+  /**
+   * Makes every later result `stopping`. Use it if the process serves for a while before it exits.
+   */
   stop(): void {
     this.#isStopping = true;
   }
@@ -82,7 +93,7 @@ export class Health {
     const parts = Object.keys(this.#checks) as HealthPart[];
     const looked = await Promise.all(parts.map(async (part) => [part, await this.#lookOnce(part)] as const));
     const found = new Map(looked);
-    // The schema of a store that does not answer is unknown.
+    // If the store does not respond, the state of the schema is unknown.
     if (found.get('store')?.state === 'failing') {
       for (const [part, { state, isLate = false }] of found)
         if (part !== 'store' && (isLate || (part === 'schema' && state === 'failing')))
@@ -108,7 +119,7 @@ export class Health {
     }
   }
 
-  /** A line for each change, and none for each probe. */
+  /** Logs a line for each change, but not for each probe. */
   #note(part: HealthPart, { state, reason }: Found): void {
     if (state === 'failing' && !this.#failing.has(part)) {
       this.#failing.add(part);

@@ -1,12 +1,12 @@
 import type { HealthConfig } from './config.ts';
 
-/** Where probes ask; null for what is not offered. */
+/** The paths of the probes. Null for a probe that is disabled. */
 export interface HealthPaths {
   readonly live: string | null;
   readonly ready: string | null;
 }
 
-/** As `oauth_server:health` says, behind what stands before every path. */
+/** Returns the paths from `oauth_server:health`, after the mount path. */
 export function healthPaths(configured: NonNullable<HealthConfig['health']>, mountPath: string): HealthPaths {
   if (configured === false) return { live: null, ready: null };
   const { live = '/health/live', ready = '/health/ready' } = configured === true ? {} : configured;

@@ -6,12 +6,12 @@ const PARTS: readonly HealthPart[] = ['store', 'schema', 'key'];
 const STATES: readonly HealthState[] = ['failing', 'unknown'];
 
 /**
- * Requests the public address as a probe would. A proxy need not forward probes: they call each
- * process directly.
+ * Requests the readiness probe at the public address. A proxy need not forward probes, because they
+ * can call each process directly.
  */
 export async function examineReadiness(url: string, fetchDocument: FetchDocument): Promise<Finding> {
   const asked = await fetchDocument(url, {}, [200, 503]);
-  // Another server may have answered.
+  // The response may come from another server.
   const { status, checks }: Partial<Readiness> = 'fault' in asked ? {} : asked.document;
   if (status === 'ready') return ok(`${url} answers that a process is ready`);
   if (status === 'stopping')

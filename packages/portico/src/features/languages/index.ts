@@ -1,5 +1,5 @@
 import { defineFeature } from '../../feature.ts';
 import { LANGUAGES } from './catalogs.ts';
 
-/** The languages of the pages, beside English. */
+/** Adds languages for the pages, in addition to English. */
 export const languages = defineFeature({ name: 'languages', messages: LANGUAGES });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-/** The key of `oauth_server` that logos of clients add. */
+/** The setting that client logos add to `oauth_server`. */
 export const logosShape = {
   client_logos: z.boolean({ error: 'must be true or false' }).optional(),
 };
 
 export interface LogosConfig {
   /**
-   * Whether an operator may give a client a logo, which is kept in the store and shown on the pages
-   * of consent and applications, from `/oauth/logo`; false.
+   * Whether an operator can give a client a logo. Portico stores the logo and shows it on the
+   * consent page and the applications page. It serves the logo at `/oauth/logo`; false.
    */
   readonly client_logos?: boolean | undefined;
 }

@@ -3,12 +3,12 @@ import { queryParameters } from '../../parameters.ts';
 import { jsonReply } from '../../replies/responses.ts';
 import type { LogoRecords } from '../../store/sql/logos.ts';
 
-/** A year: a new logo has a new URL. */
+/** Caches a logo for a year, because a new logo has a new URL. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /**
- * For any bytes: opened directly the image runs nothing, and no browser guesses another type than
- * the checked one.
+ * Headers that make any image safe. An image that is opened directly runs no code, and no browser
+ * guesses another media type.
  */
 const HARMLESS = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -17,8 +17,8 @@ const HARMLESS = {
 } as const;
 
 /**
- * GET /oauth/logo: the logo that an operator gave the client `client_id`, when its hash is `v`. It
- * reads no session.
+ * Handles GET /oauth/logo: returns the logo of the client `client_id` if its hash is `v`. Reads no
+ * session.
  */
 export function logoEndpoint(logos: LogoRecords): Handler {
   return async (request) => {
@@ -36,7 +36,7 @@ export function logoEndpoint(logos: LogoRecords): Handler {
   };
 }
 
-/** No other text reaches the store, because not every engine accepts any text. */
+/** Whether a text is safe to send to the store. Not every engine accepts every text. */
 function isPlain(text: string): boolean {
   return /^[\x21-\x7E]{1,255}$/.test(text);
 }

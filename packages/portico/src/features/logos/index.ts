@@ -6,7 +6,7 @@ import { getPicture } from './picture.ts';
 
 const PATH = '/oauth/logo';
 
-/** Logos of clients, which an operator chooses and the server keeps. */
+/** Lets an operator give clients logos, which the server stores. */
 export const logos = defineFeature({
   name: 'logos',
   config: logosShape,

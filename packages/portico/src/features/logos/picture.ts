@@ -6,12 +6,12 @@ import type { ClientLogo } from '../../store/client.ts';
 import { uriTextProblem } from '../../outbound/uri-text.ts';
 import type { NamedLogo } from '../../clients/logos.ts';
 
-/** In bytes. */
+/** The size limit, in bytes. */
 export const LARGEST_LOGO = 65_536;
-/** In pixels, of each side. */
+/** The limit for width and height, in pixels. */
 const LONGEST_SIDE = 512;
 
-/** The logo that a registration names, fetched and checked. Throws a RegistrationError. */
+/** Fetches and checks the logo that a registration names. Throws a RegistrationError. */
 export async function getPicture({ logo, logoUri }: NamedLogo, fetchImage: FetchImage): Promise<ClientLogo> {
   if (logo !== undefined && logoUri !== undefined) {
     throw new RegistrationError('Give a logo as a picture or by its address, not both');
@@ -19,7 +19,7 @@ export async function getPicture({ logo, logoUri }: NamedLogo, fetchImage: Fetch
   return checkLogo(logo ?? (await fetched(logoUri ?? '', fetchImage)));
 }
 
-/** Checks the picture only by its bytes. Throws a RegistrationError that says what is wrong. */
+/** Checks a picture by its bytes only. Throws a RegistrationError that says what is wrong. */
 export function checkLogo(bytes: Uint8Array): ClientLogo {
   if (bytes.length > LARGEST_LOGO) {
     throw new RegistrationError(`The logo is larger than ${LARGEST_LOGO / 1024} KB`);
@@ -39,7 +39,8 @@ export function checkLogo(bytes: Uint8Array): ClientLogo {
 }
 
 /**
- * Fetched once, when an operator names it: it is never requested again, and no browser goes there.
+ * Fetches a logo when an operator names it. Portico never fetches it again, and no browser requests
+ * this URL.
  */
 async function fetched(address: string, fetchImage: FetchImage): Promise<Uint8Array> {
   const problem = uriTextProblem(address);

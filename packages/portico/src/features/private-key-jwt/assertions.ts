@@ -8,21 +8,21 @@ import { checkDecoySignature, decoyClient, isDecoyClient } from './decoy-client.
 import { JWT_READER } from './reading.ts';
 
 /**
- * In seconds: how far clocks may differ, either way; how long an assertion is valid; and how far
- * ahead its `exp` may be when it has an `iat`.
+ * In seconds: how far clocks can differ, in both directions; how long an assertion is valid; and
+ * how far in the future `exp` can be if there is an `iat`.
  */
 const SKEW = 60;
 const LONGEST_LIFE = 600;
 const FURTHEST_EXPIRY = 3600;
 const LONGEST_JTI = 255;
-/** Keys of one assertion that names none of them: each costs a verification. */
+/** How many keys to try if an assertion names no key. Each one costs a verification. */
 const MOST_TRIED = 10;
 /** The `typ` of a client assertion (draft-ietf-oauth-rfc7523bis). */
 const OWN_TYPE = 'client-authentication+jwt';
 const TYPES: readonly unknown[] = [undefined, 'jwt', OWN_TYPE];
 
 /**
- * Authenticates clients by assertions that they signed (RFC 7523 section 3, OpenID Connect Core
+ * Authenticates clients with assertions that they signed (RFC 7523 section 3, OpenID Connect Core
  * section 9: `private_key_jwt`).
  */
 export class Assertions implements ClientAssertions {
@@ -47,11 +47,11 @@ export class Assertions implements ClientAssertions {
   }
 }
 
-/** Verifies assertions at some endpoints. */
+/** Verifies assertions at certain endpoints. */
 class Verifier {
   readonly #server: Server;
   readonly #keys: ClientKeySource;
-  /** An assertion may name this server by one of these URLs, as well as by its issuer. */
+  /** An assertion can use one of these URLs as its audience instead of the issuer. */
   readonly #endpoints: readonly string[];
 
   constructor(server: Server, keys: ClientKeySource, endpoints: readonly string[]) {
@@ -74,7 +74,10 @@ class Verifier {
     }
   }
 
-  /** An assertion with a second audience could be used here by the server that it is also for. */
+  /**
+   * Accepts only this server as the audience. If an assertion also names another server, that
+   * server could use the assertion here.
+   */
   #requireAudience({ header, payload }: Jws, profile: SecurityProfile | null): void {
     const { issuer } = this.#server;
     const { aud } = payload;
@@ -87,7 +90,7 @@ class Verifier {
     }
   }
 
-  /** `isSigned` looks at signatures. */
+  /** `isSigned` verifies a signature. */
   async #requireRight(
     client: KeyedClient,
     assertion: Jws,
@@ -118,7 +121,7 @@ class Verifier {
         .some((key) => isSigned(key, assertion));
     if (!(await this.#keys.haveOne(client, fits)) || isDecoyClient(client))
       throw new JwsError('none of the keys of the client signed it');
-    // Claimed last, so that a sender without the key uses nothing up.
+    // Claim the assertion last, so that a sender without the key cannot use up an ID.
     const isFirst = await singleUses.claim('assertion', [client.id, jti], (expiry + SKEW) * 1000);
     if (!isFirst) throw new JwsError('it was used before');
   }
@@ -140,8 +143,8 @@ function requireJti({ jti }: JsonObject): string {
 }
 
 /**
- * When it expires, in whole seconds: what says more than is accepted is good for less. `now` is in
- * seconds, too.
+ * Checks the times, and returns when the assertion expires, in whole seconds. This is at most the
+ * longest lifetime after `iat`, even if `exp` is later. `now` is also in seconds.
  */
 function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   if (!isTime(exp)) throw new JwsError('its exp is missing, or not a time');
@@ -164,7 +167,7 @@ function requireTimes({ exp, iat, nbf }: JsonObject, now: number): number {
   return Math.ceil(Math.min(exp, iat + LONGEST_LIFE));
 }
 
-/** RFC 7519 section 2: seconds since 1970, maybe with a fraction. */
+/** Whether a value is a time: seconds since 1970, possibly with a fraction (RFC 7519 section 2). */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

@@ -9,32 +9,32 @@ import type { KeyedClient } from '../../clients/client-assertions.ts';
 import { keySetProblems, readKeySet } from '../../clients/key-sets.ts';
 
 /**
- * Whether one of these keys fits, of a client that signs with this algorithm alone; with any, when
- * it is null.
+ * Whether one of these keys fits. `algorithm` is the client's only algorithm, or null if it can use
+ * any.
  */
 export type Fits = (keys: readonly PublicKey[], algorithm: string | null) => boolean;
 
 /**
- * Whether the client's document contains its keys. The document is then fetched again, because the
- * stored keys are from the last authorization.
+ * Whether the client document contains the keys. Then Portico fetches the document again, because
+ * the stored keys are from the last authorization.
  */
 export function areInDocument({ registeredBy, keys }: KeyedClient): boolean {
   return registeredBy === 'document' && keys.jwksUri === null;
 }
 
-/** In bytes. */
+/** The size limits, in bytes. */
 const LARGEST = 64 * 1024;
 const LARGEST_DOCUMENT = 5 * 1024;
 /**
- * In milliseconds. A key that its owner has withdrawn is not a key after an hour, whatever the
- * cache headers say.
+ * In milliseconds. After an hour, Portico no longer accepts a key that its owner has withdrawn,
+ * even if the cache headers allow it.
  */
 const LONGEST_FRESH = 3_600_000;
 const BETWEEN_FETCHES = 60_000;
 const AFTER_FAILURE = 10_000;
 /**
- * Sets remembered at most, and keys in those that are published; what was used longest ago is
- * forgotten first.
+ * The limits for remembered sets, and for the keys in published sets. The set that was not used for
+ * the longest time is forgotten first.
  */
 const MOST_REMEMBERED = 1000;
 const MOST_PUBLISHED_KEYS = 2000;
@@ -43,38 +43,39 @@ const MOST_PUBLISHED_KEYS = 2000;
 interface PublishedSet {
   readonly keys: readonly PublicKey[];
   /**
-   * The one that the client signs with, as a document says; undefined where nothing is said of it.
+   * The client's algorithm, if its document names one. Undefined if the set does not come from a
+   * document.
    */
   readonly algorithm?: string | null;
-  /** Where the keys are instead, as a document says. */
+  /** The URL of the keys, if the document names one instead of containing keys. */
   readonly elsewhere?: string | null;
 }
 
 interface Published {
-  /** Null when the last fetch failed and none before is fresh. */
+  /** Null if the last fetch failed and no earlier set is still fresh. */
   readonly set: PublishedSet | null;
   readonly freshUntil: number;
   readonly nextFetchAt: number;
 }
 
 /**
- * The public keys of clients, known here or published by the client, who changes them there without
- * a call.
+ * Finds the public keys of clients. Keys are stored here, or published by the client, which can
+ * then change them without telling the server.
  */
 export class ClientKeySource {
   readonly #source: ClientSource | null;
-  /** By the text that is kept. */
+  /** The parsed keys for each stored text. */
   readonly #kept = new RecentMap<string, readonly PublicKey[]>(MOST_REMEMBERED);
-  // Anyone can publish a document that names any URL, and send assertions of its client. What is
-  // fetched then, and what fails, must not affect a client that an operator registered.
+  // Anyone can publish a document that names any URL, and send assertions for its client. Such
+  // fetches and their failures must not affect a client that an operator registered.
   readonly #ofDocuments: PublishedKeys;
   readonly #ofRegistered: PublishedKeys;
   readonly #inDocuments: PublishedKeys;
   readonly #fetchForOperator: FetchJson;
 
   /**
-   * `newFetchJson` makes a fetch with its own limits. `source` has the clients that no one
-   * registered; null where there are none.
+   * `newFetchJson` creates a fetch function with separate limits. `source` finds clients that no
+   * one registered, and is null if there are none.
    */
   constructor(newFetchJson: () => FetchJson, source: ClientSource | null, clock: () => number) {
     this.#source = source;
@@ -91,8 +92,8 @@ export class ClientKeySource {
   }
 
   /**
-   * Problems of the keys of this client as they are now, whatever was fetched before; empty when
-   * nothing is wrong.
+   * Returns the problems with the client's current keys, and ignores what was fetched before.
+   * Returns an empty list if there are none.
    */
   async problems(client: KeyedClient): Promise<readonly string[]> {
     try {
@@ -104,9 +105,9 @@ export class ClientKeySource {
   }
 
   /**
-   * Whether `fits` holds for the keys of this client. Where it does not for those that were
-   * published before, it is asked of those that are published now, at most once a minute. Throws a
-   * ClientKeysError when none are known and none can be fetched.
+   * Whether `fits` is true for the client's keys. If it is false for keys that were fetched before,
+   * Portico fetches the published keys again, at most once a minute. Throws a ClientKeysError if no
+   * keys are known and none can be fetched.
    */
   async haveOne(client: KeyedClient, fits: Fits): Promise<boolean> {
     const { id, registeredBy, keys } = client;
@@ -139,7 +140,7 @@ export class ClientKeySource {
     if (refusal !== null) throw unavailable(refusal, BETWEEN_FETCHES / 1000);
   }
 
-  /** Takes only the keys. Other changes to the document count at the next authorization. */
+  /** Reads only the keys from the document. Other changes apply at the next authorization. */
   async #haveInDocument(url: string, fits: Fits): Promise<boolean> {
     this.#requireAllowed(url);
     let last: PublishedSet = { keys: [] };
@@ -154,11 +155,11 @@ export class ClientKeySource {
   }
 }
 
-/** What is fetched as keys. */
+/** How to fetch and read keys. */
 interface KeysToFetch {
-  /** In bytes. */
+  /** The size limit, in bytes. */
   readonly limit: number;
-  /** What was fetched, as a set of keys. Throws an OutboundError for anything else. */
+  /** Reads a fetched value as a key set. Throws an OutboundError for anything else. */
   readonly read: (value: unknown, url: string) => PublishedSet;
 }
 
@@ -167,12 +168,12 @@ const KEY_SETS: KeysToFetch = {
   read: (value) => ({ keys: readKeySet(value) ?? [] }),
 };
 
-/** Keys that are published at URLs. */
+/** Fetches and remembers the keys that are published at URLs. */
 class PublishedKeys {
   readonly #fetchJson: FetchJson;
   readonly #clock: () => number;
   readonly #what: KeysToFetch;
-  /** By URL. */
+  /** The key sets by URL. */
   readonly #published = new RecentMap<string, Published>(MOST_REMEMBERED);
   readonly #underWay = new Map<string, Promise<Published>>();
 
@@ -182,7 +183,7 @@ class PublishedKeys {
     this.#what = what;
   }
 
-  /** Whether what is published at this URL fits, as `ClientKeySource.haveOne` says. */
+  /** Whether the keys at this URL fit, with the rules of `ClientKeySource.haveOne`. */
   async haveOne(clientId: string, url: string, fits: (set: PublishedSet) => boolean): Promise<boolean> {
     const known = this.#published.touch(url);
     const fresh = known === undefined ? null : this.#freshSet(known);
@@ -209,8 +210,8 @@ class PublishedKeys {
   }
 
   /**
-   * After a failed fetch, keys that are still fresh stay in use, and the fetch is not repeated at
-   * once.
+   * Fetches the keys. After a failure, keys that are still fresh stay in use, and Portico waits
+   * before the next fetch.
    */
   async #fetch(url: string, clientId: string): Promise<Published> {
     const published = this.#published;
@@ -242,7 +243,7 @@ class PublishedKeys {
   }
 }
 
-/** For whom keys are fetched, among those who have anything fetched. */
+/** Returns the name under which these fetches count toward the limits. */
 function getPerson(clientId: string): string {
   return JSON.stringify(['a client', clientId, 'its keys']);
 }
@@ -251,7 +252,7 @@ function unavailable(detail: string, retryAfter: number): ClientKeysError {
   return new ClientKeysError(`the keys of the client: ${detail}`, retryAfter);
 }
 
-/** Anyone can publish the largest set. */
+/** Forgets the oldest sets above the limit, because anyone can publish a very large set. */
 function forgetOldest(published: Map<string, Published>): void {
   const count = ({ set }: Published) => set?.keys.length ?? 0;
   let total = [...published.values()].reduce((sum, each) => sum + count(each), 0);

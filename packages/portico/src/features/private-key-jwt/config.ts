@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-/** The key of `oauth_server` that this feature adds. */
+/** The setting that this feature adds to `oauth_server`. */
 export const privateKeyJwtShape = {
   private_key_jwt: z.boolean({ error: 'must be true or false' }).optional(),
 };
 
 export interface PrivateKeyJwtConfig {
   /**
-   * Whether clients may authenticate with assertions that they sign (`private_key_jwt`, RFC 7523),
-   * as their registration or document says; false.
+   * Whether clients can authenticate with signed assertions (`private_key_jwt`, RFC 7523). This
+   * applies to clients whose registration or document names this method; false.
    */
   readonly private_key_jwt?: boolean | undefined;
 }

@@ -4,9 +4,9 @@ import type { ClientKeys } from '../../store/client.ts';
 import type { KeyedClient } from '../../clients/client-assertions.ts';
 
 /**
- * One key of each kind that belongs to no client: the examples of RFC 7515 appendices A.2 and A.3
- * and of RFC 8037 appendix A.1. Their private parts are public, so the result of verifying with
- * them is ignored.
+ * One key of each kind that belongs to no client. These are the examples in RFC 7515 appendices A.2
+ * and A.3, and in RFC 8037 appendix A.1. Their private keys are public, so the verification result
+ * is ignored.
  */
 const EXAMPLES: readonly JsonObject[] = [
   {
@@ -29,8 +29,8 @@ const EXAMPLES: readonly JsonObject[] = [
 const NO_KEYS: ClientKeys = { jwks: JSON.stringify({ keys: EXAMPLES }), jwksUri: null, algorithm: null };
 
 /**
- * Stands in for a client that does not exist or has no keys, so that the response time is the same.
- * No signature of it is ever accepted.
+ * Returns a substitute for a client that does not exist or has no keys, so that the response time
+ * is the same. No signature is ever accepted for it.
  */
 export function decoyClient(clientId: string): KeyedClient {
   return { id: clientId, registeredBy: 'operator', keys: NO_KEYS };
@@ -42,7 +42,10 @@ export function isDecoyClient({ keys }: KeyedClient): boolean {
 
 let keys: readonly PublicKey[] | null = null;
 
-/** Verifies the signature with a key of no client, if the client has no key that fits. */
+/**
+ * Verifies the signature with an example key if the client has no suitable key. This takes the same
+ * time.
+ */
 export function checkDecoySignature(assertion: Jws): void {
   keys ??= EXAMPLES.map(readPublicKey).filter((key) => key !== null);
   try {
@@ -50,7 +53,7 @@ export function checkDecoySignature(assertion: Jws): void {
     const key = keys.find(({ algorithms }) => algorithms.includes(algorithm));
     if (key !== undefined) isSignedBy(key, assertion);
   } catch (error) {
-    // An algorithm that no key here is for.
+    // No example key supports this algorithm.
     if (!(error instanceof JwsError)) throw error;
   }
 }

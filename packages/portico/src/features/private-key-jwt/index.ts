@@ -4,7 +4,7 @@ import { Assertions } from './assertions.ts';
 import { ClientKeySource } from './client-keys.ts';
 import { privateKeyJwtShape } from './config.ts';
 
-/** Client authentication by assertions that clients sign with their keys (RFC 7523 section 2.2). */
+/** Authenticates clients with assertions that they sign (RFC 7523 section 2.2). */
 export const privateKeyJwt = defineFeature({
   name: 'private_key_jwt',
   config: privateKeyJwtShape,

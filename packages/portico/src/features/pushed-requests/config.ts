@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The key of `oauth_server` that pushed authorization requests add. */
+/** The setting that this feature adds to `oauth_server`. */
 export const pushedShape = {
   pushed_authorization_requests: z
     .enum(['off', 'accept', 'require'], { error: 'must be off, accept or require' })
@@ -9,8 +9,8 @@ export const pushedShape = {
 
 export interface PushedConfig {
   /**
-   * Whether clients can push their authorization requests (RFC 9126), `accept`, or must, `require`;
-   * or `off`, the default.
+   * Whether clients can push their authorization requests (RFC 9126). With `accept`, clients can
+   * push them. With `require`, clients must push them; or `off`, the default.
    */
   readonly pushed_authorization_requests?: 'off' | 'accept' | 'require' | undefined;
 }

@@ -2,8 +2,8 @@ import type { ClientDemands } from '../../store/client-demands.ts';
 import { OAuthError } from '../../errors.ts';
 
 /**
- * Refuses a request of this client that it did not push (RFC 9126 sections 5 and 6). A client that
- * requires pushed requests gets nothing otherwise, whether or not the server accepts them now.
+ * Rejects a request that the client should have pushed (RFC 9126 sections 5 and 6). If a client
+ * requires pushed requests, this applies even while the server does not accept them.
  */
 export function refuseUnpushed({ pushesRequests }: ClientDemands, allArePushed: boolean): OAuthError | null {
   const reason = pushesRequests

@@ -10,12 +10,12 @@ import type { KeyBinding } from '../../tokens/key-binding.ts';
 import type { PushedRequests } from './pushed.ts';
 import { pushingClients } from './pushing-clients.ts';
 
-/** Where clients push authorization requests, below `base_path`. */
+/** The path where clients push authorization requests, below `base_path`. */
 export const PAR_PATH = '/oauth/par';
 
 /**
- * POST /oauth/par (RFC 9126): stores an authorization request of an authenticated client, after it
- * has passed every check.
+ * Handles POST /oauth/par (RFC 9126): checks an authenticated client's authorization request, and
+ * stores it.
  */
 export class ParEndpoint {
   readonly #pushed: PushedRequests;
@@ -28,14 +28,14 @@ export class ParEndpoint {
     this.#pushed = pushed;
     this.#parts = parts;
     this.#url = `${server.issuer}${PAR_PATH}`;
-    // An assertion may also name this server by its token endpoint.
+    // An assertion can also use the token endpoint's URL as its audience.
     this.#authentication = parts.authenticating(pushingClients(server, parts), TOKEN_PATH, PAR_PATH);
   }
 
   readonly answer: Handler = async (request): Promise<Reply> => {
     const { binding, checks } = this.#parts;
     const form = await formParameters(request);
-    // Before the client is authenticated, as at the token endpoint.
+    // Checks the proof before authenticating the client, as the token endpoint does.
     const proved = binding === null ? null : await binding.prove(request, this.#url);
     const client = await this.#authentication.authenticate(request, form);
     proved?.requireFor(client);
@@ -49,16 +49,16 @@ export class ParEndpoint {
     const { requestUri, expiresIn } = await this.#pushed.keep(request, client, bound);
     const reply = jsonReply({ request_uri: requestUri, expires_in: expiresIn }, 201);
     if (proved === null) return reply;
-    // Last, because each claimed proof is a row: a stranger must not cause more of them than
-    // requests.
+    // Claim the proof last. Each claimed proof is a row, and a stranger must not create more rows
+    // than requests.
     await proved.claim();
     return withFields(reply, await proved.answerFields());
   };
 }
 
 /**
- * A proof of the key that will exchange the code names that key (RFC 9449 section 10.1); a
- * parameter must name the same one.
+ * Returns the key that the code is bound to. This is the key of the proof (RFC 9449 section 10.1).
+ * If a parameter names a key too, it must be the same one.
  */
 function getKey(
   form: Parameters,

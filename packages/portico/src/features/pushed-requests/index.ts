@@ -5,7 +5,7 @@ import { refuseUnpushed } from './demanded.ts';
 import { PAR_PATH, ParEndpoint } from './endpoint.ts';
 import { PushedRequests } from './pushed.ts';
 
-/** Authorization requests that clients push before they send a browser (RFC 9126). */
+/** Accepts authorization requests that clients push before they redirect a browser (RFC 9126). */
 export const pushedRequests = defineFeature({
   name: 'pushed_requests',
   config: pushedShape,

@@ -16,14 +16,16 @@ export interface PushedRequest {
 
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const SECRET = /^[\w-]{43}$/;
-/** In seconds: the client redirects the browser at once. */
+/** In seconds. It can be short, because the client redirects the browser at once. */
 const LIFETIME = 60;
 
 /**
- * Authorization requests that a client pushed (RFC 9126), until a browser comes with their
- * `request_uri` (decision 44). The `request_uri` and the client together make the id of the
- * request. It finds the pushed request, the browser's cookie during sign-in, and the consent
- * request. So only the first person who comes with it is asked.
+ * Stores pushed authorization requests (RFC 9126) until a browser sends their `request_uri`
+ * (decision 44).
+ *
+ * The request ID is derived from the `request_uri` and the client. The pushed request, the
+ * browser's cookie during sign-in, and the consent request are all found by this ID. So Portico
+ * asks only the first person who comes with the `request_uri`.
  */
 export class PushedRequests implements DirectRequests {
   readonly #server: Server;
@@ -33,8 +35,8 @@ export class PushedRequests implements DirectRequests {
   }
 
   /**
-   * Stores what this client has pushed until it is used; returns its `request_uri`. Throws a
-   * NotNowError without room.
+   * Stores a pushed request until it is used, and returns its `request_uri`. Throws a NotNowError
+   * if there is no room.
    */
   async keep(request: Request, client: Client, sent: SentParameters): Promise<PushedRequest> {
     const { store, host, pruning, clock } = this.#server;
@@ -80,14 +82,16 @@ export class PushedRequests implements DirectRequests {
   }
 }
 
-/** Valid only for this client: with another client's id there is no such request. */
+/**
+ * Returns the request ID. With the ID of another client, the result is an ID that does not exist.
+ */
 function deriveRequestId(secret: string, clientId: string): string {
   return keyedHash(secret, 'a pushed request of', clientId);
 }
 
 /**
- * A request of an operator's client that authenticates does not come from a stranger, and is not
- * counted.
+ * Whether the request counts toward the limit for strangers. A request does not count if an
+ * operator's client sent it and authenticated.
  */
 function mayBeAnybody({ public: isPublic, registeredBy }: Client): boolean {
   return isPublic || registeredBy !== 'operator';

@@ -8,9 +8,9 @@ import type { Server } from '../../server.ts';
 import { askedScopes } from '../../authorization/request.ts';
 
 /**
- * Finds a client that pushes a request (RFC 9126). A document is fetched for this, because neither
- * the request nor its key can be checked without it, within the low limits for strangers (decision
- * 44).
+ * Returns a function that finds the client of a pushed request (RFC 9126). It fetches the client
+ * document, because the request and its key cannot be checked without it. The low limits for
+ * strangers apply to these fetches (decision 44).
  */
 export function pushingClients({ host }: Server, { clients, clientSource }: Parts): FindClient {
   return async (clientId, request, form) => {

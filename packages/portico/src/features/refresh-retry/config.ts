@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** In seconds. */
 const LONGEST_RETRY = 300;
 
-/** The key of `oauth_server` that this feature adds. */
+/** The setting that this feature adds to `oauth_server`. */
 export const refreshRetryShape = {
   refresh_retry_seconds: z
     .int({ error: 'must be a whole number of seconds' })
@@ -14,8 +14,9 @@ export const refreshRetryShape = {
 
 export interface RefreshRetryConfig {
   /**
-   * For how many seconds a refresh token that is used again gets the same answer as before, unless
-   * its successor was used. At most 300; 0, which makes every second use a replay.
+   * For how many seconds a client can use a refresh token again and get the same response as
+   * before. This ends early when the client uses the new refresh token. At most 300. With 0, every
+   * second use is treated as a replay; 0.
    */
   readonly refresh_retry_seconds?: number | undefined;
 }

@@ -3,8 +3,8 @@ import { refreshRetryShape } from './config.ts';
 import { RefreshRetries } from './retries.ts';
 
 /**
- * Repeats the answer for a refresh token that is used a second time within seconds, for clients
- * that lost the first answer.
+ * Repeats the response if a refresh token is used again within seconds, for clients that lost the
+ * first response.
  */
 export const refreshRetry = defineFeature({
   name: 'refresh_retry',

@@ -9,23 +9,23 @@ import type { TokenRequest } from '../../grants/lost-answers.ts';
 import type { RefreshRules, SecondUses } from '../../grants/second-uses.ts';
 
 /**
- * The encrypted content. It has no ID token: that is signed again, with the person's current data
- * and permissions.
+ * The encrypted content. It has no ID token, because Portico signs a new one with the person's
+ * current data and permissions.
  */
 interface Sealed {
   readonly access: string;
   readonly refresh: string;
   readonly scopes: readonly string[];
-  /** Of the access token, milliseconds since 1970. */
+  /** When the access token expires, in milliseconds since 1970. */
   readonly expiresAt: number;
-  /** The key of the access token; left out if it is not bound. */
+  /** The thumbprint of the access token's key. Missing if the token is not bound. */
   readonly thumbprint?: string;
 }
 
 /**
- * Repeats the answer to the last use of a refresh token, with the same tokens, for some seconds and
- * until its successor is used (decision 37). The store keeps that answer, and only the token
- * decrypts it.
+ * Repeats the last response for a refresh token, with the same tokens (decision 37). It does so for
+ * some seconds, and only until the client uses the new refresh token. The store keeps this response
+ * encrypted, and only the refresh token can decrypt it.
  */
 export class RefreshRetries implements SecondUses {
   readonly #server: Server;
@@ -34,7 +34,8 @@ export class RefreshRetries implements SecondUses {
   readonly #binding: KeyBinding | null;
 
   /**
-   * `window` is how long after its use, in milliseconds. `binding` is null if tokens are not bound.
+   * `window` is how long a response can be repeated, in milliseconds. `binding` is null if tokens
+   * are not bound.
    */
   constructor(server: Server, window: number, rules: RefreshRules, binding: KeyBinding | null) {
     this.#server = server;
@@ -68,8 +69,8 @@ export class RefreshRetries implements SecondUses {
     const { access, refresh, scopes, expiresAt } = sealed;
     this.#rules.requireSame(client, form, token, scopes);
     if ((sealed.thumbprint ?? null) !== thumbprint) {
-      // A public client has only the token: if two used it at once with different keys, one of them
-      // stole it.
+      // A public client has only the token. If it is used at once with two different keys, one of
+      // the two users stole it.
       if (client.public) return null;
       throw invalidGrant('the refresh token was used with another key a moment ago, or with none');
     }
@@ -88,8 +89,8 @@ export class RefreshRetries implements SecondUses {
   }
 
   /**
-   * The answer to the token's use, while it is still current: in time, and its refresh token is the
-   * current one.
+   * Returns the stored response if it can still be repeated: the time has not passed, and its
+   * refresh token is still the current one.
    */
   #open(presented: string, token: RefreshToken, kept: KeptAnswer): Sealed | null {
     const now = this.#server.clock();
@@ -101,14 +102,17 @@ export class RefreshRetries implements SecondUses {
   }
 }
 
-/** The key is only in the token: the store has just a hash of the token. */
+/**
+ * Derives the key from the token. The store cannot do that, because it has only the hash of the
+ * token.
+ */
 function getKey(presented: string): Uint8Array {
   return derivedKey(presented, 'portico/refresh-answer');
 }
 
 /**
- * Binds an encrypted answer to its row and use: in another row, or from an earlier use, it cannot
- * be decrypted.
+ * Returns the context of an encrypted response: its row and its use. With another row or an earlier
+ * use, decryption fails.
  */
 function describeUse({ family }: RefreshToken, generation: number, usedAt: number): string {
   return JSON.stringify([family.id, generation, family.clientId, usedAt]);

@@ -11,42 +11,46 @@ import type { ApplicationType } from '../../store/client.ts';
 import { SERVICE_SCOPES, type ScopeCatalog } from '../../tokens/scopes.ts';
 
 /**
- * What a client says about itself (RFC 7591 section 2), and how much of it this server registers.
+ * Reads the metadata that a client sends (RFC 7591 section 2), and decides what this server
+ * registers.
  */
 
-/** A JSON object, as it was sent. */
+/** The JSON object that the client sent. */
 export type SentMetadata = Readonly<Record<string, unknown>>;
 
 export interface MetadataRules {
   readonly catalog: ScopeCatalog;
   readonly grantTypes: GrantTypes;
-  /** What ID tokens can be signed with. */
+  /** The algorithms that can sign ID tokens. */
   readonly algorithms: SigningAlgorithms;
   /**
-   * Whether the client may have a secret, and act as itself: it came with an initial access token.
+   * Whether the client sent an initial access token. Only then can it have a secret, or get tokens
+   * without a person.
    */
   readonly mayBeConfidential: boolean;
-  /** Whether clients may have keys of their own (`oauth_server:private_key_jwt`). */
+  /** Whether clients can have their own keys (`oauth_server:private_key_jwt`). */
   readonly takesKeys: boolean;
-  /** What clients may demand. Nothing is made of what is not met. */
+  /** The protections that a client can demand. Those that are not met are ignored. */
   readonly demands: readonly ClientDemand[];
 }
 
 const MOST_REDIRECT_URIS = 20;
-/** The limit for all of them together. A stranger can store them, so it is small. */
+/** The limit for all redirect URIs together. It is small, because a stranger can store them. */
 const MOST_CHARACTERS = 4000;
 /** The name of a client that sends none. */
 const UNNAMED = 'An application without a name';
 
 /**
- * The registration that the metadata ask for. What this server does not offer is replaced or left
- * out, as RFC 7591 section 2 allows, where that gives the client less; the answer says what was
- * registered. Throws `invalid_redirect_uri` or `invalid_client_metadata`. What is not read is
- * ignored, a software statement too (section 3.1.1).
+ * Returns the registration that the metadata request. Throws `invalid_redirect_uri` or
+ * `invalid_client_metadata`.
+ *
+ * Portico replaces or leaves out what it does not offer, if the client gets less as a result (RFC
+ * 7591 section 2). The response says what was registered. Unknown fields are ignored, and so is a
+ * software statement (section 3.1.1).
  */
 export function readRegistration(sent: SentMetadata, rules: MetadataRules): ClientRegistration {
   const method = readMethod(sent, rules);
-  // A client with keys proves that it is the one that registered, but anyone can register.
+  // A client with keys can prove that it is the one that registered, but anyone can register.
   const isStranger = method === 'none' || !rules.mayBeConfidential;
   const grants = readGrants(sent, isStranger, rules.grantTypes);
   const { redirectUris, applicationType } = grants.includes('authorization_code')
@@ -73,7 +77,7 @@ export function invalidMetadata(description: string, detail: string | null = nul
   return new OAuthError('invalid_client_metadata', description, detail);
 }
 
-/** A text, or undefined where it says nothing. */
+/** Returns a text, or undefined if the field is missing or empty. */
 function readText(sent: SentMetadata, name: string): string | undefined {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (saysNothing(value)) return undefined;
@@ -88,7 +92,7 @@ function readTexts(sent: SentMetadata, name: string): readonly string[] | undefi
   throw invalidMetadata(`The field ${name} must be a list of texts.`);
 }
 
-/** False when it is left out. */
+/** Returns a boolean, which is false if the field is missing. */
 function readFlag(sent: SentMetadata, name: string): boolean {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   if (value === undefined || value === null) return false;
@@ -113,9 +117,10 @@ function readName(sent: SentMetadata): string {
 }
 
 /**
- * How the client proves itself. Without an initial access token no client gets a secret. A client
- * that asks for one, or says nothing, which means the same (RFC 7591 section 2), is registered as a
- * public client, and the answer says so. PKCE protects it.
+ * Returns how the client authenticates. Without an initial access token, no client gets a secret.
+ * Then a client that requests one is registered as a public client, and so is one that names no
+ * method. Naming no method means the same as requesting a secret (RFC 7591 section 2). The response
+ * says so. PKCE protects these clients.
  */
 function readMethod(
   sent: SentMetadata,
@@ -134,8 +139,9 @@ function readMethod(
 }
 
 /**
- * The keys of a client that authenticates by them. Only clients with an initial access token can
- * have keys that are fetched: otherwise a stranger could make this server call any other.
+ * Returns the keys of a client that authenticates with them. Only clients with an initial access
+ * token can have a key URL. Otherwise a stranger could make this server send requests to any other
+ * server.
  */
 function readKeys(
   sent: SentMetadata,
@@ -179,10 +185,11 @@ function readApplicationType(sent: SentMetadata): ApplicationType | undefined {
 }
 
 /**
- * The redirect URIs that can be registered, and the type of application.
+ * Returns the redirect URIs that can be registered, and the application type.
  *
- * A private-use scheme without a dot is left out where there are other addresses (RFC 8252 section
- * 8.4): any application could claim it, and hosts that send one send others.
+ * If there are other URIs, this skips private-use schemes without a dot, because any application
+ * could claim such a scheme (RFC 8252 section 8.4). Assistants that send such a URI also send
+ * others.
  */
 function readRedirectUris(sent: SentMetadata): {
   readonly redirectUris: readonly string[];
@@ -212,10 +219,11 @@ function invalidRedirectUri(description: string, detail: string | null = null): 
 }
 
 /**
- * The scopes that it asks for and the server offers; all that are offered if it asks for none, and
- * for every client that no one verified: hosts name only the scopes that they begin with, and could
- * never ask for more. The person's permissions decide what they may allow. None of these clients
- * gets `mcp:service`.
+ * Returns the offered scopes that the client requests.
+ *
+ * Returns all offered scopes if the client requests none, and for every unverified client.
+ * Assistants register only with the scopes that they need first, and could never request more. The
+ * person's permissions limit what they can allow. None of these clients gets `mcp:service`.
  */
 function readScopes(
   sent: SentMetadata,

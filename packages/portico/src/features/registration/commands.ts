@@ -73,7 +73,7 @@ const addInitialAccessTokenRevoke: AddCommands = (program, context) => {
     });
 };
 
-/** All of them. */
+/** Adds all commands for initial access tokens. */
 export const addInitialAccessTokenCommands: AddCommands = (program, context) => {
   addInitialAccessTokenCreate(program, context);
   addInitialAccessTokenList(program, context);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** As many as the server keeps unused. */
+/** The highest limit that you can set. The server keeps at most this many unused clients. */
 const MOST_REGISTRATIONS = 10_000;
 
-/** The keys of `oauth_server` that registration adds. */
+/** The settings that registration adds to `oauth_server`. */
 export const registrationShape = {
   registration: z
     .enum(['off', 'open', 'initial_access_token'], { error: 'must be off, open or initial_access_token' })
@@ -17,15 +17,15 @@ export const registrationShape = {
 
 export interface RegistrationConfig {
   /**
-   * Whether clients may register themselves (RFC 7591, RFC 7592): `open` for everyone, as a public
-   * client; `initial_access_token` for those that you gave a token
-   * (`oauth:initial-access-token:create`); or `off`, the default.
+   * Whether clients can register themselves (RFC 7591, RFC 7592). `open` lets everyone register a
+   * public client. `initial_access_token` requires a token from you, which you create with
+   * `oauth:initial-access-token:create`; or `off`, the default.
    */
   readonly registration?: 'off' | 'open' | 'initial_access_token' | undefined;
   /**
-   * How many clients may register from one network (an IPv4 address, or a /64 of IPv6) within an
-   * hour without an initial access token. All users of an assistant that runs on its vendor's
-   * servers register from a few addresses; 60.
+   * How many clients can register per hour from one network without an initial access token. A
+   * network is one IPv4 address, or one /64 of IPv6 addresses. If an assistant runs on its vendor's
+   * servers, all its users register from a few addresses; 60.
    */
   readonly registrations_per_hour?: number | undefined;
 }

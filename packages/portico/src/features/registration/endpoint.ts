@@ -14,15 +14,15 @@ import type { Server } from '../../server.ts';
 import type { Client } from '../../store/client.ts';
 import type { Handler } from '../../endpoints/endpoint.ts';
 
-/** The registration endpoint, below `base_path`. */
+/** The path of the registration endpoint, below `base_path`. */
 export const REGISTER_PATH = '/oauth/register';
 
-/** The largest body that is read, in bytes. */
+/** The size limit for request bodies, in bytes. */
 const BODY_LIMIT = 64 * 1024;
 
 /**
- * POST /oauth/register (RFC 7591), and GET, PUT and DELETE of the registration with its access
- * token (RFC 7592): its URI is the same with the client id in the query.
+ * Handles POST /oauth/register (RFC 7591). With a registration access token, it also handles GET,
+ * PUT and DELETE for a registration (RFC 7592). Those requests have the client ID in the query.
  */
 export class RegisterEndpoint {
   readonly #registrations: Registrations;
@@ -72,8 +72,8 @@ export class RegisterEndpoint {
   }
 
   /**
-   * RFC 7591 section 3.2.1, RFC 7592 section 3: everything that is registered, even if it was
-   * requested differently.
+   * Returns everything that is registered, even if the client requested something else (RFC 7591
+   * section 3.2.1, RFC 7592 section 3).
    */
   #information(client: Client, token: string): Readonly<Record<string, unknown>> {
     const { issuer, demands } = this.#server;
@@ -96,7 +96,7 @@ export class RegisterEndpoint {
 
 const NEVER_STORED = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const;
 
-/** Null without one. */
+/** Returns the bearer token of a request, or null without one. */
 function bearerToken(request: Request): string | null {
   const credentials = parseBearer(request.headers.get('authorization'));
   if (credentials === null) return null;

@@ -3,10 +3,10 @@ import { hasUsable, type InitialAccessTokens } from '../../clients/initial-acces
 import { clientPages, listPage } from '../../clients/listing.ts';
 import type { Server } from '../../server.ts';
 
-/** The command that makes an initial access token. */
+/** The command that creates an initial access token. */
 export const NEW_TOKEN = 'npx portico oauth:initial-access-token:create';
 
-/** How many clients registered themselves, and whether others can. */
+/** Reports how many clients registered themselves, and whether more can. */
 export async function examineRegistration(
   { store, clock }: Server,
   tokens: InitialAccessTokens,

@@ -30,7 +30,7 @@ const ARRIVALS = {
   ],
 } as const satisfies Record<string, readonly ClientArrival[]>;
 
-/** Clients that register themselves (RFC 7591), and manage their registration (RFC 7592). */
+/** Lets clients register themselves (RFC 7591) and manage their registration (RFC 7592). */
 export const registration = defineFeature({
   name: 'registration',
   config: registrationShape,
@@ -45,7 +45,7 @@ export const registration = defineFeature({
   arrivals: ({ registration: mode = 'off' }) => ARRIVALS[mode],
   commands: async () => (await import('./commands.ts')).addInitialAccessTokenCommands,
   start(server, { registration: mode = 'off' }) {
-    // An operator can make tokens before registration is switched on.
+    // An operator can create tokens before registration is turned on.
     const initialAccessTokens = new StoredInitialAccessTokens(server);
     const always = {
       members: () => ({ initialAccessTokens }),

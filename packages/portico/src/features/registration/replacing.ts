@@ -2,12 +2,12 @@ import { RecentMap } from '../../http/recent-map.ts';
 import { TooManyRegistrationsError } from '../../errors.ts';
 import type { RegistrationLimits } from '../../store/client.ts';
 
-/** How many networks are remembered; the one that began longest ago is forgotten first. */
+/** How many networks are remembered. The one with the oldest period is forgotten first. */
 const MOST_NETWORKS = 10_000;
 
 /**
- * Limits replacements from one network to as many as it may register. Counted in this process only,
- * because a replacement adds nothing to the store.
+ * Limits how often clients in one network can replace their metadata, with the same limit as for
+ * registrations. Counts only in this process, because a replacement adds nothing to the store.
  */
 export class Replacing {
   readonly #limits: RegistrationLimits;
@@ -19,12 +19,12 @@ export class Replacing {
     this.#clock = clock;
   }
 
-  /** Throws a TooManyRegistrationsError beyond the limit. */
+  /** Counts a replacement. Throws a TooManyRegistrationsError above the limit. */
   count(network: string): void {
     const { ofOneNetwork, period } = this.#limits;
     const now = this.#clock();
     const known = this.#begun.get(network);
-    // An end that is too far ahead was written before the clock was set back.
+    // A period that ends too far in the future was written before the clock was set back.
     if (known !== undefined && known.until > now && known.until <= now + period) {
       if (known.count >= ofOneNetwork) throw new TooManyRegistrationsError('network', known.until - now);
       known.count += 1;

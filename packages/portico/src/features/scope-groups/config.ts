@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { SCOPE_GROUPS, type ScopeGroup } from './guessing.ts';
 
-/** The key of a scope that groups add. Its problem is about this key, not about the whole scope. */
+/**
+ * The setting that groups add to a scope. A wrong value is reported for this setting, and not for
+ * the whole scope.
+ */
 export const scopeGroupShape = {
   group: z
     .custom<ScopeGroup>(() => true)
@@ -14,9 +17,10 @@ export const scopeGroupShape = {
 
 export interface ScopeGroupConfig {
   /**
-   * The group that the consent screen shows it in: who the person is, what the client may see, or
-   * what it may change. By default the name decides: a scope with `read`, `view` and the like is
-   * for seeing, any other for changing.
+   * The group in which the consent page shows this scope: who the user is, what the client can see,
+   * or what it can change. By default, the scope's name decides. The scopes of OpenID Connect are
+   * about the user. A name with a word such as `read` or `view` means seeing, and any other name
+   * means changing.
    */
   readonly group?: 'identity' | 'read' | 'change' | undefined;
 }

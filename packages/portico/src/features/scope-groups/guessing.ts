@@ -1,6 +1,6 @@
 /**
- * What a scope is about, as people are shown it: who they are, what is read, and what is changed in
- * their name.
+ * The groups in which the pages show scopes. A scope tells who the person is, reads their data, or
+ * makes changes for them.
  */
 export type ScopeGroup = 'identity' | 'read' | 'change';
 
@@ -9,7 +9,7 @@ export const SCOPE_GROUPS: readonly ScopeGroup[] = ['identity', 'read', 'change'
 
 /** The scopes of OpenID Connect Core section 5.4, and `openid`. */
 const IDENTITY: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'address', 'phone']);
-/** Words in the names of scopes that read something. */
+/** If a scope name contains one of these words, the scope reads something. */
 const READING: ReadonlySet<string> = new Set([
   'read',
   'readonly',
@@ -23,7 +23,7 @@ const READING: ReadonlySet<string> = new Set([
   'download',
   'export',
 ]);
-/** Words that mean more than reading. Beside a word of the list above, these decide. */
+/** These words mean more than reading. In a name with words from both lists, these decide. */
 const CHANGING: ReadonlySet<string> = new Set([
   'write',
   'readwrite',
@@ -40,9 +40,9 @@ const CHANGING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The group of a scope whose configuration names none, from the words of its name: `notes:read` and
- * `drive.readonly` read something. An unclear name counts as a change, so that people are never
- * told less than what they allow.
+ * Returns the group of a scope whose configuration names no group. The words in the scope name
+ * decide: `notes:read` and `drive.readonly` read something. An unclear name counts as a change, so
+ * that people never underestimate what they allow.
  */
 export function guessedGroup(name: string): ScopeGroup {
   if (IDENTITY.has(name)) return 'identity';

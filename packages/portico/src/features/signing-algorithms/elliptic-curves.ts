@@ -3,7 +3,7 @@ import type { AlgorithmForm } from '../../keys/algorithms.ts';
 declare module '../../store/client.ts' {
   interface SigningAlgorithmNames {
     ES256: true;
-    /** With Ed25519. */
+    /** EdDSA with Ed25519. */
     EdDSA: true;
   }
 }
@@ -16,7 +16,7 @@ export const ES256: AlgorithmForm = {
   members: ['x', 'y'],
   hash: 'sha256',
   encodingProblem: (bytes) =>
-    // DER begins with a sequence tag, and has another length.
+    // DER starts with a sequence tag, and its length is not 64 bytes.
     bytes.length !== 64 && bytes[0] === 0x30
       ? 'a signature in DER; ES256 has both numbers side by side, in 64 bytes (RFC 7518 section 3.4)'
       : null,

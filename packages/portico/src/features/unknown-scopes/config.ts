@@ -1,14 +1,15 @@
 import { z } from 'zod';
 
-/** The key of `oauth_server` that this feature adds. */
+/** The setting that this feature adds to `oauth_server`. */
 export const unknownScopesShape = {
   unknown_scopes: z.enum(['refuse', 'ignore'], { error: 'must be refuse or ignore' }).optional(),
 };
 
 export interface UnknownScopesConfig {
   /**
-   * What happens to requested scopes that the server or the client does not have: `refuse`, the
-   * default, or `ignore`, which drops them as long as another scope remains.
+   * What Portico does if a client requests a scope that the server or the client does not have.
+   * `refuse`, the default, rejects the request. `ignore` drops the scope, as long as another one
+   * remains.
    */
   readonly unknown_scopes?: 'refuse' | 'ignore' | undefined;
 }

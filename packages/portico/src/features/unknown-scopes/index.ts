@@ -4,8 +4,8 @@ import { IDENTITY_SCOPES } from '../../tokens/scopes.ts';
 import { unknownScopesShape } from './config.ts';
 
 /**
- * Requests for scopes that the server or the client does not have (OpenID Connect Core section
- * 3.1.2.1).
+ * Decides what happens if a client requests scopes that the server or the client does not have
+ * (OpenID Connect Core section 3.1.2.1).
  */
 export const unknownScopes = defineFeature({
   name: 'unknown_scopes',
@@ -14,8 +14,8 @@ export const unknownScopes = defineFeature({
 });
 
 /**
- * A scope of the client that is only missing from a grant is not unknown: a refresh for it is
- * refused, and so is `openid` while there is no signing key.
+ * Whether a scope is unknown. A scope that the client has, but that a grant lacks, is not unknown.
+ * Portico rejects a refresh that requests it, and `openid` while there is no signing key.
  */
 const isUnknown: DropsScope = ({ name, client, catalog, forItself }) =>
   !catalog.has(name) || !client.scopes.includes(name) || (forItself && Object.hasOwn(IDENTITY_SCOPES, name));

@@ -5,7 +5,8 @@ import { getDialect } from '@portico/sql';
 import type { AddCommands, ConsoleContext } from '../../../application/contracts.ts';
 
 /**
- * `db:backup <file>`: a copy of a SQLite database at one moment, even while processes write to it.
+ * Adds `db:backup <file>`, which copies a SQLite database as it is at one moment, even while
+ * processes write to it.
  */
 export const addDbBackup: AddCommands = (program, context) => {
   program
@@ -37,8 +38,8 @@ export const addDbBackup: AddCommands = (program, context) => {
 };
 
 /**
- * Creates an empty file for its owner only, which SQLite then fills. An existing file may be
- * another copy in progress.
+ * Creates an empty file that only its owner can read. SQLite then fills it. If the file exists,
+ * another copy may be in progress.
  */
 async function makeOwn(context: ConsoleContext, target: string, named: string): Promise<void> {
   const folder = path.dirname(target);
@@ -56,7 +57,7 @@ async function makeOwn(context: ConsoleContext, target: string, named: string): 
   }
 }
 
-/** The engine does not wait until its writes are on disk. */
+/** Copies the database, and waits until the copy is on disk. The engine does not wait for that. */
 async function copy(context: ConsoleContext, write: () => Promise<unknown>, target: string): Promise<void> {
   await context.progress('Copying the database', write);
   await toDisk(target);
